@@ -1,0 +1,72 @@
+# Needs Python 3.11 or newer and nothing else: everything is installed into .venv, from the lock files.
+# ARGS is handed on: make test ARGS="tests/storage -k overlap", make run ARGS="--port 9000".
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime-installed
+DEV := $(VENV)/.dev-installed
+
+# The first of these that works makes the environment; PYTHON=/path/to/python3 overrides.
+PYTHON ?= python3.13 python3.12 python3.11 python3
+# By executing, because a pyenv shim exists for versions that are not there, and because a
+# distribution may leave out parts of the standard library.
+USABLE := import ensurepip, sqlite3, ssl, sys, venv; sys.exit(sys.version_info < (3, 11))
+
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+UV ?= uv
+COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+  --generate-hashes --no-emit-index-url --no-header
+
+.DEFAULT_GOAL := help
+.PHONY: run test install lint bench lock help
+
+run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
+	$(BIN)/hiatus serve --demo $(ARGS)
+
+test: $(DEV)  ## Run the whole suite, on SQLite and on a PostgreSQL that it starts and stops
+	$(BIN)/pytest -n auto $(ARGS)
+
+install: $(DEV)  ## Make .venv with everything that the other targets need
+
+lint: $(DEV)  ## Check format, style, types and import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEV)  ## Measure
+	$(BIN)/python -m tests.bench $(ARGS)
+
+lock:  ## Resolve the dependencies anew (needs uv); ARGS=--upgrade takes newer versions
+	$(COMPILE) --extra build $(ARGS) --output-file requirements.txt
+	$(COMPILE) --extra build --extra dev --constraint requirements.txt $(ARGS) \
+	  --output-file requirements-dev.txt
+
+help:  ## List these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+
+# pip comes with the installation below: an interrupted first run leaves nothing half made.
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+	  if $$python -c '$(USABLE)' 2>/dev/null; then \
+	    echo "Making $(VENV) with $$($$python --version) ($$python)"; \
+	    exec $$python -m venv --clear --without-pip $(VENV); \
+	  fi; \
+	done; \
+	echo "Hiatus needs Python 3.11 or newer with ensurepip, sqlite3 and ssl, and found none as:" \
+	  "$(PYTHON). Name one with PYTHON=/path/to/python3." >&2; \
+	exit 1
+
+$(RUNTIME): $(BIN)/python requirements.txt pyproject.toml
+	@echo "Installing the locked dependencies (about a minute the first time)"
+	@$(BIN)/python -m ensurepip >/dev/null
+	@$(PIP) install --require-hashes --requirement requirements.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(BIN)/python requirements.txt requirements-dev.txt pyproject.toml
+	@echo "Installing the locked dependencies (a minute or two the first time)"
+	@$(BIN)/python -m ensurepip >/dev/null
+	@$(PIP) install --require-hashes --requirement requirements-dev.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $(RUNTIME) $@

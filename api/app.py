@@ -1,0 +1,119 @@
+"""The REST side put together: routes, error handlers and middleware, for serve.py to compose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import Receive, Scope, Send
+
+from api import errors, openapi
+from api.key_use import KeyUse
+from api.middleware import RequestLog
+from api.operations import Clock, Edge, Endpoint, Operation
+from api.routes import (
+    api_keys,
+    approvals,
+    audit,
+    calendar,
+    calendar_feeds,
+    departments,
+    health,
+    leave,
+    leave_requests,
+    leave_types,
+    organisation,
+    users,
+    webhooks,
+)
+from api.settings import ApiSettings
+from storage.database import Database
+
+# In the order in which the documentation shows them.
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    *users.OPERATIONS,
+    *departments.OPERATIONS,
+    *leave_requests.OPERATIONS,
+    *leave.OPERATIONS,
+    *approvals.OPERATIONS,
+    *leave_types.OPERATIONS,
+    *calendar_feeds.OPERATIONS,
+    *organisation.OPERATIONS,
+    *webhooks.OPERATIONS,
+    *audit.OPERATIONS,
+    *api_keys.OPERATIONS,
+)
+# What is served without a key and without an Operation.
+OTHER_PATHS: Final[Mapping[str, Any]] = {**calendar.PATHS, **health.PATHS}
+
+
+def routes(database: Database, settings: ApiSettings, clock: Clock) -> list[BaseRoute]:
+    """Everything that REST serves. ``clock`` gives aware UTC datetimes."""
+    edge = Edge(
+        database, clock, settings.base_url, settings.webhook_allow_private, KeyUse(database)
+    )
+    return [
+        Mount("/api/v1", app=FirstSegment(endpoints(OPERATIONS, edge))),
+        *calendar.routes(edge),
+        *health.routes(edge),
+        _openapi_route(settings.base_url),
+    ]
+
+
+def exception_handlers(settings: ApiSettings) -> dict[Any, Callable[[Request, Any], Any]]:
+    """Starlette's ``exception_handlers``: refusals as problems."""
+    return errors.exception_handlers(settings.base_url)
+
+
+def middleware(settings: ApiSettings) -> list[Middleware]:
+    """Starlette's ``middleware``: request ids, the access log, the last answer."""
+    return [Middleware(RequestLog, base_url=settings.base_url)]
+
+
+def endpoints(operations: tuple[Operation, ...], edge: Edge) -> dict[str, list[Route]]:
+    """The routes by their path's first segment, fixed paths before those that hold ids."""
+    by_segment: dict[str, list[Route]] = {}
+    in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
+    for path, of_path in groupby(in_order, attrgetter("path")):
+        endpoint = Endpoint(list(of_path), edge)
+        route = Route(path, endpoint, methods=endpoint.methods)
+        by_segment.setdefault(path.split("/")[1], []).append(route)
+    return by_segment
+
+
+class FirstSegment:
+    """Hands a request to its resource's routes, however many resources there are.
+
+    Trying every route in turn costs more than serving the request does.
+    """
+
+    def __init__(self, by_segment: Mapping[str, list[Route]]) -> None:
+        self._routers = {
+            segment: Router(found, redirect_slashes=False) for segment, found in by_segment.items()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"].removeprefix(scope["root_path"])
+        router = self._routers.get(path.split("/", 2)[1])
+        if router is None:
+            raise HTTPException(404)
+        await router(scope, receive, send)
+
+
+def _openapi_route(base_url: str) -> Route:
+    document: list[bytes] = []
+
+    async def openapi_document(_: Request) -> Response:
+        # Made when first asked for: a start is not delayed by schemas that nobody reads.
+        if not document:
+            document.append(openapi.document(OPERATIONS, OTHER_PATHS, base_url))
+        return Response(document[0], media_type="application/json")
+
+    return Route("/openapi.json", openapi_document)

@@ -1,0 +1,172 @@
+"""What each operation takes as its body. Rules that Slack shares are storage's to check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from api.fields import ABSENT, Body, Day, Days, Instant, LongText, Name, Text, Uuid, Word
+from storage.amounts import half_days_of
+from storage.values import HalfDay, LeaveYearType, Role
+
+# Every weekday in two halves; what repeats is refused with its index.
+WorkingDays = Annotated[
+    list[Word],
+    Field(
+        max_length=14,
+        description="`monday` … `sunday`, or `friday:am` where only that half is worked.",
+    ),
+]
+CountryCode = Annotated[
+    Text,
+    Field(
+        max_length=10, description="ISO 3166-1 alpha-2, with a region where it matters: `GB-SCT`."
+    ),
+]
+
+
+def in_half_days(changes: dict[str, Any], field: str) -> dict[str, Any]:
+    """The same changes with the days in ``field`` as storage takes them. Raises InvalidInput."""
+    if field in changes:
+        days = changes.pop(field)
+        changes[f"{field}_half_days"] = None if days is None else half_days_of(days, field)
+    return changes
+
+
+class UserChanges(Body):
+    first_name: Name = ABSENT
+    last_name: Name = ABSENT
+    role: Role = ABSENT
+    department_id: Uuid | None = ABSENT
+    manager_id: Uuid | None = ABSENT
+    job_title: Name | None = ABSENT
+    start_date: Day | None = ABSENT
+    working_days: Annotated[
+        WorkingDays | None, Field(description="Null returns to the organisation's.")
+    ] = ABSENT
+    public_holiday_country_code: CountryCode | None = ABSENT
+    leave_allowance: Annotated[
+        Days | None, Field(description="Days a year; null for the department's or organisation's.")
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "leave_allowance")
+
+
+class NewUser(UserChanges):
+    email: Annotated[Text, Field(max_length=254, json_schema_extra={"format": "email"})]
+    first_name: Name
+    last_name: Name
+
+
+class LeaveRequestChanges(Body):
+    start_date: Day = ABSENT
+    end_date: Day = ABSENT
+    start_half_day: HalfDay | None = ABSENT
+    end_half_day: HalfDay | None = ABSENT
+    note: LongText | None = ABSENT
+
+
+class NewLeaveRequest(Body):
+    leave_type_id: Uuid
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave; it is included.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half in which leave begins.")
+    ] = None
+    end_half_day: Annotated[HalfDay | None, Field(description="The half in which leave ends.")] = (
+        None
+    )
+    note: LongText | None = None
+
+
+class NewLeave(Body):
+    leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave; it is included.")]
+    note: LongText | None = None
+
+
+class Decline(Body):
+    reason: LongText | None = None
+
+
+class DepartmentChanges(Body):
+    name: Name = ABSENT
+    manager_id: Uuid | None = ABSENT
+    default_leave_allowance: Annotated[
+        Days | None, Field(description="Days a year; null for the organisation's.")
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "default_leave_allowance")
+
+
+class NewDepartment(DepartmentChanges):
+    name: Name
+
+
+class NewCalendarFeed(Body):
+    name: Annotated[Name | None, Field(description="What you call this subscription.")] = None
+
+
+class OrganisationChanges(Body):
+    name: Name = ABSENT
+    country_code: CountryCode = ABSENT
+    timezone: Annotated[Word, Field(description="An IANA name, as `Europe/London`.")] = ABSENT
+    working_days: WorkingDays = ABSENT
+    leave_year_type: LeaveYearType = ABSENT
+    leave_year_start_month: int = ABSENT
+    leave_year_start_day: int = ABSENT
+    default_leave_allowance: Annotated[Days, Field(description="Days a year.")] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "default_leave_allowance")
+
+
+class NewHolidaySet(Body):
+    country_code: CountryCode
+
+
+class LeaveTypeChanges(Body):
+    name: Name = ABSENT
+    code: Annotated[Word, Field(description="A slug, unique in the organisation.")] = ABSENT
+    colour: Annotated[Text, Field(max_length=7, description="`#rrggbb`.")] = ABSENT
+    emoji: Annotated[Word | None, Field(description="A Slack short name.")] = ABSENT
+    requires_approval: bool = ABSENT
+    deducts_allowance: bool = ABSENT
+    allow_overdraft: bool = ABSENT
+    is_paid: bool = ABSENT
+    is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
+    requires_note: bool = ABSENT
+    min_notice_days: int = ABSENT
+    max_consecutive_days: int | None = ABSENT
+
+
+class NewLeaveType(LeaveTypeChanges):
+    name: Name
+
+
+class WebhookChanges(Body):
+    url: Annotated[Text, Field(max_length=2_000, json_schema_extra={"format": "uri"})] = ABSENT
+    events: Annotated[
+        list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
+    ] = ABSENT
+    is_active: bool = ABSENT
+
+
+class NewWebhook(Body):
+    url: Annotated[Text, Field(max_length=2_000, json_schema_extra={"format": "uri"})]
+    events: Annotated[
+        list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
+    ]
+
+
+class NewApiKey(Body):
+    name: Annotated[Text, Field(max_length=100)]
+    scopes: Annotated[
+        list[Word], Field(max_length=40, description="A subset of those of the key that asks.")
+    ]
+    variant: Annotated[int, Field(description="Which shape `GET /users` answers with.")] = 1
+    expires_at: Instant | None = None

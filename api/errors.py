@@ -1,0 +1,220 @@
+"""Refusals as HTTP: one table from type to status, and `application/problem+json` bodies.
+
+Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import orjson
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from storage import errors, records
+from storage.errors import FieldError, InvalidInput, Refusal
+
+# A refusal has the status of its nearest ancestor in here.
+STATUS: Final[Mapping[type[Refusal], int]] = {
+    errors.UnusableCursor: 400,
+    errors.Unauthenticated: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.InvalidInput: 422,
+    errors.InsufficientAllowance: 422,
+}
+
+RETRY_AFTER_SECONDS: Final = 2
+
+
+class HttpRefusal(Exception):
+    """A request that is refused for its form, before it means anything to the domain."""
+
+    status = 400
+    code = "bad_request"
+    title = "The request cannot be read."
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class UnreadableJson(HttpRefusal):
+    code = "invalid_json"
+    title = "The body is not JSON."
+
+
+class BodyTooLarge(HttpRefusal):
+    status = 413
+    code = "body_too_large"
+    title = "The body is too large."
+
+
+class UnsupportedMediaType(HttpRefusal):
+    status = 415
+    code = "unsupported_media_type"
+    title = "The body's media type is not supported."
+
+
+HTTP_REFUSALS: Final = (UnreadableJson, BodyTooLarge, UnsupportedMediaType)
+
+# What Starlette itself, the database's absence and our own faults are called.
+HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
+    404: ("not_found", errors.NotFound.title, "There is no such path."),
+    405: ("method_not_allowed", "The method is not allowed here.", "See the header Allow."),
+    500: ("internal_error", "Something went wrong on our side.", "Quote the request's id to us."),
+    503: ("unavailable", "The database is away.", "Nothing was changed; try again soon."),
+}
+
+
+def status_of(refusal: type[Refusal]) -> int:
+    """The status that answers a refusal of this type."""
+    return next(STATUS[kind] for kind in refusal.__mro__ if kind in STATUS)
+
+
+def problem(
+    request: Request,
+    base_url: str,
+    status: int,
+    code: str,
+    title: str,
+    detail: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Response:
+    """One RFC 9457 body; ``more`` are its extension members."""
+    body = {
+        "type": f"{base_url}/docs/errors#{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "request_id": request.scope.get("request_id"),
+        **more,
+    }
+    return Response(orjson.dumps(body), status, headers, "application/problem+json")
+
+
+def http_problem(
+    request: Request, base_url: str, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A problem that only has a status. An unlisted one is answered as a refused request."""
+    code, title, detail = HTTP_PROBLEMS.get(
+        status, (HttpRefusal.code, HttpRefusal.title, "The request was refused.")
+    )
+    return problem(request, base_url, status, code, title, detail, headers=headers)
+
+
+def exception_handlers(base_url: str) -> dict[Any, Callable[[Request, Any], Any]]:
+    """What Starlette is given, by exception type. Unexpected ones are the middleware's."""
+
+    async def refused(request: Request, error: Refusal) -> Response:
+        status = status_of(type(error))
+        return problem(
+            request,
+            base_url,
+            status,
+            error.code,
+            error.title,
+            error.detail,
+            # RFC 9110, 11.6.1: a 401 names the scheme that would do.
+            headers={"WWW-Authenticate": "Bearer"} if status == 401 else None,
+            **members(error),
+        )
+
+    async def unreadable(request: Request, error: HttpRefusal) -> Response:
+        return problem(request, base_url, error.status, error.code, error.title, error.detail)
+
+    async def raised(request: Request, error: HTTPException) -> Response:
+        headers = dict(error.headers or {})
+        if "Allow" in headers:
+            # Starlette joins a set, in no order.
+            headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+        return http_problem(request, base_url, error.status_code, headers)
+
+    async def unavailable(request: Request, _: errors.DatabaseUnavailable) -> Response:
+        return http_problem(request, base_url, 503, {"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+    return {
+        Refusal: refused,
+        HttpRefusal: unreadable,
+        HTTPException: raised,
+        errors.DatabaseUnavailable: unavailable,
+    }
+
+
+def members(error: Refusal) -> dict[str, Any]:
+    """The extension members of a refusal, by which a program can act on it."""
+    match error:
+        case errors.InvalidInput():
+            return {"errors": [field._asdict() for field in error.errors]}
+        case errors.InsufficientAllowance():
+            return {
+                "remaining_days": records.days(error.remaining_half_days),
+                "needed_days": records.days(error.needed_half_days),
+                "leave_year": error.leave_year,
+            }
+        case errors.OverlappingLeave():
+            return {"leave_request_id": error.other_id}
+        case errors.InvalidTransition():
+            return {"leave_status": error.status}
+        case errors.InsufficientScope():
+            return {"missing_scope": error.missing}
+        case errors.InsufficientRole():
+            return {"needed_role": error.needed}
+        case errors.NotYourField():
+            return {"fields": error.fields}
+    return {}
+
+
+# Stable codes for what pydantic finds. Our own validators' codes pass as they are.
+_CODES: Final[Mapping[str, str]] = {
+    "missing": "required",
+    "extra_forbidden": "unknown_field",
+    "model_type": "wrong_type",
+    "literal_error": "not_one_of",
+    "string_too_long": "too_long",
+    "too_long": "too_long",
+    "string_too_short": "too_short",
+    "too_short": "too_short",
+    "string_pattern_mismatch": "wrong_format",
+    "greater_than_equal": "out_of_range",
+    "less_than_equal": "out_of_range",
+    "multiple_of": "out_of_range",
+    "finite_number": "out_of_range",
+    "int_parsing_size": "out_of_range",
+}
+
+
+def refusal_of(error: ValidationError, *, in_query: bool = False) -> InvalidInput | UnreadableJson:
+    """What pydantic found, as our own refusal: one field error for each fault."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    if found[0]["type"] == "json_invalid":
+        return UnreadableJson(f"{found[0]['msg']}.")
+    return InvalidInput([_field_error(entry, in_query) for entry in found])
+
+
+def _field_error(entry: Any, in_query: bool) -> FieldError:
+    kind = entry["type"]
+    code = _CODES.get(kind)
+    if code is None:
+        code = "wrong_type" if kind.endswith(("_type", "_parsing")) else kind
+    if in_query:
+        code = "unknown_parameter" if code == "unknown_field" else code
+        return FieldError(f"?{entry['loc'][0]}", code, _sentence(entry["msg"]))
+    pointer = "".join(f"/{_escaped(part)}" for part in entry["loc"])
+    return FieldError(pointer, code, _sentence(entry["msg"]))
+
+
+def _escaped(part: object) -> str:
+    # RFC 6901, 3.
+    return str(part).replace("~", "~0").replace("/", "~1")
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith(".") else f"{message}."

@@ -1,0 +1,144 @@
+"""The kinds of field that bodies and queries are made of, and the two models they build on.
+
+Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded and free of NUL.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+from pydantic_core import PydanticCustomError
+
+from storage.pages import PageOf
+
+MAX_PAGE: Final = 100
+DEFAULT_PAGE: Final = 25
+
+_UUID: Final = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_is_uuid = re.compile(_UUID).fullmatch
+
+
+def canonical_uuid(text: str) -> str | None:
+    """The id in lower case, as it is kept; None for what is no UUID."""
+    return text.lower() if _is_uuid(text) else None
+
+
+def _without_nul(text: str) -> str:
+    # PostgreSQL stores no NUL in text.
+    if "\0" in text:
+        raise PydanticCustomError("contains_nul", "Text cannot contain the character NUL.")
+    return text
+
+
+def _day(given: object) -> date:
+    if isinstance(given, str) and _DAY.fullmatch(given):
+        try:
+            return date.fromisoformat(given)
+        except ValueError:
+            pass
+    raise PydanticCustomError("invalid_date", "Give a date that exists, as YYYY-MM-DD.")
+
+
+def _instant(given: object) -> datetime:
+    if isinstance(given, str) and _DAY.match(given):
+        try:
+            instant = datetime.fromisoformat(given)
+        except ValueError:
+            instant = None
+        if instant is not None and instant.tzinfo is not None:
+            return instant
+    raise PydanticCustomError(
+        "invalid_date_time", "Give a date and time with its UTC offset, as 2026-01-31T09:00:00Z."
+    )
+
+
+def _page_size(given: object) -> int:
+    if not isinstance(given, str) or not _WHOLE_NUMBER.fullmatch(given):
+        raise PydanticCustomError("not_a_number", "Give a whole number of items.")
+    if int(given) < 1:
+        raise PydanticCustomError("out_of_range", "A page holds at least one item.")
+    return min(int(given), MAX_PAGE)
+
+
+def _uuid(text: str) -> str:
+    found = canonical_uuid(text)
+    if found is None:
+        raise PydanticCustomError("not_a_uuid", "Give an id, which is a UUID.")
+    return found
+
+
+Text = Annotated[str, AfterValidator(_without_nul)]
+Name = Annotated[
+    Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, strict=True)
+]
+ShortText = Annotated[Text, StringConstraints(max_length=500, strict=True)]
+LongText = Annotated[Text, StringConstraints(max_length=2_000, strict=True)]
+Word = Annotated[Text, StringConstraints(max_length=100, strict=True)]
+Uuid = Annotated[
+    str, AfterValidator(_uuid), Field(max_length=36, json_schema_extra={"format": "uuid"})
+]
+Day = Annotated[date, BeforeValidator(_day, json_schema_input_type=date)]
+Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=datetime)]
+# The bounds are storage.amounts': it refuses what breaks them, and says it for Slack as well.
+Days = Annotated[
+    float,
+    Field(
+        description="Days, in steps of a half.",
+        json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.5},
+    ),
+]
+PageSize = Annotated[int, BeforeValidator(_page_size)]
+
+# A field that may be left out, which is not the same as null: ``sent()`` leaves it out too, so
+# nobody ever sees this default.
+ABSENT: Any = None
+
+
+class Body(BaseModel):
+    """A request body: no unknown fields, nothing converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+    def sent(self) -> dict[str, Any]:
+        """The fields that the caller sent, null ones included: what a PATCH changes."""
+        sent = self.model_fields_set
+        return {name: getattr(self, name) for name in type(self).model_fields if name in sent}
+
+
+class Query(BaseModel):
+    """Query parameters: no unknown ones, each at most once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Paged(Query):
+    """The two parameters of every list (contract 6)."""
+
+    # No maximum in the schema: a larger number is not refused, it gives 100.
+    limit: Annotated[
+        PageSize,
+        Field(
+            description="Page size; more than 100 gives 100.",
+            json_schema_extra={"type": "integer", "minimum": 1, "default": DEFAULT_PAGE},
+        ),
+    ] = DEFAULT_PAGE
+    cursor: Annotated[
+        Text | None,
+        Field(description="The `next_cursor` of the page before, with the same filters."),
+    ] = None
+
+    @property
+    def page(self) -> PageOf:
+        return PageOf(self.limit, self.cursor)

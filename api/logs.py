@@ -1,0 +1,59 @@
+"""Log lines: one JSON object or one readable line each, on standard error."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import orjson
+import structlog
+
+from api.settings import LogFormat
+
+# Slack's libraries log whole requests: notes are personal data (Bolt logs rejected bodies at INFO).
+_QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
+
+
+def configure(log_format: LogFormat) -> None:
+    """Set up our own lines and those of the libraries; call once, before anything logs."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    renderer: Any
+    if log_format == "json":
+        shared.append(structlog.processors.format_exc_info)
+        renderer = structlog.processors.JSONRenderer(serializer=orjson.dumps)
+    else:
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    is_bytes = log_format == "json"
+    structlog.configure(
+        processors=[*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=(
+            structlog.BytesLoggerFactory(sys.stderr.buffer)
+            if is_bytes
+            else structlog.PrintLoggerFactory(sys.stderr)
+        ),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    library_renderer = (
+        structlog.processors.JSONRenderer(serializer=lambda line, **_: orjson.dumps(line).decode())
+        if is_bytes
+        else renderer
+    )
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                library_renderer,
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)

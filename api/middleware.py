@@ -1,0 +1,83 @@
+"""What surrounds every request: its id, one log line, and a last answer when something breaks."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from typing import Any, Final
+
+import structlog
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.auth import header
+from api.errors import http_problem
+
+_SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
+
+_log = structlog.stdlib.get_logger("hiatus.access")
+
+
+class RequestLog:
+    """Plain ASGI: ``X-Request-Id`` taken or made and returned, one log line for each request.
+
+    The line names the route's template, never the path: a feed's path holds its token. Leaves
+    ``request_id`` in the scope, and reads ``route_template`` and ``caller`` from it.
+    """
+
+    def __init__(self, app: ASGIApp, base_url: str) -> None:
+        self._app = app
+        self._base_url = base_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        request_id = _request_id(scope)
+        scope["request_id"] = request_id
+        id_header = (b"x-request-id", request_id.encode("ascii"))
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], id_header]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        except Exception:
+            # The outermost edge: beyond it a client would see a broken connection. The traceback
+            # belongs in the log together with the id that the client is given.
+            _log.exception("request failed", request_id=request_id)
+            if status:
+                raise
+            response = http_problem(Request(scope), self._base_url, 500)
+            await response(scope, receive, send_with_id)
+        finally:
+            _log.info("request", **_line(scope, status, started))
+
+
+def _request_id(scope: Scope) -> str:
+    given = header(scope["headers"], b"x-request-id")
+    if given is not None and _SANE_ID.fullmatch(given):
+        return given
+    return secrets.token_hex(16)
+
+
+def _line(scope: Scope, status: int, started: float) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "method": scope["method"],
+        "route": scope.get("route_template") or getattr(scope.get("route"), "path", None),
+        "status": status,
+        "duration_ms": round((time.perf_counter() - started) * 1000, 2),
+        "request_id": scope["request_id"],
+    }
+    caller = scope.get("caller")
+    if caller is not None:
+        line["organisation_id"] = caller.organisation_id
+        line["key_id"] = caller.key_id
+    return line

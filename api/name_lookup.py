@@ -1,0 +1,51 @@
+"""Name resolution on threads of its own; ``addresses`` decides what may be dialled."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+_IS_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+
+
+class PooledResolver(AbstractResolver):
+    """Ask the system's resolver, at most ``max_threads`` names at once.
+
+    A lookup that hangs holds a thread here. The event loop's own pool would be worse: uvloop lets
+    two lookups run at a time, so two dead names would stop every other lookup of the process,
+    Slack's included.
+    """
+
+    def __init__(self, max_threads: int = 16) -> None:
+        self._threads = ThreadPoolExecutor(max_threads, thread_name_prefix="name-lookup")
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Every address of a name, the system's favourite first. Raises OSError if it has none."""
+        ask = functools.partial(
+            socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
+        )
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        except UnicodeError as error:
+            raise OSError(f"not a host name: {host!r}") from error
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(address[0]),
+                port=int(address[1]),
+                family=found_family,
+                proto=protocol,
+                flags=_IS_NUMERIC,
+            )
+            for found_family, _, protocol, _, address in found
+        ]
+
+    async def close(self) -> None:
+        """Drop the lookups that have not begun; those under way end by themselves."""
+        self._threads.shutdown(wait=False, cancel_futures=True)

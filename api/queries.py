@@ -1,0 +1,64 @@
+"""The query parameters of each list. An unknown one is refused, never ignored (contract 6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.fields import Day, Paged, Uuid, Word
+from storage.values import LeaveStatus, Role, UserStatus
+
+
+class ListOfUsers(Paged):
+    status: Annotated[UserStatus | None, Field(description="Only users of this status.")] = None
+    department_id: Uuid | None = None
+    role: Role | None = None
+
+    @property
+    def is_paged(self) -> bool:
+        """Whether the caller asked for pages, which this list otherwise does not have."""
+        return not self.model_fields_set.isdisjoint(("limit", "cursor"))
+
+
+class ListOfLeaveRequests(Paged):
+    status: LeaveStatus | None = None
+    user_id: Annotated[
+        Uuid | None, Field(description="Somebody else's only for admins and owners.")
+    ] = None
+    leave_type_id: Uuid | None = None
+    department_id: Annotated[Uuid | None, Field(description="The owner's department.")] = None
+    first_day: Annotated[
+        Day | None, Field(alias="from", description="Leave that ends on this day or later.")
+    ] = None
+    last_day: Annotated[
+        Day | None, Field(alias="to", description="Leave that starts on this day or earlier.")
+    ] = None
+    sort: Literal["start_date", "-start_date", "created_at", "-created_at"] = "-created_at"
+
+
+class ListOfLeave(Paged):
+    user_id: Uuid | None = None
+    status: LeaveStatus | None = None
+    start_date: Annotated[Day | None, Field(description="Leave that starts after this day.")] = None
+    end_date: Annotated[Day | None, Field(description="Leave that starts before this day.")] = None
+
+    @property
+    def is_paged(self) -> bool:
+        return not self.model_fields_set.isdisjoint(("limit", "cursor"))
+
+
+class ListOfAuditEntries(Paged):
+    action: Annotated[Word | None, Field(description="As `leave_request.approved`.")] = None
+    actor_id: Uuid | None = None
+    subject_id: Uuid | None = None
+    first_day: Annotated[
+        Day | None, Field(alias="from", description="From this day on, in UTC.")
+    ] = None
+    last_day: Annotated[
+        Day | None, Field(alias="to", description="Up to the end of this day, in UTC.")
+    ] = None
+
+
+class ListOfDeliveries(Paged):
+    status: Literal["pending", "delivered", "failed"] | None = None

@@ -1,0 +1,81 @@
+"""`/api-keys`: keys for this interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import ApiKeyWithSecretRecord, Listing, listing
+from api.bodies import NewApiKey
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from storage import access, errors, records
+from storage.database import Transaction
+from storage.records import ApiKeyRecord
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    return listing(access.page(tx, call.query.page, by=call.caller), records.api_key)
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    body: NewApiKey = call.body
+    # A key always belongs to a person, so there is one.
+    assert call.caller.user_id is not None
+    key, secret = access.create_key(
+        tx,
+        for_user=call.caller.user_id,
+        name=body.name,
+        scopes=body.scopes,
+        variant=body.variant,
+        expires_at=body.expires_at,
+        by=call.caller,
+        now=call.now,
+    )
+    return created(f"/api/v1/api-keys/{key.id}", {**records.api_key(key), "api_key": secret})
+
+
+def revoke(tx: Transaction, call: Call) -> None:
+    access.revoke(tx, call.id, by=call.caller, now=call.now)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/api-keys",
+        summary="List API keys",
+        description="The caller's own; for admins and owners everybody's. Revoked ones too.",
+        handler=page,
+        tag="API keys",
+        scope="keys:read",
+        query=Paged,
+        result=Listing[ApiKeyRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/api-keys",
+        summary="Create an API key",
+        description=(
+            "For the caller, with no scope that the key in use lacks. `api_key` is shown in this "
+            "answer and never again."
+        ),
+        handler=create,
+        tag="API keys",
+        scope="keys:write",
+        body=NewApiKey,
+        result=ApiKeyWithSecretRecord,
+        status=201,
+        example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
+    ),
+    Operation(
+        method="DELETE",
+        path="/api-keys/{id}",
+        summary="Revoke an API key",
+        description="At once, and for good.",
+        handler=revoke,
+        tag="API keys",
+        scope="keys:write",
+        kind="API key",
+        status=204,
+    ),
+)

@@ -1,0 +1,69 @@
+"""`/approvals`: leave requests that await the caller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import Listing, listing
+from api.bodies import Decline
+from api.fields import Paged
+from api.operations import Call, Operation
+from storage import errors, leave, leave_reading, records
+from storage.database import Transaction
+from storage.records import LeaveRequestRecord
+
+
+def pending(tx: Transaction, call: Call) -> Any:
+    found = leave_reading.awaiting(tx, call.query.page, by=call.caller, now=call.now)
+    return listing(found, records.leave_request)
+
+
+def approve(tx: Transaction, call: Call) -> Any:
+    return records.leave_request(leave.approve(tx, call.id, by=call.caller, now=call.now))
+
+
+def decline(tx: Transaction, call: Call) -> Any:
+    request = leave.decline(tx, call.id, reason=call.body.reason, by=call.caller, now=call.now)
+    return records.leave_request(request)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/approvals/pending",
+        summary="List what awaits the caller's approval",
+        handler=pending,
+        tag="Approvals",
+        scope="approvals:read",
+        query=Paged,
+        result=Listing[LeaveRequestRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/approvals/{id}/approve",
+        summary="Approve a leave request",
+        description="The id is the leave request's. Nobody decides on their own request.",
+        handler=approve,
+        tag="Approvals",
+        scope="approvals:write",
+        kind="leave request",
+        result=LeaveRequestRecord,
+        refusals=(errors.InvalidTransition, errors.OwnRequest, leave.NotYourApproval),
+    ),
+    Operation(
+        method="POST",
+        path="/approvals/{id}/decline",
+        summary="Decline a leave request",
+        description="The id is the leave request's. Nobody decides on their own request.",
+        handler=decline,
+        tag="Approvals",
+        scope="approvals:write",
+        kind="leave request",
+        body=Decline,
+        needs_body=False,
+        result=LeaveRequestRecord,
+        refusals=(errors.InvalidTransition, errors.OwnRequest, leave.NotYourApproval),
+        example={"reason": "Half of the team is away that week."},
+    ),
+)

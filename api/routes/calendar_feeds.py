@@ -1,0 +1,118 @@
+"""`/calendar-feeds`: the caller's calendar subscriptions. What they show is `routes.calendar`'s."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import CalendarFeedRecord, FeedTokenRecord, Listing, listing
+from api.bodies import NewCalendarFeed
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from storage import errors, feeds
+from storage.database import Transaction
+from storage.values import CalendarFeed
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    found = feeds.page(tx, call.query.page, by=call.caller)
+    return listing(found, lambda feed: _shown(call, feed))
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    feed = feeds.create(tx, call.body.name, by=call.caller, now=call.now)
+    return created(f"/api/v1/calendar-feeds/{feed.id}", _shown(call, feed))
+
+
+def revoke(tx: Transaction, call: Call) -> None:
+    feeds.revoke(tx, call.id, by=call.caller, now=call.now)
+
+
+def token(tx: Transaction, call: Call) -> FeedTokenRecord:
+    return _paths(feeds.personal_token(tx, by=call.caller, now=call.now))
+
+
+def regenerate(tx: Transaction, call: Call) -> FeedTokenRecord:
+    return _paths(feeds.regenerate(tx, by=call.caller, now=call.now))
+
+
+def _shown(call: Call, feed: CalendarFeed) -> CalendarFeedRecord:
+    return {
+        "id": feed.id,
+        "name": feed.name,
+        "url": f"{call.base_url}/cal/{feed.token}",
+        "created_at": feed.created_at,
+    }
+
+
+def _paths(token: str) -> FeedTokenRecord:
+    path = f"/cal/{token}"
+    return {
+        "token": token,
+        "feeds": {
+            "personal": path,
+            "team": f"{path}?scope=team",
+            "organisation": f"{path}?scope=org",
+        },
+    }
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/calendar-feeds",
+        summary="List the caller's calendar feeds",
+        handler=page,
+        tag="Calendar feeds",
+        scope="calendar:read",
+        query=Paged,
+        result=Listing[CalendarFeedRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/calendar-feeds",
+        summary="Create a calendar feed",
+        description="With a subscription URL of its own.",
+        handler=create,
+        tag="Calendar feeds",
+        scope="calendar:write",
+        body=NewCalendarFeed,
+        needs_body=False,
+        result=CalendarFeedRecord,
+        status=201,
+        refusals=(feeds.TooManyFeeds,),
+        example={"name": "Phone"},
+    ),
+    Operation(
+        method="DELETE",
+        path="/calendar-feeds/{id}",
+        summary="Revoke a calendar feed",
+        description="Its URL answers 404 from now on.",
+        handler=revoke,
+        tag="Calendar feeds",
+        scope="calendar:write",
+        kind="calendar feed",
+        status=204,
+    ),
+    Operation(
+        method="GET",
+        path="/calendar-feeds/token",
+        summary="Read the caller's own feed token",
+        description="It is made when it is first read.",
+        handler=token,
+        tag="Calendar feeds",
+        scope="calendar:read",
+        result=FeedTokenRecord,
+        writes=True,
+    ),
+    Operation(
+        method="POST",
+        path="/calendar-feeds/regenerate",
+        summary="Replace the caller's own feed token",
+        description="URLs built on the old one stop working.",
+        handler=regenerate,
+        tag="Calendar feeds",
+        scope="calendar:write",
+        result=FeedTokenRecord,
+    ),
+)

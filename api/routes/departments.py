@@ -1,0 +1,100 @@
+"""`/departments`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import Listing, listing
+from api.bodies import DepartmentChanges, NewDepartment
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from storage import departments, errors, records
+from storage.database import Transaction
+from storage.records import DepartmentRecord
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    found = departments.page(tx, call.query.page, by=call.caller)
+    return listing(found, records.department)
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    department = departments.create(tx, call.body.sent(), by=call.caller, now=call.now)
+    return created(f"/api/v1/departments/{department.id}", records.department(department))
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    return records.department(departments.get(tx, call.id, by=call.caller))
+
+
+def update(tx: Transaction, call: Call) -> Any:
+    department = departments.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return records.department(department)
+
+
+def delete(tx: Transaction, call: Call) -> None:
+    departments.delete(tx, call.id, by=call.caller, now=call.now)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/departments",
+        summary="List departments",
+        handler=page,
+        tag="Departments",
+        scope="departments:read",
+        query=Paged,
+        result=Listing[DepartmentRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/departments",
+        summary="Create a department",
+        handler=create,
+        tag="Departments",
+        scope="departments:write",
+        role="admin",
+        body=NewDepartment,
+        result=DepartmentRecord,
+        status=201,
+        example={"name": "Research", "default_leave_allowance": 27.5},
+    ),
+    Operation(
+        method="GET",
+        path="/departments/{id}",
+        summary="Read a department",
+        handler=get,
+        tag="Departments",
+        scope="departments:read",
+        kind="department",
+        result=DepartmentRecord,
+    ),
+    Operation(
+        method="PATCH",
+        path="/departments/{id}",
+        summary="Change a department",
+        handler=update,
+        tag="Departments",
+        scope="departments:write",
+        role="admin",
+        kind="department",
+        body=DepartmentChanges,
+        result=DepartmentRecord,
+        example={"manager_id": None},
+    ),
+    Operation(
+        method="DELETE",
+        path="/departments/{id}",
+        summary="Delete a department",
+        description="One that nobody belongs to any more.",
+        handler=delete,
+        tag="Departments",
+        scope="departments:write",
+        role="admin",
+        kind="department",
+        status=204,
+        refusals=(errors.InUse,),
+    ),
+)

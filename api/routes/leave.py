@@ -1,0 +1,111 @@
+"""`/leave`: leave in its second shape."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from api import answers
+from api.answers import LeaveListing, LeaveRecord, PagedLeaveListing, pagination
+from api.bodies import NewLeave
+from api.operations import Answer, Call, Operation, created
+from api.queries import ListOfLeave
+from storage import errors, leave, leave_reading, leave_types, reference
+from storage.database import Transaction
+from storage.leave import Draft
+from storage.pages import PageOf
+from storage.reference import Reference
+from storage.values import LeaveRequest
+
+# The most that the list holds where no page was asked for.
+LONGEST_LIST: Final = 10_000
+
+
+def list_visible(tx: Transaction, call: Call) -> Any:
+    query: ListOfLeave = call.query
+    found = leave_reading.visible(
+        tx,
+        query.page if query.is_paged else PageOf(LONGEST_LIST),
+        by=call.caller,
+        now=call.now,
+        user_id=query.user_id,
+        status=query.status,
+        starts_after=query.start_date,
+        starts_before=query.end_date,
+    )
+    types = _known(tx, call).leave_types
+    requests = [
+        answers.leave(request, types[request.leave_type_id].code) for request in found.items
+    ]
+    if query.is_paged or found.next_cursor is not None:
+        return {"requests": requests, "pagination": pagination(found)}
+    return {"requests": requests}
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    body: NewLeave = call.body
+    leave_type = leave_types.by_word(_known(tx, call), body.leave_type)
+    draft = Draft(
+        leave_type_id=leave_type.id,
+        start_date=body.start_date,
+        end_date=body.end_date,
+        start_half_day=None,
+        end_half_day=None,
+        note=body.note,
+    )
+    request = leave.submit(tx, by=call.caller, draft=draft, now=call.now)
+    return created(f"/api/v1/leave-requests/{request.id}", _shown(tx, call, request))
+
+
+def cancel(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call, leave.cancel(tx, call.id, by=call.caller, now=call.now))
+
+
+def _shown(tx: Transaction, call: Call, request: LeaveRequest) -> LeaveRecord:
+    return answers.leave(request, _known(tx, call).leave_types[request.leave_type_id].code)
+
+
+def _known(tx: Transaction, call: Call) -> Reference:
+    return reference.of_organisation(tx, call.caller.organisation_id)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/leave",
+        summary="List leave in the second shape",
+        description="What the caller may see. `pagination` is there when `limit` or `cursor` was.",
+        handler=list_visible,
+        tag="Leave (second variant)",
+        scope="leave:read",
+        query=ListOfLeave,
+        result=PagedLeaveListing | LeaveListing,
+        is_long=True,
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/leave",
+        summary="Ask for leave in the second shape",
+        description="For the caller, with the same rules as `POST /leave-requests`.",
+        handler=create,
+        tag="Leave (second variant)",
+        scope="leave:write",
+        body=NewLeave,
+        result=LeaveRecord,
+        status=201,
+        refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
+        example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
+    ),
+    Operation(
+        method="DELETE",
+        path="/leave/{id}",
+        summary="Cancel leave",
+        description="While it is pending or approved; by its owner, admins and owners.",
+        handler=cancel,
+        tag="Leave (second variant)",
+        scope="leave:write",
+        kind="leave request",
+        result=LeaveRecord,
+        refusals=(errors.InvalidTransition,),
+    ),
+)

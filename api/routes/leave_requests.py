@@ -1,0 +1,137 @@
+"""`/leave-requests`: leave in its first shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import Listing, listing
+from api.bodies import LeaveRequestChanges, NewLeaveRequest
+from api.operations import Answer, Call, Operation, created
+from api.queries import ListOfLeaveRequests
+from storage import errors, leave, leave_reading, records
+from storage.database import Transaction
+from storage.leave import Draft
+from storage.records import LeaveRequestRecord
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    query: ListOfLeaveRequests = call.query
+    found = leave_reading.page(
+        tx,
+        query.page,
+        by=call.caller,
+        status=query.status,
+        user_id=query.user_id,
+        leave_type_id=query.leave_type_id,
+        department_id=query.department_id,
+        first_day=query.first_day,
+        last_day=query.last_day,
+        sort=query.sort,
+    )
+    return listing(found, records.leave_request)
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    body: NewLeaveRequest = call.body
+    draft = Draft(
+        leave_type_id=body.leave_type_id,
+        start_date=body.start_date,
+        end_date=body.end_date,
+        start_half_day=body.start_half_day,
+        end_half_day=body.end_half_day,
+        note=body.note,
+    )
+    request = leave.submit(tx, by=call.caller, draft=draft, now=call.now)
+    return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    return records.leave_request(leave_reading.get(tx, call.id, by=call.caller, now=call.now))
+
+
+def edit(tx: Transaction, call: Call) -> Any:
+    request = leave.edit(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return records.leave_request(request)
+
+
+def cancel(tx: Transaction, call: Call) -> Any:
+    return records.leave_request(leave.cancel(tx, call.id, by=call.caller, now=call.now))
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/leave-requests",
+        summary="List leave requests",
+        description="The caller's own; for admins and owners everybody's.",
+        handler=page,
+        tag="Leave requests",
+        scope="leave:read",
+        query=ListOfLeaveRequests,
+        result=Listing[LeaveRequestRecord],
+        refusals=(errors.UnusableCursor, errors.InsufficientRole),
+    ),
+    Operation(
+        method="POST",
+        path="/leave-requests",
+        summary="Ask for leave",
+        description=(
+            "For the caller. Approved at once where the leave type needs no approval or nobody "
+            "could give it, pending otherwise."
+        ),
+        handler=create,
+        tag="Leave requests",
+        scope="leave:write",
+        body=NewLeaveRequest,
+        result=LeaveRequestRecord,
+        status=201,
+        refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
+        example={
+            "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+            "start_date": "2026-08-03",
+            "end_date": "2026-08-07",
+            "end_half_day": "am",
+        },
+    ),
+    Operation(
+        method="GET",
+        path="/leave-requests/{id}",
+        summary="Read a leave request",
+        description="For its owner, whoever may decide on it or did, admins and owners.",
+        handler=get,
+        tag="Leave requests",
+        scope="leave:read",
+        kind="leave request",
+        result=LeaveRequestRecord,
+    ),
+    Operation(
+        method="PATCH",
+        path="/leave-requests/{id}",
+        summary="Change a pending leave request",
+        description="The days are counted and checked anew, and approvers are told.",
+        handler=edit,
+        tag="Leave requests",
+        scope="leave:write",
+        kind="leave request",
+        body=LeaveRequestChanges,
+        result=LeaveRequestRecord,
+        refusals=(
+            errors.InvalidTransition,
+            errors.OverlappingLeave,
+            errors.InsufficientAllowance,
+        ),
+        example={"end_date": "2026-08-06", "end_half_day": None},
+    ),
+    Operation(
+        method="POST",
+        path="/leave-requests/{id}/cancel",
+        summary="Cancel a leave request",
+        description="While it is pending or approved; by its owner, admins and owners.",
+        handler=cancel,
+        tag="Leave requests",
+        scope="leave:write",
+        kind="leave request",
+        result=LeaveRequestRecord,
+        refusals=(errors.InvalidTransition,),
+    ),
+)

@@ -1,0 +1,106 @@
+"""`/leave-types`: kinds of leave and their rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import Listing, listing
+from api.bodies import LeaveTypeChanges, NewLeaveType
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from storage import errors, leave_types, records
+from storage.database import Transaction
+from storage.records import LeaveTypeRecord
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    found = leave_types.page(tx, call.query.page, by=call.caller)
+    return listing(found, records.leave_type)
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    leave_type = leave_types.create(tx, call.body.sent(), by=call.caller, now=call.now)
+    return created(f"/api/v1/leave-types/{leave_type.id}", records.leave_type(leave_type))
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    return records.leave_type(leave_types.get(tx, call.id, by=call.caller))
+
+
+def update(tx: Transaction, call: Call) -> Any:
+    leave_type = leave_types.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return records.leave_type(leave_type)
+
+
+def delete(tx: Transaction, call: Call) -> None:
+    leave_types.delete(tx, call.id, by=call.caller, now=call.now)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/leave-types",
+        summary="List leave types",
+        description="Archived ones too.",
+        handler=page,
+        tag="Leave types",
+        scope="organisation:read",
+        query=Paged,
+        result=Listing[LeaveTypeRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/leave-types",
+        summary="Create a leave type",
+        description=(
+            "Unless said otherwise it needs approval, is paid and comes out of the allowance."
+        ),
+        handler=create,
+        tag="Leave types",
+        scope="organisation:write",
+        role="admin",
+        body=NewLeaveType,
+        result=LeaveTypeRecord,
+        status=201,
+        refusals=(errors.CodeTaken,),
+        example={"name": "Study leave", "code": "study", "max_consecutive_days": 5},
+    ),
+    Operation(
+        method="GET",
+        path="/leave-types/{id}",
+        summary="Read a leave type",
+        handler=get,
+        tag="Leave types",
+        scope="organisation:read",
+        kind="leave type",
+        result=LeaveTypeRecord,
+    ),
+    Operation(
+        method="PATCH",
+        path="/leave-types/{id}",
+        summary="Change a leave type",
+        description="What was requested before keeps its count.",
+        handler=update,
+        tag="Leave types",
+        scope="organisation:write",
+        role="admin",
+        kind="leave type",
+        body=LeaveTypeChanges,
+        result=LeaveTypeRecord,
+        refusals=(errors.CodeTaken,),
+        example={"requires_note": True},
+    ),
+    Operation(
+        method="DELETE",
+        path="/leave-types/{id}",
+        summary="Delete a leave type",
+        description="One that was ever used is archived instead.",
+        handler=delete,
+        tag="Leave types",
+        scope="organisation:write",
+        role="admin",
+        kind="leave type",
+        status=204,
+    ),
+)

@@ -1,0 +1,105 @@
+"""`/organisation` and its public holiday sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from api.answers import HolidaySetRecord, Listing, listing
+from api.bodies import NewHolidaySet, OrganisationChanges
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from storage import errors, holiday_calendar, holiday_sets, organisations, records, reference
+from storage.database import Transaction
+from storage.records import OrganisationRecord
+from storage.values import HolidaySet
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    return records.organisation(organisations.get(tx, by=call.caller))
+
+
+def update(tx: Transaction, call: Call) -> Any:
+    organisation = organisations.update(tx, call.body.sent(), by=call.caller, now=call.now)
+    return records.organisation(organisation)
+
+
+def page_of_sets(tx: Transaction, call: Call) -> Any:
+    found = holiday_sets.page(tx, call.query.page, by=call.caller)
+    return listing(found, _shown(tx, call))
+
+
+def add_set(tx: Transaction, call: Call) -> Answer:
+    added = holiday_sets.add(tx, call.body.country_code, by=call.caller, now=call.now)
+    return created(f"/api/v1/organisation/public-holiday-sets/{added.id}", _shown(tx, call)(added))
+
+
+def _shown(tx: Transaction, call: Call) -> Callable[[HolidaySet], HolidaySetRecord]:
+    known = reference.of_organisation(tx, call.caller.organisation_id)
+    year = call.now.year
+
+    def show(holiday_set: HolidaySet) -> HolidaySetRecord:
+        code = holiday_set.country_code
+        return {
+            "id": holiday_set.id,
+            "country_code": code,
+            "country_name": holiday_calendar.country_name(code),
+            "holiday_count": holiday_sets.holiday_count(known, code, year),
+            "created_at": holiday_set.created_at,
+        }
+
+    return show
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/organisation",
+        summary="Read the organisation",
+        handler=get,
+        tag="Organisation",
+        scope="organisation:read",
+        result=OrganisationRecord,
+    ),
+    Operation(
+        method="PATCH",
+        path="/organisation",
+        summary="Change the organisation's settings",
+        description="Leave that lies ahead is counted anew where working days or holidays change.",
+        handler=update,
+        tag="Organisation",
+        scope="organisation:write",
+        role="admin",
+        body=OrganisationChanges,
+        result=OrganisationRecord,
+        example={"leave_year_type": "fiscal", "leave_year_start_month": 4},
+    ),
+    Operation(
+        method="GET",
+        path="/organisation/public-holiday-sets",
+        summary="List public holiday sets",
+        handler=page_of_sets,
+        tag="Public holiday sets",
+        scope="organisation:read",
+        query=Paged,
+        result=Listing[HolidaySetRecord],
+        # The first look at a country's holidays in a process takes some 300 ms.
+        is_long=True,
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/organisation/public-holiday-sets",
+        summary="Add a country's public holidays",
+        description="A country alone means those of the whole country; regions have more.",
+        handler=add_set,
+        tag="Public holiday sets",
+        scope="organisation:write",
+        role="admin",
+        body=NewHolidaySet,
+        result=HolidaySetRecord,
+        status=201,
+        refusals=(errors.AlreadyExists,),
+        example={"country_code": "GB-SCT"},
+    ),
+)

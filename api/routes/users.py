@@ -1,0 +1,184 @@
+"""`/users`: the people of the organisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from api.answers import Listing, UserListing, listing
+from api.bodies import NewUser, UserChanges
+from api.operations import Answer, Call, Operation, created
+from api.queries import ListOfUsers
+from storage import errors, people, records, reference
+from storage.database import Transaction
+from storage.errors import FieldError, InvalidInput
+from storage.records import UserRecord, UserSummaryRecord
+from storage.values import User
+
+VARIANT_HEADER = {
+    "name": "API-Variant",
+    "in": "header",
+    "description": "Which shape to answer with, instead of the API key's own.",
+    "schema": {"type": "string", "enum": ["1", "2"]},
+}
+
+
+def list_all(tx: Transaction, call: Call) -> Any:
+    query: ListOfUsers = call.query
+    variant = _variant(call)
+    show = records.user_summary if variant == "2" else _shown(tx, call)
+    filters: Any = {
+        "status": query.status,
+        "department_id": query.department_id,
+        "role": query.role,
+    }
+    if query.is_paged:
+        return listing(people.page(tx, query.page, by=call.caller, **filters), show)
+    users = [show(user) for user in people.list_all(tx, by=call.caller, **filters)]
+    return {"users": users} if variant == "2" else users
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    user = people.create(tx, call.body.sent(), by=call.caller, now=call.now)
+    return created(f"/api/v1/users/{user.id}", _shown(tx, call)(user))
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call)(people.get(tx, call.id, by=call.caller))
+
+
+def update(tx: Transaction, call: Call) -> Any:
+    user = people.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return _shown(tx, call)(user)
+
+
+def archive(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call)(people.archive(tx, call.id, by=call.caller, now=call.now))
+
+
+def deactivate(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call)(people.deactivate(tx, call.id, by=call.caller, now=call.now))
+
+
+def reactivate(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call)(people.reactivate(tx, call.id, by=call.caller, now=call.now))
+
+
+def _shown(tx: Transaction, call: Call) -> Callable[[User], UserRecord]:
+    """The full shape, with the organisation's working days where a user has none of their own."""
+    organisation = reference.of_organisation(tx, call.caller.organisation_id).organisation
+    return lambda user: records.user(user, organisation.working_days)
+
+
+def _variant(call: Call) -> str:
+    variant = call.header(b"api-variant") or str(call.caller.variant)
+    if variant not in ("1", "2"):
+        raise InvalidInput(
+            [FieldError("API-Variant", "unknown_variant", "The header API-Variant is 1 or 2.")]
+        )
+    return variant
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/users",
+        summary="List users",
+        description=(
+            "Every user, whatever their status, unless a filter says otherwise. The answer is an "
+            "array, or for API keys of variant 2 an object with the short shape. With `limit` or "
+            "`cursor` it is a page in either variant."
+        ),
+        handler=list_all,
+        tag="Users",
+        scope="users:read",
+        query=ListOfUsers,
+        result=(list[UserRecord] | UserListing | Listing[UserRecord] | Listing[UserSummaryRecord]),
+        is_long=True,
+        header_parameters=(VARIANT_HEADER,),
+        refusals=(errors.UnusableCursor, errors.NotFound),
+    ),
+    Operation(
+        method="POST",
+        path="/users",
+        summary="Create a user",
+        description="Only an owner makes another owner.",
+        handler=create,
+        tag="Users",
+        scope="users:write",
+        role="admin",
+        body=NewUser,
+        result=UserRecord,
+        status=201,
+        refusals=(errors.EmailTaken,),
+        example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
+    ),
+    Operation(
+        method="GET",
+        path="/users/{id}",
+        summary="Read a user",
+        handler=get,
+        tag="Users",
+        scope="users:read",
+        kind="user",
+        result=UserRecord,
+    ),
+    Operation(
+        method="PATCH",
+        path="/users/{id}",
+        summary="Change a user",
+        description=(
+            "Admins and owners change everything, only owners change owners. Everybody else may "
+            "change their own `first_name`, `last_name` and `job_title`."
+        ),
+        handler=update,
+        tag="Users",
+        scope="users:write",
+        kind="user",
+        body=UserChanges,
+        result=UserRecord,
+        refusals=(errors.NotYourField, errors.LastOwner, people.UserArchived),
+        example={"job_title": "Analyst", "working_days": ["monday", "tuesday", "friday:am"]},
+    ),
+    Operation(
+        method="DELETE",
+        path="/users/{id}",
+        summary="Archive a user",
+        description=(
+            "The record is kept. Their API keys and feeds stop working, their pending and future "
+            "leave is cancelled, and what waited for their approval goes to others."
+        ),
+        handler=archive,
+        tag="Users",
+        scope="users:write",
+        role="admin",
+        kind="user",
+        result=UserRecord,
+        refusals=(errors.LastOwner, errors.CannotArchiveSelf),
+    ),
+    Operation(
+        method="POST",
+        path="/users/{id}/deactivate",
+        summary="Deactivate a user",
+        description="Their API keys and feeds stop answering; their requests stay.",
+        handler=deactivate,
+        tag="Users",
+        scope="users:write",
+        role="admin",
+        kind="user",
+        result=UserRecord,
+        refusals=(errors.LastOwner, errors.CannotArchiveSelf, people.UserArchived),
+    ),
+    Operation(
+        method="POST",
+        path="/users/{id}/reactivate",
+        summary="Reactivate a user",
+        handler=reactivate,
+        tag="Users",
+        scope="users:write",
+        role="admin",
+        kind="user",
+        result=UserRecord,
+        refusals=(people.UserArchived,),
+    ),
+)

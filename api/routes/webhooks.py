@@ -1,0 +1,134 @@
+"""`/webhooks`: receivers of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api import addresses
+from api.answers import Listing, WebhookWithSecretRecord, listing
+from api.bodies import NewWebhook, WebhookChanges
+from api.fields import Paged
+from api.operations import Answer, Call, Edge, Operation, created
+from storage import errors, records, webhooks
+from storage.database import Transaction
+from storage.records import WebhookRecord
+
+
+async def check_url(call: Call, edge: Edge) -> None:
+    """Look the URL's host up before any transaction begins. Raises InvalidInput."""
+    url = call.body.sent().get("url")
+    if url is not None:
+        await addresses.resolve_and_check(url, allow_private=edge.allow_private_webhooks)
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    return listing(webhooks.page(tx, call.query.page, by=call.caller), records.webhook)
+
+
+def create(tx: Transaction, call: Call) -> Answer:
+    body: NewWebhook = call.body
+    webhook, secret = webhooks.create(tx, body.url, body.events, by=call.caller, now=call.now)
+    return created(f"/api/v1/webhooks/{webhook.id}", {**records.webhook(webhook), "secret": secret})
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    return records.webhook(webhooks.get(tx, call.id, by=call.caller))
+
+
+def update(tx: Transaction, call: Call) -> Any:
+    webhook = webhooks.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return records.webhook(webhook)
+
+
+def delete(tx: Transaction, call: Call) -> None:
+    webhooks.delete(tx, call.id, by=call.caller, now=call.now)
+
+
+def rotate_secret(tx: Transaction, call: Call) -> Any:
+    webhook, secret = webhooks.rotate_secret(tx, call.id, by=call.caller, now=call.now)
+    return {**records.webhook(webhook), "secret": secret}
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/webhooks",
+        summary="List webhooks",
+        handler=page,
+        tag="Webhooks",
+        scope="webhooks:read",
+        role="admin",
+        query=Paged,
+        result=Listing[WebhookRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path="/webhooks",
+        summary="Register a webhook",
+        description=(
+            "`secret` signs the deliveries (Standard Webhooks); it is shown in this answer only. "
+            "Private, loopback and link-local addresses are refused."
+        ),
+        handler=create,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        body=NewWebhook,
+        prepare=check_url,
+        result=WebhookWithSecretRecord,
+        status=201,
+        refusals=(webhooks.TooManyWebhooks,),
+        example={"url": "https://example.com/hooks/leave", "events": ["leave_request.approved"]},
+    ),
+    Operation(
+        method="GET",
+        path="/webhooks/{id}",
+        summary="Read a webhook",
+        handler=get,
+        tag="Webhooks",
+        scope="webhooks:read",
+        role="admin",
+        kind="webhook",
+        result=WebhookRecord,
+    ),
+    Operation(
+        method="PATCH",
+        path="/webhooks/{id}",
+        summary="Change a webhook",
+        description="`is_active` true switches one that was disabled on again.",
+        handler=update,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        kind="webhook",
+        body=WebhookChanges,
+        prepare=check_url,
+        result=WebhookRecord,
+        example={"events": ["*"], "is_active": True},
+    ),
+    Operation(
+        method="DELETE",
+        path="/webhooks/{id}",
+        summary="Delete a webhook",
+        description="Together with its deliveries.",
+        handler=delete,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        kind="webhook",
+        status=204,
+    ),
+    Operation(
+        method="POST",
+        path="/webhooks/{id}/rotate-secret",
+        summary="Give a webhook a new secret",
+        description="The old one signs too for another 24 hours.",
+        handler=rotate_secret,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        kind="webhook",
+        result=WebhookWithSecretRecord,
+    ),
+)

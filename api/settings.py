@@ -1,0 +1,90 @@
+"""What the environment says about REST, feeds, webhooks and the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import limits
+
+from storage.settings import Environment
+
+LogFormat = Literal["json", "console"]
+
+_RATE_LIMIT_STORAGES: Final = (
+    "memory://",
+    "redis://",
+    "rediss://",
+    "redis+unix://",
+    "redis+sentinel://",
+    "redis+cluster://",
+)
+
+
+@dataclass(frozen=True)
+class ApiSettings:
+    """``base_url`` has no slash at its end; ``rate_limit`` reads ``600/minute``."""
+
+    base_url: str = "http://127.0.0.1:8000"
+    rate_limit: str = "600/minute"
+    # A Redis URL may hold a password.
+    rate_limit_storage: str = field(default="memory://", repr=False)
+    webhook_allow_private: bool = False
+    scheduler_on: bool = True
+    log_format: LogFormat = "json"
+
+    @classmethod
+    def read(cls, environment: Environment) -> ApiSettings:
+        """The settings, as far as they are sound; the rest is in ``environment.problems``."""
+        return cls(
+            base_url=_base_url(environment),
+            rate_limit=_rate_limit(environment),
+            rate_limit_storage=_rate_limit_storage(environment),
+            webhook_allow_private=environment.switch("HIATUS_WEBHOOK_ALLOW_PRIVATE", default=False),
+            scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
+            log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
+        )
+
+    @classmethod
+    def from_env(cls, values: Mapping[str, str]) -> ApiSettings:
+        """As ``read``. Raises SettingsError."""
+        environment = Environment(values)
+        settings = cls.read(environment)
+        environment.check()
+        return settings
+
+
+def _base_url(environment: Environment) -> str:
+    url = environment.text("BASE_URL", ApiSettings.base_url).rstrip("/")
+    if not _is_base_url(url):
+        environment.problem("BASE_URL is a URL such as https://hiatus.example.com, no query in it.")
+    return url
+
+
+def _is_base_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and has_host and not (parts.query or parts.fragment)
+
+
+def _rate_limit(environment: Environment) -> str:
+    text = environment.text("HIATUS_RATE_LIMIT", ApiSettings.rate_limit)
+    try:
+        limits.parse(text)
+    except ValueError:
+        environment.problem(f"HIATUS_RATE_LIMIT reads like 600/minute, not {text!r}.")
+    return text
+
+
+def _rate_limit_storage(environment: Environment) -> str:
+    url = environment.secret("HIATUS_RATE_LIMIT_STORAGE")
+    if url in ("", "memory"):
+        return "memory://"
+    if not url.startswith(_RATE_LIMIT_STORAGES):
+        environment.problem("HIATUS_RATE_LIMIT_STORAGE is `memory` or a redis:// URL.")
+    return url

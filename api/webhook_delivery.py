@@ -1,0 +1,289 @@
+"""One attempt to deliver a webhook: sign, send, and say what came of it.
+
+When to try again, and what is stored, is decided by whoever calls. Source: Standard Webhooks
+1.0.0, contract 9.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import re
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
+
+import aiohttp
+import httpx
+from aiohttp.abc import AbstractResolver
+from httpx_aiohttp import AiohttpTransport
+
+from api.addresses import check_webhook_url, is_public
+from api.name_lookup import PooledResolver
+from storage.deliveries import Outcome, Verdict
+from storage.errors import InvalidInput
+
+MAX_EXCERPT_BYTES: Final = 4_096
+SECRET_PREFIX: Final = "whsec_"
+
+_AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
+
+# What aiohttp found, most particular first. httpx's own classes will not do: the transport makes
+# ConnectTimeout of a dropped connection.
+_WORDS: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (aiohttp.ServerTimeoutError, "timeout"),
+    (aiohttp.ClientConnectorDNSError, "name_not_resolved"),
+    (aiohttp.ClientSSLError, "tls_failed"),
+    (aiohttp.ClientConnectorError, "connect_failed"),
+    (aiohttp.InvalidURL, "invalid_url"),
+    (aiohttp.ClientConnectionError, "disconnected"),
+    (aiohttp.ClientError, "invalid_response"),
+    (httpx.InvalidURL, "invalid_url"),
+    (httpx.RemoteProtocolError, "invalid_response"),
+)
+_refused: ContextVar[list[str]] = ContextVar("refused")
+
+
+class Attempt(NamedTuple):
+    """``body`` is sent as it is; ``message_id`` is the same on every try; newest secret first."""
+
+    url: str
+    message_id: str
+    body: bytes
+    secrets: Sequence[str]
+
+
+def sign(webhook_id: str, timestamp_seconds: int, body: bytes, secrets: Sequence[str]) -> str:
+    """The ``webhook-signature`` header: one ``v1,`` signature a secret, parted by spaces.
+
+    Source: Standard Webhooks, "Signature scheme".
+    """
+    message = f"{webhook_id}.{timestamp_seconds}.".encode() + body
+    keys = [base64.b64decode(secret.removeprefix(SECRET_PREFIX)) for secret in secrets]
+    digests = [hmac.digest(key, message, "sha256") for key in keys]
+    return " ".join("v1," + base64.b64encode(digest).decode() for digest in digests)
+
+
+class Sender:
+    """An HTTP client for strangers' URLs; use it as a context manager, or ``open`` and ``close``.
+
+    Unless ``allow_private``, no connection is opened to an address that is not public, whatever
+    the name said before. ``connect_seconds`` covers lookup, connection and TLS together;
+    ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
+    ``max_connections`` counts towards neither. A ``resolver`` that was given is not closed.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool = False,
+        max_connections: int = 64,
+        connect_seconds: float = 5.0,
+        attempt_seconds: float = 15.0,
+        resolver: AbstractResolver | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._allow_private = allow_private
+        self._slots = asyncio.Semaphore(max_connections)
+        self._attempt_seconds = attempt_seconds
+        self._timeout = httpx.Timeout(
+            None, connect=connect_seconds, read=attempt_seconds, pool=connect_seconds
+        )
+        self._resolver = resolver
+        self._own_resolver: PooledResolver | None = None
+        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._client: httpx.AsyncClient | None = None
+
+    async def open(self) -> None:
+        """Make the client; opens no connection."""
+        if self._resolver is None:
+            self._own_resolver = PooledResolver()
+        connector = aiohttp.TCPConnector(
+            ssl=self._tls,
+            resolver=self._resolver or self._own_resolver,
+            # Lookups of one name are shared. An answer that changes meanwhile is vetted when
+            # dialled.
+            ttl_dns_cache=10,
+            # No connection outlives the vetting of its address; on one machine it is also faster.
+            force_close=True,
+            limit=0,  # _slots counts, so that waiting is not held against the receiver
+            socket_factory=None if self._allow_private else vetted_socket,
+        )
+        session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        self._client = httpx.AsyncClient(
+            transport=AiohttpTransport(verify=self._tls, trust_env=False, client=session),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            headers={
+                "user-agent": "Hiatus-Webhooks/1",
+                "content-type": "application/json",
+                "accept-encoding": "identity",
+                "connection": "close",
+            },
+            timeout=self._timeout,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close the client; let attempts under way finish, or cancel them, before."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+        if self._own_resolver is not None:
+            await self._own_resolver.close()
+            self._own_resolver = None
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def attempt(self, attempt: Attempt, now: datetime) -> Outcome:
+        """Send once, signed as of ``now``; raises for nothing that URL, network or receiver do.
+
+        A 2xx whose body takes longer than the whole attempt may is a time-out: who drips may not
+        have finished. A 2xx whose body breaks off is delivered.
+        """
+        async with self._slots:
+            started_seconds = time.monotonic()
+            answer = _Answer()
+            error = await self._send(attempt, now, answer)
+            duration_ms = round((time.monotonic() - started_seconds) * 1_000)
+        return _outcome(answer, error, duration_ms, now)
+
+    async def _send(self, attempt: Attempt, now: datetime, answer: _Answer) -> str | None:
+        """Fill the answer in as far as it comes; the word for what stopped it, if something did."""
+        try:
+            check_webhook_url(attempt.url, allow_private=self._allow_private)
+        except InvalidInput as refusal:
+            return "private_address" if refusal.code == "url_private_address" else "invalid_url"
+        refused_addresses: list[str] = []
+        token = _refused.set(refused_addresses)
+        try:
+            async with asyncio.timeout(self._attempt_seconds):
+                await self._post(attempt, now, answer)
+        except TimeoutError:
+            return "timeout"
+        except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError) as failure:
+            return _word_for(failure, refused_addresses)
+        finally:
+            _refused.reset(token)
+        return None
+
+    async def _post(self, attempt: Attempt, now: datetime, answer: _Answer) -> None:
+        if self._client is None:
+            raise RuntimeError("the sender is not open")
+        timestamp_seconds = int(now.timestamp())
+        headers = {
+            "webhook-id": attempt.message_id,
+            "webhook-timestamp": str(timestamp_seconds),
+            "webhook-signature": sign(
+                attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets
+            ),
+        }
+        async with self._client.stream(
+            "POST", attempt.url, content=attempt.body, headers=headers
+        ) as response:
+            answer.status_code = response.status_code
+            answer.retry_after = response.headers.get("retry-after")
+            async for chunk in response.aiter_raw():
+                answer.body += chunk[: MAX_EXCERPT_BYTES - len(answer.body)]
+                if len(answer.body) == MAX_EXCERPT_BYTES:
+                    break
+
+
+class _Answer:
+    """What has come back so far; it outlives the time-out that cuts it short."""
+
+    def __init__(self) -> None:
+        self.status_code: int | None = None
+        self.retry_after: str | None = None
+        self.body = bytearray()
+
+
+class _PrivateAddressError(OSError):
+    """The address about to be dialled is not public."""
+
+
+def vetted_socket(address_info: _AddressInfo) -> socket.socket:
+    """A socket for the address about to be dialled, or an OSError when webhooks may not go there.
+
+    aiohttp hands every address to this, whether it came from a name or from the URL.
+    """
+    family, kind, protocol, _, address = address_info
+    if not is_public(str(address[0])):
+        # aiohttp and httpx each wrap this error, and several are merged into one text: remembered
+        # here instead.
+        if (refused_addresses := _refused.get(None)) is not None:
+            refused_addresses.append(str(address[0]))
+        raise _PrivateAddressError(f"{address[0]} is not a public address")
+    return socket.socket(family, kind, protocol)
+
+
+def _word_for(failure: Exception, refused_addresses: Sequence[str]) -> str:
+    # The transport turns most of aiohttp's errors into httpx's, with the original as their cause,
+    # and lets the others through.
+    found: BaseException = failure
+    if isinstance(failure, httpx.HTTPError) and failure.__cause__ is not None:
+        found = failure.__cause__
+    if refused_addresses and isinstance(
+        found, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
+    ):
+        return "private_address"
+    return next((word for kind, word in _WORDS if isinstance(found, kind)), "request_failed")
+
+
+def _outcome(answer: _Answer, error: str | None, duration_ms: int, now: datetime) -> Outcome:
+    status_code = answer.status_code
+    verdict: Verdict = "retry"
+    retry_after_seconds = None
+    if status_code == 410:
+        verdict, error = "gone", "bad_status"
+    elif status_code is not None and 200 <= status_code < 300:
+        if error != "timeout":
+            verdict, error = "delivered", None
+    elif status_code is not None:
+        retry_after_seconds = parse_retry_after(answer.retry_after, now)
+        if error != "timeout":
+            error = "redirect" if 300 <= status_code < 400 else "bad_status"
+    return Outcome(
+        verdict=verdict,
+        status_code=status_code,
+        error=error,
+        duration_ms=duration_ms,
+        response_excerpt=bytes(answer.body),
+        retry_after_seconds=retry_after_seconds,
+        at_least_60_seconds=verdict == "retry" and (error == "timeout" or status_code == 429),
+    )
+
+
+def parse_retry_after(value: str | None, now: datetime) -> int | None:
+    """Seconds to wait, zero for a date in the past, None for a header absent or unreadable.
+
+    Source: RFC 9110, 10.2.3 (seconds or an HTTP date).
+    """
+    text = (value or "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return int(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0, round((until - now).total_seconds()))

@@ -1,0 +1,176 @@
+"""Who is away when, with what the viewer may see: the calendars' read side.
+
+What leaves this module is fit to be shown; nothing that draws a calendar decides about privacy.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from peewee import Select
+
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.feeds import FeedOwner
+from storage.rows import day, instant
+from storage.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.values import Absence, FeedScope
+
+MAX_ABSENCES: Final = 50_000
+# How long cancelled leave stays in the feeds that may have shown it (contract 8).
+CANCELLED_SHOWN_DAYS: Final = 30
+# No request is longer (contract 4), so none that began earlier reaches the window.
+_LONGEST_DAYS: Final = 366
+
+
+def visible(
+    tx: Transaction,
+    owner: FeedOwner,
+    scope: FeedScope,
+    *,
+    first_day: date,
+    last_day: date,
+    now: datetime,
+) -> list[Absence]:
+    """What the owner's feed of that scope holds between two days, both included.
+
+    Ordered by first day, then id; at most 50,000. Personal: his own leave, pending included. Team
+    (his department with its manager, those whom he manages, himself) and org: approved leave.
+    Each with leave that was cancelled in the last 30 days, where such a feed may have shown it.
+    """
+    found = tx.all(
+        _visible,
+        organisation_id=owner.organisation_id,
+        owner_id=owner.user_id,
+        department_id=owner.department_id if scope == "team" else None,
+        scope=scope,
+        earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
+        limit=MAX_ABSENCES,
+    )
+    return [_absence(row, owner) for row in found]
+
+
+def _absence(row: Any, owner: FeedOwner) -> Absence:
+    (
+        request_id,
+        user_id,
+        first_name,
+        last_name,
+        timezone,
+        status,
+        start_date,
+        end_date,
+        start_half_day,
+        end_half_day,
+        type_name,
+        colour,
+        is_private,
+        version,
+        updated_at,
+    ) = row
+    is_own = user_id == owner.user_id
+    is_hidden = is_private and not is_own
+    return Absence(
+        request_id,
+        f"{first_name} {last_name}".strip(),
+        is_own,
+        status,
+        day(start_date),
+        day(end_date),
+        start_half_day,
+        end_half_day,
+        None if is_hidden else type_name,
+        None if is_hidden else colour,
+        timezone or owner.organisation_timezone,
+        version,
+        instant(updated_at),
+    )
+
+
+@compiled
+def _visible(
+    organisation_id: Place,
+    owner_id: Place,
+    department_id: Place | None,
+    scope: FeedScope,
+    earliest_start: Place,
+    first_day: Place,
+    last_day: Place,
+    cancelled_since: Place,
+    limit: Place,
+) -> Select:
+    query = (
+        LeaveRequestRow.select(
+            LeaveRequestRow.id,
+            LeaveRequestRow.user_id,
+            UserRow.first_name,
+            UserRow.last_name,
+            UserRow.timezone,
+            LeaveRequestRow.status,
+            LeaveRequestRow.start_date,
+            LeaveRequestRow.end_date,
+            LeaveRequestRow.start_half_day,
+            LeaveRequestRow.end_half_day,
+            LeaveTypeRow.name,
+            LeaveTypeRow.colour,
+            LeaveTypeRow.is_private,
+            LeaveRequestRow.version,
+            LeaveRequestRow.updated_at,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (UserRow.id == LeaveRequestRow.user_id),
+        )
+        .join(
+            LeaveTypeRow,
+            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.start_date >= earliest_start,
+            LeaveRequestRow.start_date <= last_day,
+            LeaveRequestRow.end_date >= first_day,
+            _is_shown(scope, cancelled_since),
+        )
+    )
+    if scope == "personal":
+        query = query.where(LeaveRequestRow.user_id == owner_id)
+    elif scope == "team":
+        team = _team(organisation_id, owner_id, department_id)
+        query = query.where(LeaveRequestRow.user_id.in_(team))
+    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+
+
+def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:
+    just_cancelled = (LeaveRequestRow.status == "cancelled") & (
+        LeaveRequestRow.cancelled_at > cancelled_since
+    )
+    if scope == "personal":
+        return LeaveRequestRow.status.in_(("pending", "approved")) | just_cancelled
+    # Declined leave is never cancelled, so whatever was decided before had been approved.
+    was_approved = LeaveRequestRow.decided_at.is_null(False)
+    return (LeaveRequestRow.status == "approved") | (just_cancelled & was_approved)
+
+
+def _team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
+    managed = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id
+    )
+    member = UserRow.alias()
+    is_in_team = (
+        (member.id == owner_id)
+        | (member.manager_id == owner_id)
+        | member.department_id.in_(managed)
+    )
+    if department_id is not None:
+        head = DepartmentRow.select(DepartmentRow.manager_id).where(
+            DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+        )
+        is_in_team = is_in_team | (member.department_id == department_id) | member.id.in_(head)
+    return member.select(member.id).where(member.organisation_id == organisation_id, is_in_team)

@@ -1,0 +1,342 @@
+"""API keys: made once, shown once, recognised on every request, revoked for good.
+
+Scopes are compared at the REST edge; who may see or revoke whose key is decided here.
+"""
+
+from __future__ import annotations
+
+import secrets
+import zlib
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import orjson
+from peewee import Select, Update
+
+from storage import audit, fields, people, rows
+from storage.compiled import Place, compiled, milliseconds
+from storage.database import Transaction
+from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from storage.ids import new_id
+from storage.pages import Page, PageOf, page_of, position
+from storage.secrets import fingerprint
+from storage.tables import ApiKeyRow, OrganisationRow, UserRow
+from storage.values import SCOPES, ApiKey, Caller
+
+PREFIX: Final = "hiatus_sk_live_"
+
+# 62 ** 43 is the first power above 2 ** 256, 62 ** 6 the first above 2 ** 32.
+_SECRET_CHARACTERS: Final = 43
+_CHECKSUM_CHARACTERS: Final = 6
+_KEY_CHARACTERS: Final = len(PREFIX) + _SECRET_CHARACTERS + _CHECKSUM_CHARACTERS
+_SHOWN_CHARACTERS: Final = len(PREFIX) + 6
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_MINUTE_MILLISECONDS: Final = 60_000
+
+
+class Recognised(NamedTuple):
+    """Whose key it is. ``reference_version`` is the organisation's, as read in the same query.
+
+    ``last_used_at`` is in milliseconds, a whole minute; None for a key that was never used.
+    """
+
+    caller: Caller
+    reference_version: int
+    last_used_at: int | None
+
+
+def new_api_key() -> str:
+    """``hiatus_sk_live_``, 32 random bytes in base62 and a checksum of those characters."""
+    secret = _base62(secrets.randbits(256), _SECRET_CHARACTERS)
+    return PREFIX + secret + _checksum(secret)
+
+
+def is_well_formed(key: str) -> bool:
+    """Whether ``key`` can be one of ours at all; costs no query."""
+    if len(key) != _KEY_CHARACTERS or not key.startswith(PREFIX) or not key.isascii():
+        return False
+    secret = key[len(PREFIX) : -_CHECKSUM_CHARACTERS]
+    return key[-_CHECKSUM_CHARACTERS:] == _checksum(secret)
+
+
+def create_key(
+    tx: Transaction,
+    *,
+    for_user: str,
+    name: str,
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    by: Caller,
+    now: datetime,
+) -> tuple[ApiKey, str]:
+    """Make a key for a person; the second item is the key itself, which is never readable again.
+
+    ``scopes`` None means every scope that ``by`` holds. A pending person becomes active. People
+    make keys for themselves, the system for anybody. Raises InvalidInput, Forbidden or NotFound.
+    """
+    name = fields.name(name, "name")
+    chosen = _check(scopes, variant, expires_at, by, now)
+    if by.user_id is not None and by.user_id != for_user:
+        raise Forbidden("An API key is made by the person whom it belongs to.")
+    _make_active(tx, for_user, by=by, now=now)
+    secret = new_api_key()
+    key_id = new_id(now)
+    shown: dict[str, Any] = {
+        "user_id": for_user,
+        "name": name,
+        "prefix": secret[:_SHOWN_CHARACTERS],
+        "variant": variant,
+        "expires_at": expires_at,
+    }
+    tx.insert(
+        ApiKeyRow,
+        organisation_id=by.organisation_id,
+        id=key_id,
+        secret_sha256=fingerprint(secret),
+        scopes=rows.json_text(chosen),
+        created_at=now,
+        **shown,
+    )
+    after = shown | {"scopes": chosen}
+    audit.record(tx, "api_key.created", "api_key", key_id, by=by, now=now, after=after)
+    return _get(tx, key_id, by), secret
+
+
+def recognise(
+    tx: Transaction, secret_sha256: str, *, now: datetime, request_id: str | None = None
+) -> Recognised:
+    """Whose key has this SHA-256. One query, and the only one that a request needs for it.
+
+    Raises Unauthenticated for a key that is unknown, revoked or expired, or whose owner is not
+    active.
+    """
+    row = tx.first(_recognise, secret_sha256=secret_sha256, now=now)
+    if row is None:
+        raise Unauthenticated
+    organisation_id, key_id, user_id, scopes, variant, last_used_at, role, version = row
+    caller = Caller(
+        organisation_id, user_id, role, _scopes(scopes), "api", request_id, variant, key_id
+    )
+    return Recognised(caller, version, last_used_at)
+
+
+def recognise_key(
+    tx: Transaction, key: str, *, now: datetime, request_id: str | None = None
+) -> Recognised:
+    """As ``recognise``, from the key as it was sent. Raises Unauthenticated."""
+    if not is_well_formed(key):
+        raise Unauthenticated
+    return recognise(tx, fingerprint(key), now=now, request_id=request_id)
+
+
+def needs_touch(recognised: Recognised, now: datetime) -> bool:
+    """Whether the key's ``last_used_at`` is of an earlier minute than ``now``."""
+    last_used_at = recognised.last_used_at
+    return last_used_at is None or last_used_at < _minute(now)
+
+
+def touch(tx: Transaction, organisation_id: str, key_id: str, *, now: datetime) -> None:
+    """Keep the minute in which a key was used; the request itself does not wait for this."""
+    tx.change(_touch, organisation_id=organisation_id, key_id=key_id, minute=_minute(now))
+
+
+def page(tx: Transaction, page: PageOf, *, by: Caller, own_only: bool = False) -> Page[ApiKey]:
+    """The caller's keys, or everybody's for admins unless ``own_only``.
+
+    Newest first; revoked and expired ones are among them.
+    """
+    user_id = None if by.is_admin and not own_only else by.user_id
+    bound_to = ("api_keys", by.organisation_id, user_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        user_id=user_id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.api_key, lambda row: [row[0]], *bound_to)
+
+
+def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey:
+    """Stop a key at once: one's own, or anybody's for admins. A revoked key stays as it is.
+
+    Raises NotFound, for the keys of others too.
+    """
+    key = _get(tx, key_id, by)
+    if not by.is_admin and key.user_id != by.user_id:
+        raise NotFound("API key")
+    _revoke_one(tx, key_id, by=by, now=now)
+    return _get(tx, key_id, by)
+
+
+def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
+    """Stop every key of a person, whoever asks; how many there were. Part of archiving."""
+    living = tx.all(_living_of, organisation_id=by.organisation_id, user_id=user_id)
+    return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in living)
+
+
+def _check(
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    by: Caller,
+    now: datetime,
+) -> list[str]:
+    """The scopes in the order in which the product lists them, once everything is sound."""
+    if variant not in (1, 2):
+        raise InvalidInput.of("variant", "unknown_variant", "The variant is 1 or 2.")
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must lie in the future.")
+    # Only a key bounds what its owner may do: from Slack or a shell he holds every scope.
+    held = _with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
+    wanted = held if scopes is None else frozenset(scopes)
+    unknown = sorted(wanted.difference(SCOPES))
+    if unknown:
+        raise InvalidInput.of(
+            "scopes",
+            "unknown_scope",
+            f"There is no scope {', '.join(unknown)}. Known are {', '.join(SCOPES)}.",
+        )
+    if not wanted:
+        raise InvalidInput.of("scopes", "no_scopes", "A key needs at least one scope.")
+    beyond = sorted(wanted - held)
+    if beyond:
+        raise InvalidInput.of(
+            "scopes",
+            "scope_not_held",
+            f"The key that you use lacks {', '.join(beyond)}, so a new one cannot have it.",
+        )
+    return [scope for scope in SCOPES if scope in wanted]
+
+
+def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
+    # Held: archiving either sees the new key and revokes it, or is seen here.
+    user = people.get(tx, user_id, by=by, is_held=True)
+    if user.status in ("deactivated", "archived"):
+        raise InvalidInput.of(
+            "user_id", "user_not_active", f"The person is {user.status} and cannot have a key."
+        )
+    people.activate(tx, user, by=by, now=now)
+
+
+def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
+    if not fields.is_id(key_id):
+        raise NotFound("API key")
+    row = tx.first(_one, organisation_id=by.organisation_id, key_id=key_id)
+    if row is None:
+        raise NotFound("API key")
+    return rows.api_key(row)
+
+
+def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> bool:
+    if not tx.change(_revoke, organisation_id=by.organisation_id, key_id=key_id, now=now):
+        return False
+    after = {"revoked_at": now}
+    audit.record(tx, "api_key.revoked", "api_key", key_id, by=by, now=now, after=after)
+    return True
+
+
+@lru_cache(maxsize=1024)
+def _scopes(text: str) -> frozenset[str]:
+    return _with_reads(frozenset(orjson.loads(text)))
+
+
+def _with_reads(scopes: frozenset[str]) -> frozenset[str]:
+    """Writing includes reading (contract 6)."""
+    implied = {f"{scope[:-6]}:read" for scope in scopes if scope.endswith(":write")}
+    return scopes | implied
+
+
+def _minute(now: datetime) -> int:
+    return milliseconds(now) // _MINUTE_MILLISECONDS * _MINUTE_MILLISECONDS
+
+
+def _checksum(secret: str) -> str:
+    return _base62(zlib.crc32(secret.encode()), _CHECKSUM_CHARACTERS)
+
+
+def _base62(number: int, width: int) -> str:
+    digits = []
+    for _ in range(width):
+        number, digit = divmod(number, 62)
+        digits.append(_BASE62[digit])
+    return "".join(reversed(digits))
+
+
+@compiled
+def _recognise(secret_sha256: Place, now: Place) -> Select:
+    return (
+        ApiKeyRow.select(
+            ApiKeyRow.organisation_id,
+            ApiKeyRow.id,
+            ApiKeyRow.user_id,
+            ApiKeyRow.scopes,
+            ApiKeyRow.variant,
+            ApiKeyRow.last_used_at,
+            UserRow.role,
+            OrganisationRow.reference_version,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == ApiKeyRow.organisation_id)
+            & (UserRow.id == ApiKeyRow.user_id),
+        )
+        .join(OrganisationRow, on=(OrganisationRow.id == ApiKeyRow.organisation_id))
+        .where(
+            ApiKeyRow.secret_sha256 == secret_sha256,
+            ApiKeyRow.revoked_at.is_null(),
+            ApiKeyRow.expires_at.is_null() | (ApiKeyRow.expires_at > now),
+            UserRow.status == "active",
+        )
+    )
+
+
+@compiled
+def _touch(organisation_id: Place, key_id: Place, minute: Place) -> Update:
+    return ApiKeyRow.update(last_used_at=minute).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.id == key_id,
+        ApiKeyRow.last_used_at.is_null() | (ApiKeyRow.last_used_at < minute),
+    )
+
+
+@compiled
+def _page(
+    organisation_id: Place, user_id: Place | None, after_id: Place | None, limit: Place
+) -> Select:
+    query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
+    if user_id is not None:
+        query = query.where(ApiKeyRow.user_id == user_id)
+    if after_id is not None:
+        query = query.where(ApiKeyRow.id < after_id)
+    # Ids are made in order of time.
+    return query.order_by(ApiKeyRow.id.desc()).limit(limit)
+
+
+@compiled
+def _one(organisation_id: Place, key_id: Place) -> Select:
+    return ApiKeyRow.select(*rows.API_KEY).where(
+        ApiKeyRow.organisation_id == organisation_id, ApiKeyRow.id == key_id
+    )
+
+
+@compiled
+def _living_of(organisation_id: Place, user_id: Place) -> Select:
+    return ApiKeyRow.select(ApiKeyRow.id).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.user_id == user_id,
+        ApiKeyRow.revoked_at.is_null(),
+    )
+
+
+@compiled
+def _revoke(organisation_id: Place, key_id: Place, now: Place) -> Update:
+    return ApiKeyRow.update(revoked_at=now).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.id == key_id,
+        ApiKeyRow.revoked_at.is_null(),
+    )

@@ -1,0 +1,131 @@
+"""The audit trail: one entry for every change, written in the transaction that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+import orjson
+from peewee import Select, Tuple
+
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.ids import new_id
+from storage.pages import Page, PageOf, page_of, position
+from storage.rows import instant, json_text
+from storage.tables import AuditRow
+from storage.values import AuditEntry, Caller
+
+
+def record(
+    tx: Transaction,
+    action: str,
+    subject_type: str,
+    subject_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
+    tx.insert(
+        AuditRow,
+        organisation_id=by.organisation_id,
+        id=new_id(now),
+        action=action,
+        occurred_at=now,
+        actor_id=by.user_id,
+        source=by.source,
+        subject_type=subject_type,
+        subject_id=subject_id,
+        changes=json_text(changes_between(before or {}, after or {})),
+        request_id=by.request_id,
+    )
+
+
+def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """``{field: {"before", "after"}}`` for the fields whose values differ."""
+    return {
+        name: {"before": before.get(name), "after": after.get(name)}
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    }
+
+
+def entries(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    action: str | None = None,
+    actor_id: str | None = None,
+    subject_id: str | None = None,
+    first_day: date | None = None,
+    last_day: date | None = None,
+) -> Page[AuditEntry]:
+    """The organisation's entries, newest first; ``first_day`` and ``last_day`` are whole UTC days."""
+    bound_to = ("audit", by.organisation_id, action, actor_id, subject_id, first_day, last_day)
+    after = position(tx, page, *bound_to)
+    rows = tx.all(
+        _entries,
+        organisation_id=by.organisation_id,
+        action=action,
+        actor_id=actor_id,
+        subject_id=subject_id,
+        from_at=None if first_day is None else _midnight(first_day),
+        until_at=None if last_day is None else _midnight(last_day) + 86_400_000,
+        after_at=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, rows, _entry, lambda row: [row[2], row[0]], *bound_to)
+
+
+@compiled
+def _entries(
+    organisation_id: Place,
+    action: Place | None,
+    actor_id: Place | None,
+    subject_id: Place | None,
+    from_at: Place | None,
+    until_at: Place | None,
+    after_at: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    query = AuditRow.select(
+        AuditRow.id,
+        AuditRow.action,
+        AuditRow.occurred_at,
+        AuditRow.actor_id,
+        AuditRow.source,
+        AuditRow.subject_type,
+        AuditRow.subject_id,
+        AuditRow.changes,
+        AuditRow.request_id,
+    ).where(AuditRow.organisation_id == organisation_id)
+    for column, place in (
+        (AuditRow.action, action),
+        (AuditRow.actor_id, actor_id),
+        (AuditRow.subject_id, subject_id),
+    ):
+        if place is not None:
+            query = query.where(column == place)
+    if from_at is not None:
+        query = query.where(AuditRow.occurred_at >= from_at)
+    if until_at is not None:
+        query = query.where(AuditRow.occurred_at < until_at)
+    if after_at is not None:
+        query = query.where(Tuple(AuditRow.occurred_at, AuditRow.id) < Tuple(after_at, after_id))
+    return query.order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc()).limit(limit)
+
+
+def _entry(row: Any) -> AuditEntry:
+    entry = AuditEntry(*row)
+    return entry._replace(timestamp=instant(row[2]), changes=orjson.loads(row[7]))
+
+
+def _midnight(day: date) -> int:
+    return (day.toordinal() - date(1970, 1, 1).toordinal()) * 86_400_000

@@ -1,0 +1,141 @@
+"""Queries written in Peewee, compiled to SQL once for each engine and set of absent filters.
+
+Building a query's SQL costs ten times what running it does, so it happens once a process.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple
+
+import orjson
+import peewee
+
+Engine = Literal["sqlite", "postgresql"]
+
+_SQLITE: Final = peewee.SqliteDatabase(None)
+_POSTGRESQL: Final = peewee.PostgresqlDatabase(None)
+
+
+class _Mark(NamedTuple):
+    name: str
+
+
+class Place(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
+    """Where a value will stand. Peewee's converters do not see it: ``bound`` prepares the value."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(_Mark(name), converter=False, unpack=False)
+
+
+class among(peewee.Node):  # type: ignore[misc]  # noqa: N801  # reads as an operator: among(column, place)
+    """``column IN (a list of any length)`` as one place, so that the SQL does not grow with the list."""
+
+    def __init__(self, column: peewee.Field, place: Place) -> None:
+        super().__init__()
+        self.column = column
+        self.place = place
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        ctx.sql(self.column)
+        if ctx.state.param == "%s":
+            cast = "::uuid[])" if self.column.field_type == "UUID" else ")"
+            return ctx.literal(" = ANY(").sql(self.place).literal(cast)
+        return ctx.literal(" IN (SELECT value FROM json_each(").sql(self.place).literal("))")
+
+
+class Statement(NamedTuple):
+    """SQL for one engine; ``values`` are constants and marks in the order of its places."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+    def bound(self, places: dict[str, Any], engine: Engine) -> list[Any]:
+        """The values to run it with. Instants become milliseconds, lists what ``among`` expects."""
+        bound: list[Any] = []
+        for value in self.values:
+            if type(value) is _Mark:
+                value = places[value.name]
+                if type(value) is datetime:
+                    value = milliseconds(value)
+                elif type(value) is list and engine == "sqlite":
+                    value = orjson.dumps(value).decode()
+            bound.append(value)
+        return bound
+
+
+class Compiled:
+    """A query function and the statements made of it so far."""
+
+    def __init__(self, build: Callable[..., Any]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+        self.__name__ = build.__name__
+        parameters = inspect.signature(build).parameters
+        self._places = tuple(n for n, p in parameters.items() if "Place" in str(p.annotation))
+        self._others = tuple(n for n in parameters if n not in self._places and n != "engine")
+        self._wants_engine = "engine" in parameters
+        self._statements: dict[Any, Statement] = {}
+
+    def statement(self, engine: Engine, places: dict[str, Any]) -> Statement:
+        """The SQL for these arguments; a place given as None counts as absent."""
+        key: Any = (
+            engine,
+            tuple([places.get(name) is None for name in self._places]),
+            tuple([places.get(name) for name in self._others]),
+        )
+        found = self._statements.get(key)
+        if found is None:
+            found = self._statements[key] = self._compile(engine, places)
+        return found
+
+    def _compile(self, engine: Engine, places: dict[str, Any]) -> Statement:
+        unknown = places.keys() - set(self._places) - set(self._others)
+        if unknown:
+            raise TypeError(f"{self.__name__} has no place for {', '.join(sorted(unknown))}")
+        arguments: dict[str, Any] = {
+            name: None if places.get(name) is None else Place(name) for name in self._places
+        }
+        arguments |= {name: places[name] for name in self._others if name in places}
+        if self._wants_engine:
+            arguments["engine"] = engine
+        return sql_of(self._build(**arguments), engine)
+
+
+def compiled(build: Callable[..., Any]) -> Compiled:
+    """Make a function that returns a Peewee query into one that is compiled once.
+
+    Parameters annotated ``Place`` become bound values (``Place | None``: a filter that may be
+    absent); a parameter called ``engine`` receives the engine's name; every other parameter is
+    passed as it is and keeps a statement of its own for each value, so it must have few.
+    """
+    return Compiled(build)
+
+
+def sql_of(query: Any, engine: Engine) -> Statement:
+    """A Peewee query as one engine's SQL."""
+    database = _SQLITE if engine == "sqlite" else _POSTGRESQL
+    sql, values = database.get_sql_context().sql(query).query()
+    return Statement(sql, tuple(values))
+
+
+def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:
+    """One row's INSERT, its places named as the columns."""
+    return sql_of(table.insert({name: Place(name) for name in columns}), engine)
+
+
+def update_of(
+    table: type[peewee.Model], changed: Sequence[str], matched: Sequence[str], engine: Engine
+) -> Statement:
+    """An UPDATE of ``changed`` where every ``matched`` column equals its place ``where_<column>``."""
+    query = table.update({name: Place(name) for name in changed})
+    for name in matched:
+        query = query.where(getattr(table, name) == Place(f"where_{name}"))
+    return sql_of(query, engine)
+
+
+def milliseconds(instant: datetime) -> int:
+    """An aware datetime as whole milliseconds since 1970, as the columns hold it."""
+    return round(instant.timestamp() * 1000)

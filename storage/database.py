@@ -1,0 +1,166 @@
+"""One handle on the database: ``read`` and ``write`` that know what each engine wants.
+
+SQLite's short reads run where they stand, its writes in one thread that commits several callers'
+transactions together; PostgreSQL's run on an executor with a connection for each thread. Callers
+hand over a function whose first argument is the ``Transaction``; nobody else decides about threads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import peewee
+
+from storage.compiled import Compiled, Engine, Statement, insert_of, update_of
+from storage.secrets import Secrets
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_INSERTS: dict[Any, Statement] = {}
+_UPDATES: dict[Any, Statement] = {}
+
+
+class DuplicateRow(Exception):
+    """A unique index refused the row; the transaction can only be rolled back."""
+
+
+class Transaction:
+    """What a use case sees of the database; it is valid until the use case returns."""
+
+    __slots__ = ("_execute", "engine", "reference_cache", "secrets", "woken")
+
+    def __init__(
+        self,
+        execute: Callable[[str, list[Any]], Any],
+        engine: Engine,
+        secrets: Secrets,
+        reference_cache: dict[str, Any],
+    ) -> None:
+        self._execute = execute
+        self.engine = engine
+        self.secrets = secrets
+        self.reference_cache = reference_cache
+        self.woken: set[str] = set()
+
+    def all(self, query: Compiled, **places: Any) -> list[tuple[Any, ...]]:
+        """Every row, as plain tuples; the query bounds how many there can be."""
+        statement = query.statement(self.engine, places)
+        rows: list[tuple[Any, ...]] = self._execute(
+            statement.sql, statement.bound(places, self.engine)
+        ).fetchall()
+        return rows
+
+    def first(self, query: Compiled, **places: Any) -> tuple[Any, ...] | None:
+        """The first row or None."""
+        statement = query.statement(self.engine, places)
+        row: tuple[Any, ...] | None = self._execute(
+            statement.sql, statement.bound(places, self.engine)
+        ).fetchone()
+        return row
+
+    def change(self, query: Compiled, **places: Any) -> int:
+        """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
+        statement = query.statement(self.engine, places)
+        changed: int = self._execute(
+            statement.sql, statement.bound(places, self.engine)
+        ).rowcount
+        return changed
+
+    def insert(self, table: type[peewee.Model], **values: Any) -> None:
+        """Add one row. Raises DuplicateRow where a unique index refuses it."""
+        key = (table, self.engine, *values)
+        statement = _INSERTS.get(key)
+        if statement is None:
+            statement = _INSERTS[key] = insert_of(table, list(values), self.engine)
+        self._execute(statement.sql, statement.bound(values, self.engine))
+
+    def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
+        """Change the rows whose columns equal ``where``; how many there were.
+
+        Every status change passes through here with the status it leaves in ``where``.
+        """
+        key = (table, self.engine, *changes, None, *where)
+        statement = _UPDATES.get(key)
+        if statement is None:
+            statement = _UPDATES[key] = update_of(table, list(changes), list(where), self.engine)
+        places = changes | {f"where_{name}": value for name, value in where.items()}
+        changed: int = self._execute(
+            statement.sql, statement.bound(places, self.engine)
+        ).rowcount
+        return changed
+
+    def wake(self, name: str) -> None:
+        """Call the dispatcher of that name once this transaction is committed."""
+        self.woken.add(name)
+
+
+class Database(ABC):
+    """Open with ``open_database``; close when done. Safe to use from several threads."""
+
+    engine: Engine
+
+    def __init__(self, secrets: Secrets) -> None:
+        self.secrets = secrets
+        self.reference_cache: dict[str, Any] = {}
+        self._wakers: dict[str, Callable[[], None]] = {}
+
+    def on_wake(self, name: str, call: Callable[[], None]) -> None:
+        """Have ``call`` run after every commit that woke ``name``, on whichever thread committed."""
+        self._wakers[name] = call
+
+    def _wake(self, names: set[str]) -> None:
+        for name in names:
+            waker = self._wakers.get(name)
+            if waker is not None:
+                waker()
+
+    @staticmethod
+    def open(url: str, secrets: Secrets) -> Database:
+        """The handle for ``sqlite:///file`` or ``postgresql://…``; it connects when first used."""
+        if url.startswith("sqlite:"):
+            from storage.sqlite import SqliteDatabase
+
+            return SqliteDatabase(url.removeprefix("sqlite:///"), secrets)
+        from storage.postgresql import PostgresqlDatabase
+
+        return PostgresqlDatabase(url, secrets)
+
+    @abstractmethod
+    async def read(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a short reading use case without blocking the event loop for long."""
+
+    @abstractmethod
+    async def read_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a reading use case that may take many milliseconds, always on a thread."""
+
+    @abstractmethod
+    async def write(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a use case in one transaction: committed when it returns, undone when it raises.
+
+        Raises whatever the use case raises, or DatabaseUnavailable; then nothing has changed.
+        """
+
+    @abstractmethod
+    def read_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``, for callers without an event loop."""
+
+    @abstractmethod
+    def write_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write``, for callers without an event loop."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish what was begun and close every connection."""

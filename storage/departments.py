@@ -1,0 +1,197 @@
+"""Departments: made, read, changed, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from peewee import Delete, Select
+
+from storage import audit, fields, locks, people_rows, reference, rows, rules
+from storage.amounts import check_half_days
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.errors import InUse, InvalidInput, NotFound
+from storage.ids import new_id
+from storage.pages import Page, PageOf, page_of, position
+from storage.tables import DepartmentRow, UserRow
+from storage.values import Caller, Department
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "manager_id": fields.unchecked,
+    "default_leave_allowance_half_days": fields.optional(check_half_days),
+}
+
+
+def create(
+    tx: Transaction, fields_of_department: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Department:
+    """Add a department: ``name`` and whatever else ``update`` takes.
+
+    Raises InsufficientRole or InvalidInput; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    fields.require(fields_of_department, "name")
+    values = fields.checked(fields_of_department, _CHECKS)
+    _check_manager(tx, values.get("manager_id"), by=by)
+    department = Department(
+        id=new_id(now),
+        name=values["name"],
+        manager_id=values.get("manager_id"),
+        default_leave_allowance_half_days=values.get("default_leave_allowance_half_days"),
+        created_at=now,
+        updated_at=now,
+        version=1,
+    )
+    tx.insert(DepartmentRow, organisation_id=by.organisation_id, **department._asdict())
+    _record(tx, "department.created", None, department, by=by, now=now)
+    return department
+
+
+def get(tx: Transaction, department_id: str, *, by: Caller, is_held: bool = False) -> Department:
+    """One department. Raises NotFound. ``is_held``: it stays so until this transaction ends."""
+    places = {"organisation_id": by.organisation_id, "department_id": department_id}
+    if fields.is_id(department_id):
+        row = tx.first(_department, **places, is_held=is_held)
+        if row is not None:
+            return rows.department(row)
+    raise NotFound("department")
+
+
+def update(
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Department:
+    """Change the name, the manager or the allowance; null clears the latter two.
+
+    Raises NotFound, InsufficientRole or InvalidInput; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    before = get(tx, department_id, by=by, is_held=True)
+    after = before._replace(**fields.checked(changes, _CHECKS))
+    if after == before:
+        return before
+    if after.manager_id != before.manager_id:
+        _check_manager(tx, after.manager_id, by=by)
+    after = after._replace(updated_at=now, version=before.version + 1)
+    changed = tx.update(
+        DepartmentRow,
+        {
+            "name": after.name,
+            "manager_id": after.manager_id,
+            "default_leave_allowance_half_days": after.default_leave_allowance_half_days,
+            "updated_at": now,
+            "version": after.version,
+        },
+        organisation_id=by.organisation_id,
+        id=before.id,
+        version=before.version,
+    )
+    if not changed:
+        raise people_rows.ChangedMeanwhile
+    _record(tx, "department.updated", before, after, by=by, now=now)
+    return after
+
+
+def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
+    """Remove a department that nobody belongs to, archived people included.
+
+    Raises NotFound, InsufficientRole or InUse; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    department = get(tx, department_id, by=by, is_held=True)
+    places = {"organisation_id": by.organisation_id, "department_id": department.id}
+    if tx.first(_anybody, **places) is not None:
+        raise InUse(f"Somebody still belongs to {department.name}; move them first.")
+    if not tx.change(_delete, **places):
+        raise people_rows.ChangedMeanwhile
+    _record(tx, "department.deleted", department, None, by=by, now=now)
+
+
+def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[Department]:
+    """One page of the departments, oldest first. Raises UnusableCursor."""
+    bound_to = ("departments", by.organisation_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _departments,
+        organisation_id=by.organisation_id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.department, lambda row: [row[0]], *bound_to)
+
+
+def _check_manager(tx: Transaction, manager_id: str | None, *, by: Caller) -> None:
+    if manager_id is None:
+        return
+    manager = people_rows.find(tx, by.organisation_id, manager_id)
+    if manager is None:
+        raise InvalidInput.of("manager_id", "not_found", "There is no such user.")
+    if manager.status == "archived":
+        raise InvalidInput.of("manager_id", "manager_archived", "This user is archived.")
+
+
+def _record(
+    tx: Transaction,
+    action: str,
+    before: Department | None,
+    after: Department | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    subject = after or before
+    assert subject is not None
+    audit.record(
+        tx,
+        action,
+        "department",
+        subject.id,
+        by=by,
+        now=now,
+        before=_audited(before),
+        after=_audited(after),
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+def _audited(department: Department | None) -> dict[str, Any]:
+    return {} if department is None else {name: getattr(department, name) for name in _CHECKS}
+
+
+@compiled
+def _department(organisation_id: Place, department_id: Place, is_held: bool, engine: str) -> Select:
+    query = DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+    # The strongest: even a foreign key that is about to point here has to wait.
+    return locks.held(query, engine, "FOR UPDATE") if is_held else query
+
+
+@compiled
+def _departments(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+    query = DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
+    if after_id is not None:
+        query = query.where(DepartmentRow.id > after_id)
+    return query.order_by(DepartmentRow.id).limit(limit)
+
+
+@compiled
+def _anybody(organisation_id: Place, department_id: Place) -> Select:
+    return (
+        UserRow.select(UserRow.id)
+        .where(UserRow.organisation_id == organisation_id, UserRow.department_id == department_id)
+        .limit(1)
+    )
+
+
+@compiled
+def _delete(organisation_id: Place, department_id: Place) -> Delete:
+    return DepartmentRow.delete().where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )

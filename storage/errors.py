@@ -1,0 +1,261 @@
+"""Every refusal that a caller of this package may meet.
+
+    Refusal
+      InvalidInput            a field is wrong; carries one or more FieldError
+      NotFound                absent, or not visible to the caller
+      Forbidden
+        InsufficientRole
+        InsufficientScope
+        OwnRequest
+        NotYourField
+      Unauthenticated
+      Conflict
+        InvalidTransition
+        OverlappingLeave
+        EmailTaken
+        CodeTaken
+        AlreadyExists
+        LastOwner
+        InUse
+        CannotArchiveSelf
+      InsufficientAllowance
+      UnusableCursor
+    SchemaOutOfDate           an operator's problem, not a caller's
+    DatabaseUnavailable       likewise; worth another try soon
+
+``code`` is public and never changes. Sentences are for people and may change.
+A rule's code names the rule (``no_working_time``); a field's error names the field as a JSON pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class FieldError(NamedTuple):
+    """One wrong field: ``pointer`` is an RFC 6901 JSON pointer into the body, or ``?name`` for a query parameter."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class Refusal(Exception):
+    """An answer of "no" that the caller can understand; nothing has changed."""
+
+    code = "refused"
+    title = "The request was refused."
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class InvalidInput(Refusal):
+    """One or more fields break a rule. ``code`` is the single error's own code, or ``invalid_input`` for several."""
+
+    code = "invalid_input"
+    title = "A field breaks a rule."
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__("; ".join(error.detail for error in errors))
+        self.errors = tuple(errors)
+        if len(self.errors) == 1:
+            self.code = self.errors[0].code
+
+    @classmethod
+    def of(cls, field: str, code: str, detail: str) -> InvalidInput:
+        """The refusal of a single body field."""
+        return cls([FieldError(f"/{field}", code, detail)])
+
+
+class NotFound(Refusal):
+    """Absent, archived beyond reach, another organisation's or not visible: the caller cannot tell which."""
+
+    code = "not_found"
+    title = "There is nothing here that you can see."
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"There is no such {kind}.")
+        self.kind = kind
+
+
+class Unauthenticated(Refusal):
+    """No key, or one that is malformed, unknown, expired or revoked, or whose owner may not act."""
+
+    code = "unauthenticated"
+    title = "A valid API key is needed."
+
+    def __init__(self) -> None:
+        super().__init__("Send `Authorization: Bearer <API key>` with a key that is neither expired nor revoked.")
+
+
+class Forbidden(Refusal):
+    """The caller is known, and may not do this."""
+
+    code = "forbidden"
+    title = "You may not do this."
+
+
+class InsufficientRole(Forbidden):
+    """A higher role is needed."""
+
+    code = "insufficient_role"
+    title = "A higher role is needed."
+
+    def __init__(self, needed: str) -> None:
+        super().__init__(f"This needs the role {needed} or higher.")
+        self.needed = needed
+
+
+class InsufficientScope(Forbidden):
+    """The key lacks a scope."""
+
+    code = "insufficient_scope"
+    title = "The API key lacks a scope."
+
+    def __init__(self, missing: str) -> None:
+        super().__init__(f"The key lacks the scope {missing}.")
+        self.missing = missing
+
+
+class OwnRequest(Forbidden):
+    """Nobody decides on his own request, whatever his role (contract 4)."""
+
+    code = "own_request"
+    title = "Nobody decides on their own request."
+
+    def __init__(self) -> None:
+        super().__init__("You cannot decide on your own leave request; somebody else has to.")
+
+
+class NotYourField(Forbidden):
+    """A person may change only some fields of his own record (contract 2)."""
+
+    code = "field_not_yours"
+    title = "Only an admin or owner may change this."
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        super().__init__(f"Only an admin or owner may change {', '.join(fields)}.")
+        self.fields = tuple(fields)
+
+
+class Conflict(Refusal):
+    """The request is sound, and clashes with how things stand."""
+
+    code = "conflict"
+    title = "This clashes with how things stand."
+
+
+class InvalidTransition(Conflict):
+    """The leave request is no longer in a status from which this step is possible."""
+
+    code = "invalid_transition"
+    title = "The leave request's status does not allow this."
+
+    def __init__(self, action: str, status: str, decided_by_name: str | None = None) -> None:
+        super().__init__(f"The request is {status}, so it cannot be {action}.")
+        self.action = action
+        self.status = status
+        self.decided_by_name = decided_by_name
+
+
+class OverlappingLeave(Conflict):
+    """The person already has pending or approved leave in the same half-days."""
+
+    code = "overlapping_leave"
+    title = "This overlaps with other leave."
+
+    def __init__(self, other_id: str, other_dates: str) -> None:
+        super().__init__(f"This overlaps with leave request {other_id} ({other_dates}).")
+        self.other_id = other_id
+        self.other_dates = other_dates
+
+
+class EmailTaken(Conflict):
+    """Another person of the organisation has this e-mail address."""
+
+    code = "email_taken"
+    title = "The e-mail address is taken."
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"{email} belongs to another user of this organisation.")
+
+
+class CodeTaken(Conflict):
+    """Another leave type of the organisation has this code."""
+
+    code = "code_taken"
+    title = "The code is taken."
+
+    def __init__(self, taken: str) -> None:
+        super().__init__(f"Another leave type has the code {taken}.")
+
+
+class AlreadyExists(Conflict):
+    """The same thing was set up before."""
+
+    code = "already_exists"
+    title = "This exists already."
+
+
+class LastOwner(Conflict):
+    """An organisation keeps at least one active owner."""
+
+    code = "last_owner"
+    title = "The last owner stays."
+
+    def __init__(self) -> None:
+        super().__init__("This is the organisation's last active owner; make somebody else an owner first.")
+
+
+class InUse(Conflict):
+    """Something still refers to this."""
+
+    code = "in_use"
+    title = "This is still in use."
+
+
+class CannotArchiveSelf(Conflict):
+    """Nobody archives or deactivates himself."""
+
+    code = "cannot_archive_self"
+    title = "You cannot archive yourself."
+
+    def __init__(self) -> None:
+        super().__init__("Ask another admin or owner to do this for you.")
+
+
+class InsufficientAllowance(Refusal):
+    """A leave year that the request touches has too little left; both figures are half-days."""
+
+    code = "insufficient_allowance"
+    title = "There is not enough leave left."
+
+    def __init__(self, remaining_half_days: int, needed_half_days: int, leave_year: str) -> None:
+        super().__init__(
+            f"{remaining_half_days / 2:g} days are left in the leave year {leave_year}; "
+            f"this needs {needed_half_days / 2:g}."
+        )
+        self.remaining_half_days = remaining_half_days
+        self.needed_half_days = needed_half_days
+        self.leave_year = leave_year
+
+
+class UnusableCursor(Refusal):
+    """The cursor was altered, or belongs to another list, filter or organisation."""
+
+    code = "invalid_cursor"
+    title = "The cursor cannot be used."
+
+    def __init__(self) -> None:
+        super().__init__("Send the `next_cursor` of the previous page unchanged, with the same filters.")
+
+
+class SchemaOutOfDate(Exception):
+    """The database is not at the schema that this code needs."""
+
+
+class DatabaseUnavailable(Exception):
+    """The database did not answer; nothing was changed, and trying again soon may work."""

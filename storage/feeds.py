@@ -1,0 +1,341 @@
+"""Calendar feeds: who subscribed, and which token opens whose calendar.
+
+Tokens are looked up by SHA-256 and kept encrypted as well, because their owner may see them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from peewee import Select, Update, fn
+
+from storage import audit, fields, people, rows
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.errors import Conflict, Forbidden, NotFound
+from storage.ids import new_id
+from storage.pages import Page, PageOf, page_of, position
+from storage.secrets import fingerprint, new_token
+from storage.tables import CalendarFeedRow, OrganisationRow, UserRow
+from storage.values import CalendarFeed, Caller
+
+MAX_FEEDS: Final = 50
+
+
+class TooManyFeeds(Conflict):
+    """The person has as many calendar feeds as one may have."""
+
+    code = "too_many_feeds"
+    title = "There are too many calendar feeds."
+
+    def __init__(self) -> None:
+        super().__init__(f"A person has at most {MAX_FEEDS} calendar feeds; delete one first.")
+
+
+class FeedOwner(NamedTuple):
+    """Whom a feed belongs to, and what drawing it needs.
+
+    ``timezone`` is the person's, else the organisation's. ``holiday_country_code`` likewise.
+    ``reference_version`` is the organisation's, as read in the same query.
+    """
+
+    organisation_id: str
+    user_id: str
+    name: str
+    timezone: str
+    holiday_country_code: str
+    department_id: str | None
+    feed_name: str | None
+    organisation_name: str
+    organisation_timezone: str
+    reference_version: int
+
+
+def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> CalendarFeed:
+    """Make a feed of the caller's calendar, with a token of its own.
+
+    Raises InvalidInput or TooManyFeeds.
+    """
+    name = None if name is None else fields.name(name, "name")
+    _hold_owner(tx, by)
+    counted = tx.first(_how_many, organisation_id=by.organisation_id, user_id=by.user_id)
+    if counted is not None and counted[0] >= MAX_FEEDS:
+        raise TooManyFeeds
+    feed = _add(tx, name, by=by, now=now)
+    audit.record(
+        tx,
+        "calendar_feed.created",
+        "calendar_feed",
+        feed.id,
+        by=by,
+        now=now,
+        after={"user_id": by.user_id, "name": name},
+    )
+    return feed
+
+
+def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
+    """The caller's own living feeds, newest first; his personal token is not among them."""
+    bound_to = ("calendar_feeds", by.organisation_id, by.user_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        user_id=by.user_id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+
+    def value(row: Sequence[Any]) -> CalendarFeed:
+        feed_id, name, token_encrypted, created_at = row
+        return CalendarFeed(
+            feed_id, name, tx.secrets.decrypt(token_encrypted), rows.instant(created_at)
+        )
+
+    return page_of(tx, page, found, value, lambda row: [row[0]], *bound_to)
+
+
+def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
+    """Make one of the caller's own feeds answer as if it had never been.
+
+    Raises NotFound, also for one that is revoked already.
+    """
+    if not fields.is_id(feed_id) or not tx.change(
+        _revoke,
+        organisation_id=by.organisation_id,
+        user_id=by.user_id,
+        feed_id=feed_id,
+        is_personal_token=False,
+        now=now,
+    ):
+        raise NotFound("calendar feed")
+    _record_revoked(tx, feed_id, by=by, now=now)
+
+
+def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
+    """The caller's own token, if it has been made."""
+    found = tx.first(_personal_token, organisation_id=by.organisation_id, user_id=by.user_id)
+    return None if found is None else tx.secrets.decrypt(found[1])
+
+
+def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
+    """The caller's own token, made when it is first asked for: run it as a write."""
+    token = find_personal_token(tx, by=by)
+    if token is not None:
+        return token
+    # Of two first reads at once, the second waits here and then finds the other's token.
+    _hold_owner(tx, by)
+    token = find_personal_token(tx, by=by)
+    if token is not None:
+        return token
+    feed = _add(tx, None, is_personal_token=True, by=by, now=now)
+    audit.record(
+        tx, "calendar_feed.token_created", "calendar_feed", feed.id, by=by, now=now
+    )
+    return feed.token
+
+
+def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
+    """A new personal token for the caller; the old one is dead. His other feeds stay."""
+    _hold_owner(tx, by)
+    found = tx.first(_personal_token, organisation_id=by.organisation_id, user_id=by.user_id)
+    if found is not None:
+        tx.change(
+            _revoke,
+            organisation_id=by.organisation_id,
+            user_id=by.user_id,
+            feed_id=found[0],
+            is_personal_token=True,
+            now=now,
+        )
+    feed = _add(tx, None, is_personal_token=True, by=by, now=now)
+    audit.record(
+        tx, "calendar_feed.token_regenerated", "calendar_feed", feed.id, by=by, now=now
+    )
+    return feed.token
+
+
+def recognise(tx: Transaction, token: str) -> FeedOwner:
+    """Whom the token belongs to. One query.
+
+    Raises NotFound, all the same whether the token is unknown, revoked or replaced, or its owner
+    not active.
+    """
+    row = None
+    if token.isascii():
+        row = tx.first(_recognise, token_sha256=fingerprint(token))
+    if row is None:
+        raise NotFound("calendar feed")
+    (
+        organisation_id,
+        user_id,
+        first_name,
+        last_name,
+        timezone,
+        country_code,
+        department_id,
+        feed_name,
+        organisation_name,
+        organisation_timezone,
+        organisation_country_code,
+        reference_version,
+    ) = row
+    return FeedOwner(
+        organisation_id,
+        user_id,
+        f"{first_name} {last_name}".strip(),
+        timezone or organisation_timezone,
+        country_code or organisation_country_code,
+        department_id,
+        feed_name,
+        organisation_name,
+        organisation_timezone,
+        reference_version,
+    )
+
+
+def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
+    """Kill every feed of a person and his personal token; how many there were.
+
+    Part of archiving.
+    """
+    places = {"organisation_id": by.organisation_id, "user_id": user_id}
+    living = tx.all(_living_of, **places)
+    for feed_id, is_personal_token in living:
+        tx.change(
+            _revoke,
+            **places,
+            feed_id=feed_id,
+            is_personal_token=bool(is_personal_token),
+            now=now,
+        )
+        _record_revoked(tx, feed_id, by=by, now=now)
+    return len(living)
+
+
+def _hold_owner(tx: Transaction, by: Caller) -> None:
+    if by.user_id is None:
+        raise Forbidden("Calendar feeds belong to people; the system has none.")
+    people.get(tx, by.user_id, by=by, is_held=True)
+
+
+def _add(
+    tx: Transaction,
+    name: str | None,
+    *,
+    is_personal_token: bool = False,
+    by: Caller,
+    now: datetime,
+) -> CalendarFeed:
+    token = new_token()
+    feed_id = new_id(now)
+    tx.insert(
+        CalendarFeedRow,
+        organisation_id=by.organisation_id,
+        id=feed_id,
+        user_id=by.user_id,
+        name=name,
+        is_personal_token=is_personal_token,
+        token_sha256=fingerprint(token),
+        token_encrypted=tx.secrets.encrypt(token),
+        created_at=now,
+    )
+    return CalendarFeed(feed_id, name, token, now)
+
+
+def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
+    after = {"revoked_at": now}
+    audit.record(
+        tx, "calendar_feed.revoked", "calendar_feed", feed_id, by=by, now=now, after=after
+    )
+
+
+@compiled
+def _recognise(token_sha256: Place) -> Select:
+    return (
+        CalendarFeedRow.select(
+            CalendarFeedRow.organisation_id,
+            CalendarFeedRow.user_id,
+            UserRow.first_name,
+            UserRow.last_name,
+            UserRow.timezone,
+            UserRow.public_holiday_country_code,
+            UserRow.department_id,
+            CalendarFeedRow.name,
+            OrganisationRow.name,
+            OrganisationRow.timezone,
+            OrganisationRow.country_code,
+            OrganisationRow.reference_version,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == CalendarFeedRow.organisation_id)
+            & (UserRow.id == CalendarFeedRow.user_id),
+        )
+        .join(OrganisationRow, on=(OrganisationRow.id == CalendarFeedRow.organisation_id))
+        .where(
+            CalendarFeedRow.token_sha256 == token_sha256,
+            CalendarFeedRow.revoked_at.is_null(),
+            UserRow.status == "active",
+        )
+    )
+
+
+@compiled
+def _page(
+    organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place
+) -> Select:
+    query = CalendarFeedRow.select(
+        CalendarFeedRow.id,
+        CalendarFeedRow.name,
+        CalendarFeedRow.token_encrypted,
+        CalendarFeedRow.created_at,
+    ).where(*_living(organisation_id, user_id), CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
+    if after_id is not None:
+        query = query.where(CalendarFeedRow.id < after_id)
+    # Ids are made in order of time.
+    return query.order_by(CalendarFeedRow.id.desc()).limit(limit)
+
+
+@compiled
+def _how_many(organisation_id: Place, user_id: Place) -> Select:
+    return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
+        *_living(organisation_id, user_id),
+        CalendarFeedRow.is_personal_token == False,  # noqa: E712  # SQL, not Python
+    )
+
+
+@compiled
+def _personal_token(organisation_id: Place, user_id: Place) -> Select:
+    return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.token_encrypted).where(
+        *_living(organisation_id, user_id),
+        CalendarFeedRow.is_personal_token == True,  # noqa: E712  # SQL, not Python
+    )
+
+
+@compiled
+def _living_of(organisation_id: Place, user_id: Place) -> Select:
+    return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.is_personal_token).where(
+        *_living(organisation_id, user_id)
+    )
+
+
+@compiled
+def _revoke(
+    organisation_id: Place, user_id: Place, feed_id: Place, is_personal_token: bool, now: Place
+) -> Update:
+    return CalendarFeedRow.update(revoked_at=now).where(
+        *_living(organisation_id, user_id),
+        CalendarFeedRow.id == feed_id,
+        CalendarFeedRow.is_personal_token == is_personal_token,
+    )
+
+
+def _living(organisation_id: Place, user_id: Place) -> tuple[Any, ...]:
+    return (
+        CalendarFeedRow.organisation_id == organisation_id,
+        CalendarFeedRow.user_id == user_id,
+        CalendarFeedRow.revoked_at.is_null(),
+    )

@@ -1,0 +1,290 @@
+"""Reading leave requests: one, the caller's lists, what he may see, what awaits him."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Final, Literal
+
+from peewee import JOIN, Select, Tuple, fn
+
+from storage import approvers, fields, reference, rows
+from storage.clock import local_day
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.errors import InsufficientRole, NotFound
+from storage.pages import Page, PageOf, page_of, position
+from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
+from storage.values import Caller, LeaveRequest, LeaveStatus
+
+Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
+
+# Where each sort's key and the id stand in rows.LEAVE_REQUEST.
+_START_DATE: Final = 4
+_CREATED_AT: Final = 15
+
+
+def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
+    """One request: for its owner, whoever may decide on it or did, admins and owners.
+
+    Raises NotFound for everybody else, as for a request that never was.
+    """
+    row = (
+        tx.first(_request, organisation_id=by.organisation_id, request_id=request_id)
+        if fields.is_id(request_id)
+        else None
+    )
+    if row is None:
+        raise NotFound("leave request")
+    found = rows.leave_request(row)
+    if by.is_admin or by.user_id in (found.user_id, found.decided_by):
+        return found
+    if by.user_id is None or not approvers.may_decide(
+        tx, by.organisation_id, found.user_id, approver_id=by.user_id, today=_today(tx, by, now)
+    ):
+        raise NotFound("leave request")
+    return found
+
+
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    status: LeaveStatus | None = None,
+    user_id: str | None = None,
+    leave_type_id: str | None = None,
+    department_id: str | None = None,
+    first_day: date | None = None,
+    last_day: date | None = None,
+    sort: Sort = "-created_at",
+) -> Page[LeaveRequest]:
+    """The caller's own requests; for admins and owners everybody's.
+
+    ``first_day`` and ``last_day``: leave that shares a date with the time between, both included.
+    Raises InsufficientRole when somebody else asks for another's, UnusableCursor.
+    """
+    if not by.is_admin:
+        if user_id not in (None, by.user_id):
+            raise InsufficientRole("admin")
+        user_id = by.user_id
+    filters: dict[str, Any] = {
+        "status": status,
+        "user_id": user_id,
+        "leave_type_id": leave_type_id,
+        "department_id": department_id,
+        "first_day": None if first_day is None else first_day.isoformat(),
+        "last_day": None if last_day is None else last_day.isoformat(),
+    }
+    bound_to = ("leave_requests", by.organisation_id, sort, *filters.values())
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        sort=sort,
+        after_key=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+        **filters,
+    )
+    return page_of(tx, page, found, rows.leave_request, _keys[sort], *bound_to)
+
+
+def visible(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    now: datetime,
+    user_id: str | None = None,
+    status: LeaveStatus | None = None,
+    starts_after: date | None = None,
+    starts_before: date | None = None,
+) -> Page[LeaveRequest]:
+    """What the caller may see, newest first: his own, what he may decide on or did; admins all.
+
+    ``starts_after`` and ``starts_before`` leave out the day itself. Raises UnusableCursor.
+    """
+    filters: dict[str, Any] = {
+        "status": status,
+        "user_id": user_id,
+        "starts_after": None if starts_after is None else starts_after.isoformat(),
+        "starts_before": None if starts_before is None else starts_before.isoformat(),
+    }
+    bound_to = ("leave", by.organisation_id, by.user_id, by.is_admin, *filters.values())
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _visible,
+        organisation_id=by.organisation_id,
+        viewer_id=None if by.is_admin else by.user_id,
+        today=None if by.is_admin else _today(tx, by, now).isoformat(),
+        after_key=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+        **filters,
+    )
+    return page_of(tx, page, found, rows.leave_request, _keys["-created_at"], *bound_to)
+
+
+def awaiting(
+    tx: Transaction, page: PageOf, *, by: Caller, now: datetime
+) -> Page[LeaveRequest]:
+    """Pending requests that await the caller's decision, oldest first. Raises UnusableCursor."""
+    bound_to = ("awaiting", by.organisation_id, by.user_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _awaiting,
+        organisation_id=by.organisation_id,
+        viewer_id=by.user_id,
+        today=_today(tx, by, now).isoformat(),
+        after_key=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.leave_request, _keys["created_at"], *bound_to)
+
+
+def _today(tx: Transaction, by: Caller, now: datetime) -> date:
+    known = reference.of_organisation(tx, by.organisation_id)
+    return local_day(now, known.organisation.timezone)
+
+
+def _by_start(row: Sequence[Any]) -> list[Any]:
+    return [row[_START_DATE], row[0]]
+
+
+def _by_creation(row: Sequence[Any]) -> list[Any]:
+    return [row[_CREATED_AT], row[0]]
+
+
+_keys: Final = {
+    "start_date": _by_start,
+    "-start_date": _by_start,
+    "created_at": _by_creation,
+    "-created_at": _by_creation,
+}
+
+
+def _sorted(query: Select, sort: Sort, after_key: Any, after_id: Any) -> Select:
+    """Order by the sort's column and id, from after a position; an index serves each."""
+    column = getattr(LeaveRequestRow, sort.removeprefix("-"))
+    place = Tuple(column, LeaveRequestRow.id)
+    descends = sort.startswith("-")
+    if after_key is not None:
+        after = Tuple(after_key, after_id)
+        query = query.where(place < after if descends else place > after)
+    order = (column, LeaveRequestRow.id)
+    return query.order_by(*(part.desc() for part in order) if descends else order)
+
+
+@compiled
+def _request(organisation_id: Place, request_id: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )
+
+
+@compiled
+def _page(
+    organisation_id: Place,
+    status: Place | None,
+    user_id: Place | None,
+    leave_type_id: Place | None,
+    department_id: Place | None,
+    first_day: Place | None,
+    last_day: Place | None,
+    sort: Sort,
+    after_key: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    leave = LeaveRequestRow
+    query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
+    for column, place in (
+        (leave.status, status),
+        (leave.user_id, user_id),
+        (leave.leave_type_id, leave_type_id),
+    ):
+        if place is not None:
+            query = query.where(column == place)
+    if first_day is not None:
+        query = query.where(leave.end_date >= first_day)
+    if last_day is not None:
+        query = query.where(leave.start_date <= last_day)
+    if department_id is not None:
+        members = UserRow.select(UserRow.id).where(
+            UserRow.organisation_id == organisation_id, UserRow.department_id == department_id
+        )
+        query = query.where(leave.user_id.in_(members))
+    return _sorted(query, sort, after_key, after_id).limit(limit)
+
+
+@compiled
+def _visible(
+    organisation_id: Place,
+    viewer_id: Place | None,
+    today: Place | None,
+    status: Place | None,
+    user_id: Place | None,
+    starts_after: Place | None,
+    starts_before: Place | None,
+    after_key: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    leave = LeaveRequestRow
+    query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
+    for column, place in ((leave.status, status), (leave.user_id, user_id)):
+        if place is not None:
+            query = query.where(column == place)
+    if starts_after is not None:
+        query = query.where(leave.start_date > starts_after)
+    if starts_before is not None:
+        query = query.where(leave.start_date < starts_before)
+    if viewer_id is not None:
+        query = query.where(
+            (leave.user_id == viewer_id)
+            | (leave.decided_by == viewer_id)
+            | _awaits(organisation_id, viewer_id, today)
+        )
+    return _sorted(query, "-created_at", after_key, after_id).limit(limit)
+
+
+@compiled
+def _awaiting(
+    organisation_id: Place,
+    viewer_id: Place,
+    today: Place,
+    after_key: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.status == "pending",
+        _awaits(organisation_id, viewer_id, today),
+    )
+    return _sorted(query, "created_at", after_key, after_id).limit(limit)
+
+
+def _awaits(organisation_id: Any, viewer_id: Any, today: Any) -> Any:
+    """Whether the viewer is an approver of the request's owner."""
+    viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    return fn.EXISTS(
+        requester.select(requester.id)
+        .join(
+            viewer,
+            on=(viewer.organisation_id == organisation_id) & (viewer.id == viewer_id),
+        )
+        .join(
+            department,
+            JOIN.LEFT_OUTER,
+            on=(department.organisation_id == organisation_id)
+            & (department.id == requester.department_id),
+        )
+        .where(
+            requester.organisation_id == organisation_id,
+            requester.id == LeaveRequestRow.user_id,
+            approvers.awaits(viewer, requester, department, today),
+        )
+    )

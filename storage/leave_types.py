@@ -1,0 +1,344 @@
+"""Kinds of leave and their rules: made, read, changed, archived or deleted (contract 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from peewee import Delete, Select
+
+from storage import audit, fields, locks, people_rows, reference, rows, rules
+from storage.compiled import Place, compiled
+from storage.database import DuplicateRow, Transaction
+from storage.errors import CodeTaken, InvalidInput, NotFound
+from storage.fields import slug_of
+from storage.ids import new_id
+from storage.pages import Page, PageOf, page_of, position
+from storage.reference import Reference
+from storage.tables import LeaveRequestRow, LeaveTypeRow
+from storage.values import Caller, LeaveType
+
+LONGEST_CODE: Final = 64
+# As far as leave can lie ahead, and as long as a request can be.
+MOST_NOTICE_DAYS: Final = 730
+MOST_CONSECUTIVE_DAYS: Final = 366
+
+_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
+_CODE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+# Slack's own: letters of any script, digits, and + - _ '; a skin tone may follow.
+_EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
+
+
+def _code(value: Any, field: str) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_CODE or not _CODE.fullmatch(value):
+        raise InvalidInput.of(
+            field, "invalid_code", "A code has small letters, digits and single hyphens."
+        )
+    return value
+
+
+def _colour(value: Any, field: str) -> str:
+    text = value.lower() if isinstance(value, str) else ""
+    if _COLOUR.fullmatch(text) is None:
+        raise InvalidInput.of(field, "invalid_colour", "Write a colour as #rrggbb.")
+    return text
+
+
+def _emoji(value: Any, field: str) -> str:
+    text = value.strip().lower() if isinstance(value, str) else ""
+    if text.startswith(":") and text.endswith(":"):
+        text = text[1:-1]
+    if _EMOJI.fullmatch(text) is None:
+        raise InvalidInput.of(
+            field, "invalid_emoji", "Give an emoji by its Slack short name, such as palm_tree."
+        )
+    return text
+
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "code": _code,
+    "colour": _colour,
+    "emoji": fields.optional(_emoji),
+    "requires_approval": fields.boolean,
+    "deducts_allowance": fields.boolean,
+    "allow_overdraft": fields.boolean,
+    "is_paid": fields.boolean,
+    "is_private": fields.boolean,
+    "requires_note": fields.boolean,
+    "min_notice_days": fields.whole_number(0, MOST_NOTICE_DAYS),
+    "max_consecutive_days": fields.optional(fields.whole_number(1, MOST_CONSECUTIVE_DAYS)),
+    "is_archived": fields.boolean,
+}
+
+_UNLESS_SAID: Final[Mapping[str, Any]] = {
+    "colour": "#4a7fb5",
+    "emoji": None,
+    "requires_approval": True,
+    "deducts_allowance": True,
+    "allow_overdraft": False,
+    "is_paid": True,
+    "is_private": False,
+    "requires_note": False,
+    "min_notice_days": 0,
+    "max_consecutive_days": None,
+    "is_archived": False,
+}
+
+# Contract 3. Only annual leave comes out of the allowance.
+_OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
+    {"name": "Annual leave", "code": "annual", "colour": "#2e9e6b", "emoji": "palm_tree"},
+    {
+        "name": "Sick leave",
+        "code": "sick",
+        "colour": "#d9534f",
+        "emoji": "face_with_thermometer",
+        "requires_approval": False,
+        "deducts_allowance": False,
+        "is_private": True,
+    },
+    {
+        "name": "Unpaid leave",
+        "code": "unpaid",
+        "colour": "#7a869a",
+        "emoji": "hourglass",
+        "deducts_allowance": False,
+        "is_paid": False,
+    },
+    {
+        "name": "Parental leave",
+        "code": "parental",
+        "colour": "#8e6bbf",
+        "emoji": "baby",
+        "deducts_allowance": False,
+    },
+    {
+        "name": "Compassionate leave",
+        "code": "compassionate",
+        "colour": "#3f7cac",
+        "emoji": "dove_of_peace",
+        "deducts_allowance": False,
+        "is_private": True,
+    },
+)
+
+
+def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Give a new organisation its first types."""
+    for index, leave_type in enumerate(_OF_A_NEW_ORGANISATION):
+        # A millisecond apart, so that lists keep this order.
+        create(tx, leave_type, by=by, now=now + timedelta(milliseconds=index))
+
+
+def create(
+    tx: Transaction, fields_of_type: Mapping[str, Any], *, by: Caller, now: datetime
+) -> LeaveType:
+    """Add a type: ``name`` and whatever else ``update`` takes.
+
+    An absent code is made from the name. Unless said otherwise a type needs approval, is paid and
+    comes out of the allowance. Raises InsufficientRole, InvalidInput or CodeTaken; then nothing
+    has changed.
+    """
+    rules.check_role(by.role, "admin")
+    fields.require(fields_of_type, "name")
+    values = fields.checked(fields_of_type, _CHECKS)
+    values.setdefault("code", slug_of(values["name"], LONGEST_CODE) or "leave")
+    leave_type = LeaveType(
+        **{**_UNLESS_SAID, **values},
+        id=new_id(now),
+        created_at=now,
+        updated_at=now,
+        version=1,
+    )
+    _check_code_is_free(tx, leave_type.code, by=by)
+    try:
+        tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **leave_type._asdict())
+    except DuplicateRow as error:
+        raise CodeTaken(leave_type.code) from error
+    _record(tx, "leave_type.created", None, leave_type, by=by, now=now)
+    return leave_type
+
+
+def get(tx: Transaction, leave_type_id: str, *, by: Caller, is_held: bool = False) -> LeaveType:
+    """One type, archived or not. Raises NotFound. ``is_held``: it stays so for this transaction."""
+    places = {"organisation_id": by.organisation_id, "leave_type_id": leave_type_id}
+    if fields.is_id(leave_type_id):
+        row = tx.first(_leave_type, **places, is_held=is_held)
+        if row is not None:
+            return rows.leave_type(row)
+    raise NotFound("leave type")
+
+
+def update(
+    tx: Transaction, leave_type_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> LeaveType:
+    """Change fields; ``is_archived`` false brings a type back. What was requested keeps its count.
+
+    Raises NotFound, InsufficientRole, InvalidInput or CodeTaken; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    before = get(tx, leave_type_id, by=by, is_held=True)
+    after = before._replace(**fields.checked(changes, _CHECKS))
+    if after == before:
+        return before
+    if after.code != before.code:
+        _check_code_is_free(tx, after.code, by=by)
+    action = "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
+    return _save(tx, before, after, action, by=by, now=now)
+
+
+def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) -> LeaveType | None:
+    """Remove a type that no request ever had (None), archive any other (the archived type).
+
+    Raises NotFound or InsufficientRole.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    leave_type = get(tx, leave_type_id, by=by, is_held=True)
+    places = {"organisation_id": by.organisation_id, "leave_type_id": leave_type.id}
+    if tx.first(_any_request, **places) is None:
+        if not tx.change(_delete, **places):
+            raise people_rows.ChangedMeanwhile
+        _record(tx, "leave_type.deleted", leave_type, None, by=by, now=now)
+        return None
+    if leave_type.is_archived:
+        return leave_type
+    archived = leave_type._replace(is_archived=True)
+    return _save(tx, leave_type, archived, "leave_type.archived", by=by, now=now)
+
+
+def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[LeaveType]:
+    """One page of the types, archived ones included, oldest first. Raises UnusableCursor."""
+    bound_to = ("leave_types", by.organisation_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _leave_types,
+        organisation_id=by.organisation_id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.leave_type, lambda row: [row[0]], *bound_to)
+
+
+def by_word(known: Reference, word: str) -> LeaveType:
+    """The type that somebody means by an id, a code or a name, without case.
+
+    A type in use comes before an archived one of the same name. Raises InvalidInput
+    ``unknown_leave_type`` at ``/leave_type``.
+    """
+    wanted = word.strip().casefold()
+    found = known.leave_types.get(wanted)
+    if found is not None:
+        return found
+    types = known.leave_types.values()
+    matches = [t for t in types if t.code == wanted] or sorted(
+        (t for t in types if t.name.casefold() == wanted), key=lambda t: (t.is_archived, t.id)
+    )
+    if not matches:
+        raise InvalidInput.of(
+            "leave_type", "unknown_leave_type", f"There is no leave type {word!r}."
+        )
+    return matches[0]
+
+
+def _is_archival(before: LeaveType, after: LeaveType) -> bool:
+    return after.is_archived and not before.is_archived
+
+
+def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:
+    places = {"organisation_id": by.organisation_id, "code": code}
+    if tx.first(_type_of_code, **places) is not None:
+        raise CodeTaken(code)
+
+
+def _save(
+    tx: Transaction, before: LeaveType, after: LeaveType, action: str, *, by: Caller, now: datetime
+) -> LeaveType:
+    after = after._replace(updated_at=now, version=before.version + 1)
+    # Always every column, so that one statement serves.
+    columns = {name: getattr(after, name) for name in (*_CHECKS, "updated_at", "version")}
+    places = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}
+    try:
+        changed = tx.update(LeaveTypeRow, columns, **places)
+    except DuplicateRow as error:
+        raise CodeTaken(after.code) from error
+    if not changed:
+        raise people_rows.ChangedMeanwhile
+    _record(tx, action, before, after, by=by, now=now)
+    return after
+
+
+def _record(
+    tx: Transaction,
+    action: str,
+    before: LeaveType | None,
+    after: LeaveType | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    subject = after or before
+    assert subject is not None
+    audit.record(
+        tx,
+        action,
+        "leave_type",
+        subject.id,
+        by=by,
+        now=now,
+        before=_audited(before),
+        after=_audited(after),
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+def _audited(leave_type: LeaveType | None) -> dict[str, Any]:
+    return {} if leave_type is None else {name: getattr(leave_type, name) for name in _CHECKS}
+
+
+@compiled
+def _leave_type(organisation_id: Place, leave_type_id: Place, is_held: bool, engine: str) -> Select:
+    query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
+        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
+    )
+    # The strongest: a request that is about to have this type has to wait.
+    return locks.held(query, engine, "FOR UPDATE") if is_held else query
+
+
+@compiled
+def _leave_types(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+    query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
+        LeaveTypeRow.organisation_id == organisation_id
+    )
+    if after_id is not None:
+        query = query.where(LeaveTypeRow.id > after_id)
+    return query.order_by(LeaveTypeRow.id).limit(limit)
+
+
+@compiled
+def _type_of_code(organisation_id: Place, code: Place) -> Select:
+    return LeaveTypeRow.select(LeaveTypeRow.id).where(
+        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.code == code
+    )
+
+
+@compiled
+def _any_request(organisation_id: Place, leave_type_id: Place) -> Select:
+    return (
+        LeaveRequestRow.select(LeaveRequestRow.id)
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.leave_type_id == leave_type_id,
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _delete(organisation_id: Place, leave_type_id: Place) -> Delete:
+    return LeaveTypeRow.delete().where(
+        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
+    )

@@ -1,0 +1,268 @@
+"""Organisations: the first moment of one, its settings, and finding it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple, get_args
+
+import orjson
+from peewee import Select, fn
+
+from storage import (
+    audit,
+    days,
+    fields,
+    holiday_calendar,
+    holiday_sets,
+    leave_types,
+    locks,
+    people,
+    people_rows,
+    reference,
+    rows,
+    rules,
+)
+from storage.amounts import check_half_days
+from storage.compiled import Place, among, compiled
+from storage.database import DuplicateRow, Transaction
+from storage.errors import AlreadyExists, InvalidInput, NotFound
+from storage.ids import new_id
+from storage.leave_years import check_leave_year_start
+from storage.tables import OrganisationRow
+from storage.values import Caller, LeaveYearType, Organisation, Source, User
+
+LONGEST_SLUG: Final = 48
+# How many organisations of one name get a readable slug.
+_NUMBERED_SLUGS: Final = 50
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "country_code": holiday_calendar.check_country,
+    "timezone": fields.timezone,
+    "working_days": days.check_working_days,
+    "leave_year_type": fields.one_of(*get_args(LeaveYearType)),
+    "leave_year_start_month": fields.whole_number(1, 12),
+    "leave_year_start_day": fields.whole_number(1, 31),
+    "default_leave_allowance_half_days": check_half_days,
+    "carry_over_half_days": check_half_days,
+    "carry_over_expiry_month": fields.optional(fields.whole_number(1, 12)),
+    "day_starts_at": fields.clock_time,
+    "midday_at": fields.clock_time,
+    "day_ends_at": fields.clock_time,
+    "slack_members_join": fields.boolean,
+    "digest_channel": fields.optional(fields.name),
+}
+
+
+class NewOrganisation(NamedTuple):
+    """What it takes to begin. ``slug`` is made from the name when it is None."""
+
+    name: str
+    country_code: str
+    timezone: str
+    owner_email: str
+    owner_first_name: str
+    owner_last_name: str
+    slug: str | None = None
+
+
+def create(
+    tx: Transaction, new: NewOrganisation, *, source: Source, now: datetime
+) -> tuple[Organisation, User]:
+    """Begin an organisation with its settings, leave types, holiday set and a pending owner.
+
+    Raises InvalidInput, or AlreadyExists when the slug that was asked for is taken.
+    """
+    settings = fields.checked(
+        {"name": new.name, "country_code": new.country_code, "timezone": new.timezone}, _CHECKS
+    )
+    slug = _free_slug(tx, settings["name"]) if new.slug is None else _check_slug(tx, new.slug)
+    organisation = Organisation(
+        id=new_id(now),
+        slug=slug,
+        domain=None,
+        logo_url=None,
+        working_days=days.WEEKDAYS[:5],
+        leave_year_type="calendar",
+        leave_year_start_month=1,
+        leave_year_start_day=1,
+        default_leave_allowance_half_days=50,
+        day_starts_at="09:00",
+        midday_at="13:00",
+        day_ends_at="17:00",
+        slack_team_id=None,
+        slack_members_join=True,
+        reference_version=1,
+        created_at=now,
+        updated_at=now,
+        **settings,
+    )
+    _insert(tx, organisation)
+    by = Caller(organisation.id, None, "owner", frozenset(), source)
+    _record(tx, "organisation.created", {}, _audited(organisation), by=by, now=now)
+    holiday_sets.ensure(tx, organisation.country_code, by=by, now=now)
+    leave_types.add_defaults(tx, by=by, now=now)
+    owner = {
+        "email": new.owner_email,
+        "first_name": new.owner_first_name,
+        "last_name": new.owner_last_name,
+        "role": "owner",
+    }
+    user = people.create(tx, owner, by=by, now=now)
+    return get(tx, by=by), user
+
+
+def get(tx: Transaction, *, by: Caller) -> Organisation:
+    """The caller's organisation. Raises NotFound."""
+    return reference.of_organisation(tx, by.organisation_id).organisation
+
+
+def update(
+    tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Organisation:
+    """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
+
+    A new country gets a holiday set where it has none. Raises InsufficientRole or InvalidInput;
+    then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    values = fields.checked(changes, _CHECKS)
+    locks.organisation(tx, by.organisation_id)
+    before = _settings(tx, by.organisation_id)
+    after = before | values
+    if after == before:
+        return get(tx, by=by)
+    check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
+    _check_working_hours(after)
+    if after["country_code"] != before["country_code"]:
+        holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
+    columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
+    if not tx.update(OrganisationRow, columns, id=by.organisation_id):
+        raise people_rows.ChangedMeanwhile
+    _record(tx, "organisation.updated", before, after, by=by, now=now)
+    return get(tx, by=by)
+
+
+def by_slug(tx: Transaction, slug: str) -> Organisation:
+    """The organisation of that slug. Raises NotFound."""
+    row = tx.first(_organisation_of_slug, slug=slug)
+    if row is None:
+        raise NotFound("organisation")
+    return rows.organisation(row)
+
+
+def only_one(tx: Transaction) -> Organisation | None:
+    """The deployment's single organisation; None where there is none, or more than one."""
+    found = tx.all(_first_two)
+    return rows.organisation(found[0]) if len(found) == 1 else None
+
+
+def count(tx: Transaction) -> int:
+    """How many organisations there are."""
+    row = tx.first(_count)
+    return 0 if row is None else int(row[0])
+
+
+def _insert(tx: Transaction, organisation: Organisation) -> None:
+    columns = organisation._asdict() | {
+        "working_days": rows.json_text(organisation.working_days),
+        "carry_over_half_days": 0,
+    }
+    try:
+        tx.insert(OrganisationRow, **columns)
+    except DuplicateRow as error:  # Two at once made the same slug of their names.
+        raise AlreadyExists(f"The slug {organisation.slug} is taken.") from error
+
+
+def _check_slug(tx: Transaction, slug: str) -> str:
+    if slug != fields.slug_of(slug, LONGEST_SLUG) or not slug:
+        raise InvalidInput.of(
+            "slug", "invalid_slug", "A slug has small letters, digits and single hyphens."
+        )
+    if tx.first(_organisation_of_slug, slug=slug) is not None:
+        raise AlreadyExists(f"The slug {slug} is taken.")
+    return slug
+
+
+def _free_slug(tx: Transaction, name: str) -> str:
+    """``acme``, or the first of ``acme-2``, ``acme-3``, … that nobody has."""
+    base = fields.slug_of(name, LONGEST_SLUG) or "organisation"
+    numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
+    taken = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
+    free = (slug for slug in (base, *numbered) if slug not in taken)
+    return next(free, None) or f"{base}-{secrets.token_hex(4)}"
+
+
+def _check_working_hours(settings: Mapping[str, Any]) -> None:
+    if not settings["day_starts_at"] < settings["midday_at"] < settings["day_ends_at"]:
+        raise InvalidInput.of(
+            "midday_at",
+            "working_hours_out_of_order",
+            "The day starts before midday, and midday comes before its end.",
+        )
+
+
+def _settings(tx: Transaction, organisation_id: str) -> dict[str, Any]:
+    """What ``update`` can change, by name."""
+    row = tx.first(_settings_of, organisation_id=organisation_id)
+    if row is None:
+        raise NotFound("organisation")
+    settings = dict(zip(_CHECKS, row, strict=True))
+    settings["working_days"] = tuple(orjson.loads(settings["working_days"]))
+    settings["slack_members_join"] = bool(settings["slack_members_join"])
+    return settings
+
+
+def _audited(organisation: Organisation) -> dict[str, Any]:
+    audited = {name: getattr(organisation, name, None) for name in _CHECKS}
+    return audited | {"slug": organisation.slug}
+
+
+def _record(
+    tx: Transaction,
+    action: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    audit.record(
+        tx,
+        action,
+        "organisation",
+        by.organisation_id,
+        by=by,
+        now=now,
+        before=before,
+        after=after,
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+@compiled
+def _organisation_of_slug(slug: Place) -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.slug == slug)
+
+
+@compiled
+def _slugs_among(slugs: Place) -> Select:
+    return OrganisationRow.select(OrganisationRow.slug).where(among(OrganisationRow.slug, slugs))
+
+
+@compiled
+def _settings_of(organisation_id: Place) -> Select:
+    columns = [getattr(OrganisationRow, name) for name in _CHECKS]
+    return OrganisationRow.select(*columns).where(OrganisationRow.id == organisation_id)
+
+
+@compiled
+def _first_two() -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).limit(2)
+
+
+@compiled
+def _count() -> Select:
+    return OrganisationRow.select(fn.COUNT(OrganisationRow.id))

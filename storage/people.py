@@ -1,0 +1,296 @@
+"""The people of an organisation: made, read, changed. Joining and leaving are elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from storage import days, fields, holiday_calendar, locks, people_rows, rows, rules
+from storage.amounts import check_half_days
+from storage.database import Transaction
+from storage.errors import (
+    CannotArchiveSelf,
+    Conflict,
+    InsufficientRole,
+    InvalidInput,
+    LastOwner,
+    NotFound,
+)
+from storage.pages import Page, PageOf, page_of, position
+from storage.values import ROLES, Caller, Role, User, UserStatus
+
+# The most that the unpaged list holds.
+LONGEST_LIST: Final = 10_000
+
+_UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "first_name": fields.name,
+    "last_name": fields.name,
+    "role": fields.one_of(*ROLES),
+    "department_id": fields.unchecked,
+    "manager_id": fields.unchecked,
+    "job_title": fields.optional(fields.name),
+    "start_date": fields.unchecked,
+    "working_days": fields.optional(days.check_working_days),
+    "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
+    "leave_allowance_half_days": fields.optional(check_half_days),
+    "avatar_url": fields.unchecked,
+    "timezone": fields.optional(fields.timezone),
+}
+_CREATE_CHECKS: Final = {"email": fields.email, **_UPDATE_CHECKS}
+
+
+class UserArchived(Conflict):
+    """An archived person stays as he was: readable, and never changed again."""
+
+    code = "user_archived"
+    title = "The user is archived."
+
+    def __init__(self) -> None:
+        super().__init__("An archived user cannot be changed any more; create a new one.")
+
+
+def create(
+    tx: Transaction, fields_of_user: Mapping[str, Any], *, by: Caller, now: datetime
+) -> User:
+    """Add a pending person: ``email``, ``first_name``, ``last_name`` and whatever ``update`` takes.
+
+    Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput or
+    EmailTaken; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    fields.require(fields_of_user, "email", "first_name", "last_name")
+    values = fields.checked(fields_of_user, _CREATE_CHECKS)
+    role: Role = values.pop("role", "member")
+    check_may_manage(by, None, role)
+    check_department(tx, values.get("department_id"), by=by)
+    check_manager(tx, values.get("manager_id"), by=by)
+    return people_rows.add(tx, values | {"role": role}, "pending", by=by, now=now)
+
+
+def get(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = False) -> User:
+    """Anybody of the caller's organisation, archived people included. Raises NotFound.
+
+    ``is_held``: nobody else changes the person before this transaction ends.
+    """
+    user = people_rows.find(tx, by.organisation_id, user_id, is_held=is_held)
+    if user is None:
+        raise NotFound("user")
+    return user
+
+
+def update(
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> User:
+    """Change the fields that are in ``changes``; null clears one that may be null.
+
+    Admins and owners change everything, only owners change owners; anybody changes his own names
+    and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
+    NotYourField, InvalidInput, UserArchived or LastOwner; then nothing has changed.
+    """
+    if not by.is_admin:
+        if user_id != by.user_id:
+            raise InsufficientRole("admin")
+        rules.check_own_fields(changes)
+    values = fields.checked(changes, _UPDATE_CHECKS)
+    if "role" in values or values.get("manager_id") is not None:
+        # Both rules look at other people, so two such changes go one after the other.
+        locks.organisation(tx, by.organisation_id)
+    user = get(tx, user_id, by=by, is_held=True)
+    if by.is_admin:
+        check_may_manage(by, user, values.get("role"))
+    if user.status == "archived":
+        raise UserArchived
+    after = user._replace(**values)
+    if after == user:
+        return user
+    if after.role != user.role:
+        check_owner_remains(tx, user, by=by)
+    if after.department_id != user.department_id:
+        check_department(tx, after.department_id, by=by)
+    if after.manager_id != user.manager_id:
+        check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
+    return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+
+
+def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
+    """Turn pending into active, on the first key or the first word in Slack; else do nothing."""
+    if user.status != "pending":
+        return user
+    return people_rows.save(
+        tx, user, user._replace(status="active"), "user.activated", by=by, now=now
+    )
+
+
+def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Take a person out for good, in one transaction, and keep the record.
+
+    Revokes keys and feeds, cancels pending requests and approved leave that lies ahead. One who is
+    archived already comes back as he is. Raises NotFound, InsufficientRole, LastOwner or
+    CannotArchiveSelf; then nothing has changed.
+    """
+    user = _to_be_stopped(tx, user_id, by=by)
+    if user.status == "archived":
+        return user
+    archived = user._replace(status="archived")
+    archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
+    # Each of these imports this module, so it can import them only once all are loaded.
+    from storage import access, feeds, leave
+
+    access.revoke_all_of(tx, user_id, by=by, now=now)
+    feeds.revoke_all_of(tx, user_id, by=by, now=now)
+    leave.cancel_for_archived(tx, user_id, by=by, now=now)
+    return archived
+
+
+def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Switch a person off for a while: keys and feeds stop answering, requests stay.
+
+    One who is deactivated already comes back as he is. Raises NotFound, InsufficientRole,
+    UserArchived, LastOwner or CannotArchiveSelf; then nothing has changed.
+    """
+    user = _to_be_stopped(tx, user_id, by=by)
+    if user.status == "archived":
+        raise UserArchived
+    if user.status == "deactivated":
+        return user
+    deactivated = user._replace(status="deactivated")
+    return people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
+
+
+def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Make a deactivated person active again; any other living one comes back as he is.
+
+    Raises NotFound, InsufficientRole or UserArchived.
+    """
+    rules.check_role(by.role, "admin")
+    user = get(tx, user_id, by=by, is_held=True)
+    check_may_manage(by, user)
+    if user.status == "archived":
+        raise UserArchived
+    if user.status != "deactivated":
+        return user
+    active = user._replace(status="active")
+    return people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
+
+
+def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
+    """The person, held, whom ``by`` may archive or deactivate."""
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = get(tx, user_id, by=by, is_held=True)
+    check_may_manage(by, user)
+    # First: the last owner can only be met by himself, and should hear why it cannot work.
+    check_owner_remains(tx, user, by=by)
+    if user.id == by.user_id:
+        raise CannotArchiveSelf
+    return user
+
+
+def list_all(
+    tx: Transaction,
+    *,
+    by: Caller,
+    status: UserStatus | None = None,
+    department_id: str | None = None,
+    role: Role | None = None,
+) -> list[User]:
+    """Everybody who passes the filters, oldest record first, at most 10,000. Raises NotFound."""
+    _check_filter(tx, department_id, by=by)
+    found = tx.all(
+        people_rows.users,
+        organisation_id=by.organisation_id,
+        status=status,
+        department_id=department_id,
+        role=role,
+        limit=LONGEST_LIST,
+    )
+    return [rows.user(row) for row in found]
+
+
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    status: UserStatus | None = None,
+    department_id: str | None = None,
+    role: Role | None = None,
+) -> Page[User]:
+    """One page of what ``list_all`` lists. Raises NotFound or UnusableCursor."""
+    _check_filter(tx, department_id, by=by)
+    bound_to = ("users", by.organisation_id, status, department_id, role)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        people_rows.users,
+        organisation_id=by.organisation_id,
+        status=status,
+        department_id=department_id,
+        role=role,
+        after_at=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    # created_at stands third from the end of a user's columns.
+    return page_of(tx, page, found, rows.user, lambda row: [row[-3], row[0]], *bound_to)
+
+
+def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
+    """Whoever has the address, compared without case, whatever his status."""
+    return people_rows.find_by_email(tx, organisation_id, email)
+
+
+def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
+    """Whoever was matched with that Slack user before, whatever his status."""
+    return people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
+
+
+def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
+    """Raises InsufficientRole unless ``by`` may make, change or archive that person."""
+    target_role = None if user is None else user.role
+    if not rules.may_manage(by.role, target_role, new_role):
+        raise InsufficientRole(rules.role_needed_to_manage(target_role, new_role))
+
+
+def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
+    """Raises LastOwner when nobody else would be an active owner; needs the organisation's lock."""
+    if user.role != "owner" or user.status in ("deactivated", "archived"):
+        return
+    if not people_rows.has_other_active_owner(tx, by.organisation_id, user.id):
+        raise LastOwner
+
+
+def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
+    """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
+    if department_id is not None and not people_rows.has_department(
+        tx, by.organisation_id, department_id, is_held=True
+    ):
+        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
+
+
+def check_manager(
+    tx: Transaction, manager_id: str | None, *, by: Caller, of_user_id: str | None = None
+) -> None:
+    """Refuse a manager who is unknown, archived or stands below the person himself.
+
+    Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
+    the organisation's lock.
+    """
+    if manager_id is None:
+        return
+    manager = people_rows.find(tx, by.organisation_id, manager_id)
+    if manager is None:
+        raise InvalidInput.of("manager_id", "not_found", "There is no such user.")
+    if manager.status == "archived":
+        raise InvalidInput.of("manager_id", "manager_archived", "This user is archived.")
+    if of_user_id and people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
+        raise InvalidInput.of(
+            "manager_id", "manager_cycle", "This manager reports, in the end, to the same person."
+        )
+
+
+def _check_filter(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
+    if department_id is not None and not people_rows.has_department(
+        tx, by.organisation_id, department_id
+    ):
+        raise NotFound("department")

@@ -1,0 +1,239 @@
+"""Rows of people: read as values, written as a whole. Who may do so is decided elsewhere."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from peewee import Select, Tuple
+
+from storage import audit, fields, locks, rows
+from storage.compiled import Place, compiled
+from storage.database import DuplicateRow, Transaction
+from storage.errors import Conflict, EmailTaken
+from storage.ids import new_id
+from storage.tables import DepartmentRow, UserRow
+from storage.values import Caller, User, UserStatus
+
+_NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
+
+
+class ChangedMeanwhile(Conflict):
+    """Somebody else changed the same thing between reading and writing it."""
+
+    code = "changed_meanwhile"
+    title = "Somebody else changed this at the same moment."
+
+    def __init__(self) -> None:
+        super().__init__("Read it again, then repeat the change.")
+
+
+def find(
+    tx: Transaction, organisation_id: str, user_id: str, *, is_held: bool = False
+) -> User | None:
+    """The person of that id. ``is_held``: nobody else changes him before this transaction ends."""
+    if not fields.is_id(user_id):
+        return None
+    row = tx.first(_user, organisation_id=organisation_id, user_id=user_id, is_held=is_held)
+    return None if row is None else rows.user(row)
+
+
+def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
+    """Whoever has the address, compared without case, whatever his status."""
+    row = tx.first(_user_of_email, organisation_id=organisation_id, email_key=email.casefold())
+    return None if row is None else rows.user(row)
+
+
+def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
+    """Whoever was matched with that Slack user before, whatever his status."""
+    row = tx.first(_user_of_slack_id, organisation_id=organisation_id, slack_user_id=slack_user_id)
+    return None if row is None else rows.user(row)
+
+
+def add(
+    tx: Transaction, values: dict[str, Any], status: UserStatus, *, by: Caller, now: datetime
+) -> User:
+    """Write a person whose values have been checked. Raises EmailTaken."""
+    blank: dict[str, Any] = dict.fromkeys(User._fields)
+    user = User(
+        **blank
+        | {"role": "member"}
+        | values
+        | {"id": new_id(now), "status": status}
+        | {"created_at": now, "updated_at": now, "version": 1}
+    )
+    if find_by_email(tx, by.organisation_id, user.email) is not None:
+        raise EmailTaken(user.email)
+    try:
+        tx.insert(
+            UserRow,
+            organisation_id=by.organisation_id,
+            id=user.id,
+            email=user.email,
+            email_key=user.email.casefold(),
+            created_at=now,
+            **_columns(user),
+        )
+    except DuplicateRow as error:  # Two at once: neither saw the other's address.
+        raise EmailTaken(user.email) from error
+    audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
+    return user
+
+
+def save(
+    tx: Transaction, before: User, after: User, action: str, *, by: Caller, now: datetime
+) -> User:
+    """Write what has been checked, if the person still is as ``before``, and audit it.
+
+    Gives the person with the next version. Raises ChangedMeanwhile or EmailTaken.
+    """
+    after = after._replace(updated_at=now, version=before.version + 1)
+    changed = tx.update(
+        UserRow,
+        _columns(after),
+        organisation_id=by.organisation_id,
+        id=before.id,
+        status=before.status,
+        version=before.version,
+    )
+    if not changed:
+        raise ChangedMeanwhile
+    audit.record(
+        tx, action, "user", after.id, by=by, now=now, before=audited(before), after=audited(after)
+    )
+    return after
+
+
+def audited(user: User) -> dict[str, Any]:
+    """What the audit trail shows of a person."""
+    return {name: value for name, value in user._asdict().items() if name not in _NOT_AUDITED}
+
+
+def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:
+    """Whether an active owner would remain without this one."""
+    places = {"organisation_id": organisation_id, "user_id": user_id}
+    return tx.first(_other_active_owner, **places) is not None
+
+
+def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: str) -> bool:
+    """Whether the user is that manager, or manages him at whatever distance."""
+    places = {"organisation_id": organisation_id, "user_id": user_id, "manager_id": manager_id}
+    return tx.first(_in_chain_above, **places) is not None
+
+
+def has_department(
+    tx: Transaction, organisation_id: str, department_id: str, *, is_held: bool = False
+) -> bool:
+    """Whether there is such a department. ``is_held``: it is not deleted meanwhile either."""
+    if not fields.is_id(department_id):
+        return False
+    places = {"organisation_id": organisation_id, "department_id": department_id}
+    return tx.first(_department, **places, is_held=is_held) is not None
+
+
+def _columns(user: User) -> dict[str, Any]:
+    """Every column that may change: always all of them, so that one statement serves."""
+    return {
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "role": user.role,
+        "status": user.status,
+        "department_id": user.department_id,
+        "manager_id": user.manager_id,
+        "job_title": user.job_title,
+        "start_date": None if user.start_date is None else user.start_date.isoformat(),
+        "working_days": None if user.working_days is None else rows.json_text(user.working_days),
+        "public_holiday_country_code": user.public_holiday_country_code,
+        "leave_allowance_half_days": user.leave_allowance_half_days,
+        "avatar_url": user.avatar_url,
+        "timezone": user.timezone,
+        "slack_user_id": user.slack_user_id,
+        "updated_at": user.updated_at,
+        "version": user.version,
+    }
+
+
+@compiled
+def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) -> Select:
+    query = UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, UserRow.id == user_id
+    )
+    return locks.held(query, engine) if is_held else query
+
+
+@compiled
+def _user_of_email(organisation_id: Place, email_key: Place) -> Select:
+    return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
+    )
+
+
+@compiled
+def _user_of_slack_id(organisation_id: Place, slack_user_id: Place) -> Select:
+    return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
+    )
+
+
+@compiled
+def users(
+    organisation_id: Place,
+    status: Place | None,
+    department_id: Place | None,
+    role: Place | None,
+    after_at: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    query = UserRow.select(*rows.USER).where(UserRow.organisation_id == organisation_id)
+    for column, place in (
+        (UserRow.status, status),
+        (UserRow.department_id, department_id),
+        (UserRow.role, role),
+    ):
+        if place is not None:
+            query = query.where(column == place)
+    if after_at is not None:
+        query = query.where(Tuple(UserRow.created_at, UserRow.id) > Tuple(after_at, after_id))
+    return query.order_by(UserRow.created_at, UserRow.id).limit(limit)
+
+
+@compiled
+def _other_active_owner(organisation_id: Place, user_id: Place) -> Select:
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.role == "owner",
+            UserRow.status == "active",
+            UserRow.id != user_id,
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _in_chain_above(organisation_id: Place, manager_id: Place, user_id: Place) -> Select:
+    """The user, if he is met on the way up from the manager, who counts himself."""
+    first = UserRow.select(UserRow.id, UserRow.manager_id).where(
+        UserRow.organisation_id == organisation_id, UserRow.id == manager_id
+    )
+    below = first.cte("chain", recursive=True, columns=("id", "manager_id"))
+    above = UserRow.alias()
+    step = (
+        above.select(above.id, above.manager_id)
+        .join(below, on=(above.id == below.c.manager_id))
+        .where(above.organisation_id == organisation_id)
+    )
+    # UNION, not UNION ALL: it ends even in a circle that got in some other way.
+    chain = below.union(step)
+    return chain.select_from(chain.c.id).where(chain.c.id == user_id)
+
+
+@compiled
+def _department(organisation_id: Place, department_id: Place, is_held: bool, engine: str) -> Select:
+    query = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+    # As the foreign key does: a delete waits, everything else goes on.
+    return locks.held(query, engine, "FOR KEY SHARE") if is_held else query

@@ -1,0 +1,165 @@
+"""What seldom changes of one organisation, kept in the process and trusted only while it stands.
+
+Every transaction that needs it reads the organisation's ``reference_version`` first; a change of
+anything in here raises that version in its own transaction (``changed``), so no process ever acts
+on an older copy.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from peewee import Select, Update
+
+from storage import rows
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.errors import NotFound
+from storage.tables import (
+    DepartmentRow,
+    HolidayOverrideRow,
+    HolidaySetRow,
+    LeaveTypeRow,
+    OrganisationRow,
+    WebhookRow,
+)
+from storage.values import Department, HolidaySet, LeaveType, Organisation, Webhook
+
+# How many organisations one process remembers.
+REMEMBERED: Final = 1_000
+
+
+class Override(NamedTuple):
+    """A day on which a holiday set differs from its country; ``half`` None is the whole day."""
+
+    date: str
+    name: str
+    is_holiday: bool
+    half: str | None
+
+
+class Reference(NamedTuple):
+    """``overrides`` are by country code; ``webhooks`` are the active ones."""
+
+    organisation: Organisation
+    departments: dict[str, Department]
+    leave_types: dict[str, LeaveType]
+    holiday_sets: dict[str, HolidaySet]
+    overrides: dict[str, list[Override]]
+    webhooks: list[Webhook]
+
+
+def of_organisation(
+    tx: Transaction, organisation_id: str, version: int | None = None
+) -> Reference:
+    """The organisation's reference data as this transaction sees it.
+
+    ``version`` is its ``reference_version`` where the caller has just read it. Raises NotFound.
+    """
+    if version is None:
+        row = tx.first(_version, organisation_id=organisation_id)
+        if row is None:
+            raise NotFound("organisation")
+        version = row[0]
+    remembered: Reference | None = tx.reference_cache.get(organisation_id)
+    if remembered is not None and remembered.organisation.reference_version == version:
+        return remembered
+    loaded = _load(tx, organisation_id)
+    if len(tx.reference_cache) >= REMEMBERED:
+        tx.reference_cache.clear()
+    tx.reference_cache[organisation_id] = loaded
+    return loaded
+
+
+def changed(tx: Transaction, organisation_id: str) -> None:
+    """Make every process read the reference data again; call in the transaction that changes it."""
+    tx.change(_raise_version, organisation_id=organisation_id)
+    # This very transaction may read again before anybody knows whether it commits.
+    tx.reference_cache.pop(organisation_id, None)
+
+
+def _load(tx: Transaction, organisation_id: str) -> Reference:
+    # The version is read with the organisation, before the rest: what is newer is read anew later.
+    row = tx.first(_organisation, organisation_id=organisation_id)
+    if row is None:
+        raise NotFound("organisation")
+    departments = map(rows.department, tx.all(_departments, organisation_id=organisation_id))
+    leave_types = map(rows.leave_type, tx.all(_leave_types, organisation_id=organisation_id))
+    sets: dict[str, HolidaySet] = {}
+    for set_id, country_code, created_at in tx.all(_sets, organisation_id=organisation_id):
+        sets[set_id] = HolidaySet(set_id, country_code, rows.instant(created_at))
+    overrides: dict[str, list[Override]] = {}
+    for set_id, day, name, is_holiday, half in tx.all(
+        _overrides, organisation_id=organisation_id
+    ):
+        code = sets[set_id].country_code
+        overrides.setdefault(code, []).append(Override(day, name, bool(is_holiday), half))
+    return Reference(
+        rows.organisation(row),
+        {department.id: department for department in departments},
+        {leave_type.id: leave_type for leave_type in leave_types},
+        sets,
+        overrides,
+        [rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
+    )
+
+
+@compiled
+def _version(organisation_id: Place) -> Select:
+    return OrganisationRow.select(OrganisationRow.reference_version).where(
+        OrganisationRow.id == organisation_id
+    )
+
+
+@compiled
+def _raise_version(organisation_id: Place) -> Update:
+    return OrganisationRow.update(
+        reference_version=OrganisationRow.reference_version + 1
+    ).where(OrganisationRow.id == organisation_id)
+
+
+@compiled
+def _organisation(organisation_id: Place) -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.id == organisation_id)
+
+
+@compiled
+def _departments(organisation_id: Place) -> Select:
+    return DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
+
+
+@compiled
+def _leave_types(organisation_id: Place) -> Select:
+    return LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
+        LeaveTypeRow.organisation_id == organisation_id
+    )
+
+
+@compiled
+def _sets(organisation_id: Place) -> Select:
+    return HolidaySetRow.select(
+        HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
+    ).where(HolidaySetRow.organisation_id == organisation_id)
+
+
+@compiled
+def _overrides(organisation_id: Place) -> Select:
+    return HolidayOverrideRow.select(
+        HolidayOverrideRow.holiday_set_id,
+        HolidayOverrideRow.date,
+        HolidayOverrideRow.name,
+        HolidayOverrideRow.is_holiday,
+        HolidayOverrideRow.half,
+    ).where(HolidayOverrideRow.organisation_id == organisation_id)
+
+
+@compiled
+def _webhooks(organisation_id: Place) -> Select:
+    return WebhookRow.select(*rows.WEBHOOK).where(
+        WebhookRow.organisation_id == organisation_id,
+        WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
+    )
+
+

@@ -1,0 +1,169 @@
+"""Raw rows into values: the columns to select for each, and how to read them.
+
+Rows come back alike from both engines: ids and dates as text, instants as milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+import orjson
+
+from storage.tables import (
+    ApiKeyRow,
+    DepartmentRow,
+    LeaveRequestRow,
+    LeaveTypeRow,
+    OrganisationRow,
+    UserRow,
+    WebhookRow,
+)
+from storage.values import (
+    ApiKey,
+    Department,
+    LeaveRequest,
+    LeaveType,
+    Organisation,
+    User,
+    Webhook,
+)
+
+day = date.fromisoformat
+
+
+def instant(milliseconds: int) -> datetime:
+    """A column's milliseconds as an aware UTC datetime."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def instant_or_none(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def day_or_none(text: str | None) -> date | None:
+    return None if text is None else day(text)
+
+
+def json_text(value: Any) -> str:
+    """A list or dict as a TextField holds it."""
+    return orjson.dumps(value).decode()
+
+
+def _columns(table: Any, value: Any) -> tuple[Any, ...]:
+    return tuple(getattr(table, name) for name in value._fields)
+
+
+ORGANISATION: Final = _columns(OrganisationRow, Organisation)
+USER: Final = _columns(UserRow, User)
+DEPARTMENT: Final = _columns(DepartmentRow, Department)
+LEAVE_TYPE: Final = _columns(LeaveTypeRow, LeaveType)
+LEAVE_REQUEST: Final = _columns(LeaveRequestRow, LeaveRequest)
+API_KEY: Final = _columns(ApiKeyRow, ApiKey)
+WEBHOOK: Final = _columns(WebhookRow, Webhook)
+
+
+def organisation(row: Sequence[Any]) -> Organisation:
+    value = Organisation(*row)
+    return value._replace(
+        working_days=tuple(orjson.loads(row[7])),
+        slack_members_join=bool(value.slack_members_join),
+        created_at=instant(row[-2]),
+        updated_at=instant(row[-1]),
+    )
+
+
+def user(row: Sequence[Any]) -> User:
+    value = User(*row)
+    return value._replace(
+        start_date=day_or_none(row[9]),
+        working_days=None if row[10] is None else tuple(orjson.loads(row[10])),
+        created_at=instant(row[16]),
+        updated_at=instant(row[17]),
+    )
+
+
+def department(row: Sequence[Any]) -> Department:
+    value = Department(*row)
+    return value._replace(created_at=instant(row[4]), updated_at=instant(row[5]))
+
+
+def leave_type(row: Sequence[Any]) -> LeaveType:
+    value = LeaveType(*row)
+    return value._replace(
+        requires_approval=bool(value.requires_approval),
+        deducts_allowance=bool(value.deducts_allowance),
+        allow_overdraft=bool(value.allow_overdraft),
+        is_paid=bool(value.is_paid),
+        is_private=bool(value.is_private),
+        requires_note=bool(value.requires_note),
+        is_archived=bool(value.is_archived),
+        created_at=instant(row[14]),
+        updated_at=instant(row[15]),
+    )
+
+
+def leave_request(row: Sequence[Any]) -> LeaveRequest:
+    # Positional and flat: a page of these is the most frequent read.
+    (
+        request_id,
+        user_id,
+        leave_type_id,
+        status,
+        start_date,
+        end_date,
+        start_half_day,
+        end_half_day,
+        total_half_days,
+        counted_halves,
+        note,
+        decided_by,
+        decided_at,
+        decision_reason,
+        cancelled_at,
+        created_at,
+        updated_at,
+        version,
+    ) = row
+    return LeaveRequest(
+        request_id,
+        user_id,
+        leave_type_id,
+        status,
+        day(start_date),
+        day(end_date),
+        start_half_day,
+        end_half_day,
+        total_half_days,
+        counted_halves,
+        note,
+        decided_by,
+        None if decided_at is None else instant(decided_at),
+        decision_reason,
+        None if cancelled_at is None else instant(cancelled_at),
+        instant(created_at),
+        instant(updated_at),
+        version,
+    )
+
+
+def api_key(row: Sequence[Any]) -> ApiKey:
+    value = ApiKey(*row)
+    return value._replace(
+        scopes=tuple(orjson.loads(row[4])),
+        created_at=instant(row[6]),
+        expires_at=instant_or_none(row[7]),
+        last_used_at=instant_or_none(row[8]),
+        revoked_at=instant_or_none(row[9]),
+    )
+
+
+def webhook(row: Sequence[Any]) -> Webhook:
+    value = Webhook(*row)
+    return value._replace(
+        events=tuple(orjson.loads(row[2])),
+        is_active=bool(row[3]),
+        created_at=instant(row[5]),
+        updated_at=instant(row[6]),
+    )

@@ -1,0 +1,92 @@
+"""Bringing a database to the schema of this code, and telling whether it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import peewee
+from playhouse.migrations import Runner
+
+from storage.compiled import compiled
+from storage.database import Transaction
+from storage.errors import DatabaseUnavailable, SchemaOutOfDate
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK_KEY = 4_852_613
+_HISTORY = "schema_migration"
+
+
+def migrate(url: str) -> list[str]:
+    """Apply the migrations that are missing; their names, oldest first. Two processes take turns."""
+    with _locked(url) as database:
+        applied: list[str] = Runner(database, str(MIGRATIONS), table_name=_HISTORY).up()
+    return applied
+
+
+def check_schema(url: str) -> None:
+    """Raise SchemaOutOfDate, naming the cure, unless the database has every migration and no other."""
+    with _connected(url) as database:
+        applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
+    _compare(applied)
+
+
+def check_schema_again(tx: Transaction) -> None:
+    """As ``check_schema``, through the handle of a process that has been running for a while."""
+    _compare({name for (name,) in tx.all(_applied_names)})
+
+
+@compiled
+def _applied_names() -> peewee.Select:
+    history = peewee.Table(_HISTORY, ("name",))
+    return history.select(history.name)
+
+
+def _compare(applied: set[str]) -> None:
+    needed = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
+    missing = sorted(needed - applied)
+    if missing:
+        raise SchemaOutOfDate(
+            f"The database lacks the migration {missing[0]}: run `hiatus migrate` first."
+        )
+    unknown = sorted(applied - needed)
+    if unknown:
+        raise SchemaOutOfDate(
+            f"The database has the migration {unknown[0]}, which this version does not know: "
+            "run a newer version of Hiatus."
+        )
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Any]:
+    """Peewee's own connection, for schema work only; a failure to connect is DatabaseUnavailable."""
+    if url.startswith("sqlite:"):
+        database = peewee.SqliteDatabase(
+            url.removeprefix("sqlite:///"), pragmas={"journal_mode": "wal"}, timeout=60
+        )
+    else:
+        database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True)
+    try:
+        database.connect()
+    except peewee.OperationalError as error:
+        raise DatabaseUnavailable(str(error)) from error
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def _locked(url: str) -> Iterator[Any]:
+    with _connected(url) as database:
+        if isinstance(database, peewee.SqliteDatabase):
+            with database.atomic("IMMEDIATE"):
+                yield database
+            return
+        database.execute_sql("SELECT pg_advisory_lock(%s)", (_LOCK_KEY,))
+        try:
+            yield database
+        finally:
+            database.execute_sql("SELECT pg_advisory_unlock(%s)", (_LOCK_KEY,))

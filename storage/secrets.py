@@ -1,0 +1,76 @@
+"""Keeping secrets: encryption at rest, fingerprints for look-up, signatures of what clients carry."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+
+class Secrets:
+    """Made of the deployment's Fernet keys: the first encrypts and signs, all decrypt and verify."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._fernet = MultiFernet([Fernet(key) for key in keys])
+        self._signing_keys = [
+            hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest() for key in keys
+        ]
+
+    @classmethod
+    def generate(cls) -> Secrets:
+        """Secrets of a fresh key, for a deployment that lives as long as this process."""
+        return cls([new_secret_key()])
+
+    def encrypt(self, text: str) -> str:
+        return self._fernet.encrypt(text.encode()).decode()
+
+    def decrypt(self, token: str) -> str:
+        """The text again. Raises ``cryptography.fernet.InvalidToken`` when no key fits."""
+        return self._fernet.decrypt(token.encode()).decode()
+
+    def sign(self, message: bytes) -> bytes:
+        """Sixteen bytes that only this deployment can make."""
+        return hmac.digest(self._signing_keys[0], message, "sha256")[:16]
+
+    def is_signed(self, message: bytes, signature: bytes) -> bool:
+        return any(
+            hmac.compare_digest(hmac.digest(key, message, "sha256")[:16], signature)
+            for key in self._signing_keys
+        )
+
+
+def new_secret_key() -> str:
+    """A Fernet key, as ``HIATUS_SECRET_KEYS`` takes it."""
+    return Fernet.generate_key().decode()
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether ``key`` is 32 bytes in URL-safe base64, as Fernet wants it."""
+    try:
+        Fernet(key)
+    except ValueError:
+        return False
+    return True
+
+
+def fingerprint(secret: str) -> str:
+    """SHA-256 in hex. Enough for secrets of 256 random bits, which need no slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def new_token() -> str:
+    """32 random bytes for a URL."""
+    return secrets.token_urlsafe(32)
+
+
+__all__ = [
+    "InvalidToken",
+    "Secrets",
+    "fingerprint",
+    "is_secret_key",
+    "new_secret_key",
+    "new_token",
+]

@@ -1,0 +1,213 @@
+"""What the environment says: readers that the other packages reuse, and storage's own settings.
+
+Nothing here looks at the process's environment; ``serve.py`` hands it in.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+from storage.secrets import Secrets, is_secret_key, new_secret_key
+
+Word = TypeVar("Word", bound=str)
+
+DEFAULT_DATABASE_URL: Final = "sqlite:///hiatus.db"
+_SQLITE_PREFIX: Final = "sqlite:///"
+_KEY_CHARACTERS: Final = 44
+_SWITCH: Final = {
+    "on": True,
+    "true": True,
+    "yes": True,
+    "1": True,
+    "off": False,
+    "false": False,
+    "no": False,
+    "0": False,
+}
+
+
+class SettingsError(Exception):
+    """Settings that are missing or malformed; ``problems`` has a sentence for each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(" ".join(problems))
+        self.problems = tuple(problems)
+
+
+class Environment:
+    """Reads settings and collects what is wrong with them, so that all of it is said at once.
+
+    An empty value counts as absent. After the last reading, ``check`` raises what was found.
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self.problems: list[str] = []
+
+    def text(self, name: str, default: str = "") -> str:
+        """The value without the space around it; ``default`` where it is absent."""
+        return self._values.get(name, "").strip() or default
+
+    def secret(self, name: str) -> str:
+        """The value of ``name``, or the text of the file in ``name_FILE``; "" for neither."""
+        value, path = self.text(name), self.text(f"{name}_FILE")
+        if not path:
+            return value
+        if value:
+            self.problem(f"{name} and {name}_FILE are both set; keep one of them.")
+            return value
+        try:
+            found = Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            self.problem(f"{name}_FILE names {path}, which cannot be read: {reason}.")
+            return ""
+        if not found:
+            self.problem(f"{name}_FILE names {path}, which is empty.")
+        return found
+
+    def switch(self, name: str, *, default: bool) -> bool:
+        """``on`` or ``off``; the usual other words for them will do."""
+        text = self.text(name).lower()
+        if text and text not in _SWITCH:
+            self.problem(f"{name} is either on or off, not {text!r}.")
+        return _SWITCH.get(text, default)
+
+    def one_of(self, name: str, words: Sequence[Word], default: Word) -> Word:
+        """One of a few words."""
+        text = self.text(name, default)
+        if text not in words:
+            self.problem(f"{name} is one of {', '.join(words)}, not {text!r}.")
+            return default
+        return cast(Word, text)
+
+    def problem(self, sentence: str) -> None:
+        """Remember what is wrong; the sentence names the setting and shows no secret."""
+        self.problems.append(sentence)
+
+    def check(self) -> None:
+        """Raises SettingsError if anything was wrong so far."""
+        if self.problems:
+            raise SettingsError(self.problems)
+
+
+@dataclass(frozen=True)
+class StorageSettings:
+    """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts."""
+
+    database_url: str = field(repr=False)
+    secret_keys: tuple[str, ...] = field(repr=False)
+
+    @classmethod
+    def read(cls, environment: Environment) -> StorageSettings:
+        """The settings, as far as they are sound; the rest is in ``environment.problems``.
+
+        Makes the key file of an SQLite database that has neither a key nor a key file.
+        """
+        url = _database_url(environment)
+        return cls(url, _secret_keys(environment, url))
+
+    @classmethod
+    def from_env(cls, values: Mapping[str, str]) -> StorageSettings:
+        """As ``read``. Raises SettingsError."""
+        environment = Environment(values)
+        settings = cls.read(environment)
+        environment.check()
+        return settings
+
+    def secrets(self) -> Secrets:
+        return Secrets(self.secret_keys)
+
+
+def _database_url(environment: Environment) -> str:
+    """A URL in the form that ``Database.open`` takes; "" after a problem."""
+    url = environment.secret("DATABASE_URL") or DEFAULT_DATABASE_URL
+    if url.startswith("postgres://"):
+        url = "postgresql://" + url.removeprefix("postgres://")
+    if url.startswith("postgresql://"):
+        if not _is_understood_by_libpq(url):
+            # What libpq says may repeat the password.
+            environment.problem("DATABASE_URL is not a postgresql:// URL that libpq understands.")
+            return ""
+        return url
+    path = Path(url.removeprefix(_SQLITE_PREFIX))
+    if not url.startswith(_SQLITE_PREFIX) or not path.name or path.name == ":memory:":
+        environment.problem(
+            "DATABASE_URL is sqlite:///<file> or postgresql://<user>@<host>/<database>."
+        )
+        return ""
+    if not path.parent.is_dir():
+        environment.problem(f"DATABASE_URL names a file in {path.parent}, which is no folder.")
+        return ""
+    return url
+
+
+def _is_understood_by_libpq(url: str) -> bool:
+    # Imported here: with SQLite nothing else needs it.
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return False
+    return True
+
+
+def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
+    text = environment.secret("HIATUS_SECRET_KEYS")
+    if not text and url.startswith(_SQLITE_PREFIX):
+        text = _key_beside(Path(url.removeprefix(_SQLITE_PREFIX) + ".key"), environment)
+    elif not text and url:
+        environment.problem(
+            "HIATUS_SECRET_KEYS is missing: with PostgreSQL it has to hold one or more "
+            "Fernet keys, parted by commas."
+        )
+    if not text:
+        return ()
+    keys = tuple(key.strip() for key in text.split(",") if key.strip())
+    # The length too: two keys without a comma between them would pass for the first alone.
+    if not keys or not all(len(key) == _KEY_CHARACTERS and is_secret_key(key) for key in keys):
+        environment.problem(
+            "HIATUS_SECRET_KEYS holds something that is no Fernet key "
+            "(32 bytes in URL-safe base64), or the key file beside the database does."
+        )
+    return keys
+
+
+def _key_beside(path: Path, environment: Environment) -> str:
+    """The key in that file, which is made if need be; processes that start at once get the same."""
+    try:
+        return path.read_text(encoding="ascii").strip() or _make_key(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError):
+        environment.problem(
+            f"HIATUS_SECRET_KEYS is missing, and the key file {path} cannot be read."
+        )
+        return ""
+    try:
+        return _make_key(path)
+    except OSError as error:
+        environment.problem(
+            f"HIATUS_SECRET_KEYS is missing, and no key file {path} can be made: {error.strerror}."
+        )
+        return ""
+
+
+def _make_key(path: Path) -> str:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="ascii") as file:
+        # Whoever comes second waits here, then reads what the first wrote.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        key = file.read().strip()
+        if not key:
+            key = new_secret_key()
+            file.write(key + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        return key

@@ -1,0 +1,255 @@
+"""What leaves this package: immutable values and the words they use.
+
+Field names are the wire's where the wire shows the field. Amounts of leave are whole half-days;
+``*_at`` are aware UTC datetimes; dates are inclusive at both ends.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Final, Literal, NamedTuple
+
+Role = Literal["member", "approver", "admin", "owner"]
+ROLES: Final[tuple[Role, ...]] = ("member", "approver", "admin", "owner")
+
+UserStatus = Literal["pending", "active", "deactivated", "archived"]
+USER_STATUSES: Final[tuple[UserStatus, ...]] = ("pending", "active", "deactivated", "archived")
+
+LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
+LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = ("pending", "approved", "declined", "cancelled")
+
+HalfDay = Literal["am", "pm"]
+LeaveYearType = Literal["calendar", "fiscal", "anniversary"]
+Source = Literal["api", "slack", "cli", "scheduler"]
+FeedScope = Literal["personal", "team", "org"]
+
+EventType = Literal[
+    "leave_request.created",
+    "leave_request.updated",
+    "leave_request.approved",
+    "leave_request.declined",
+    "leave_request.cancelled",
+]
+EVENT_TYPES: Final[tuple[EventType, ...]] = (
+    "leave_request.created",
+    "leave_request.updated",
+    "leave_request.approved",
+    "leave_request.declined",
+    "leave_request.cancelled",
+)
+
+SCOPES: Final[tuple[str, ...]] = (
+    "users:read",
+    "users:write",
+    "departments:read",
+    "departments:write",
+    "leave:read",
+    "leave:write",
+    "approvals:read",
+    "approvals:write",
+    "calendar:read",
+    "calendar:write",
+    "organisation:read",
+    "organisation:write",
+    "webhooks:read",
+    "webhooks:write",
+    "audit:read",
+    "keys:read",
+    "keys:write",
+)
+
+
+class Caller(NamedTuple):
+    """Who acts. ``user_id`` is None for the system itself; ``scopes`` bound what an API key may do."""
+
+    organisation_id: str
+    user_id: str | None
+    role: Role
+    scopes: frozenset[str]
+    source: Source
+    request_id: str | None = None
+    variant: int = 1
+    key_id: str | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role in ("admin", "owner")
+
+
+class Organisation(NamedTuple):
+    id: str
+    name: str
+    slug: str
+    domain: str | None
+    logo_url: str | None
+    country_code: str
+    timezone: str
+    working_days: tuple[str, ...]
+    leave_year_type: LeaveYearType
+    leave_year_start_month: int
+    leave_year_start_day: int
+    default_leave_allowance_half_days: int
+    day_starts_at: str
+    midday_at: str
+    day_ends_at: str
+    slack_team_id: str | None
+    slack_members_join: bool
+    reference_version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class User(NamedTuple):
+    """A person. ``working_days`` is None where the organisation's list holds for him."""
+
+    id: str
+    email: str
+    first_name: str
+    last_name: str
+    role: Role
+    status: UserStatus
+    department_id: str | None
+    manager_id: str | None
+    job_title: str | None
+    start_date: date | None
+    working_days: tuple[str, ...] | None
+    public_holiday_country_code: str | None
+    leave_allowance_half_days: int | None
+    avatar_url: str | None
+    timezone: str | None
+    slack_user_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.first_name} {self.last_name}".strip()
+
+
+class Department(NamedTuple):
+    id: str
+    name: str
+    manager_id: str | None
+    default_leave_allowance_half_days: int | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class LeaveType(NamedTuple):
+    id: str
+    name: str
+    code: str
+    colour: str
+    emoji: str | None
+    requires_approval: bool
+    deducts_allowance: bool
+    allow_overdraft: bool
+    is_paid: bool
+    is_private: bool
+    requires_note: bool
+    min_notice_days: int
+    max_consecutive_days: int | None
+    is_archived: bool
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class LeaveRequest(NamedTuple):
+    """``counted_halves`` has one digit a date, first to last: 0 nothing counted, 1 morning, 2 afternoon, 3 both."""
+
+    id: str
+    user_id: str
+    leave_type_id: str
+    status: LeaveStatus
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    total_half_days: int
+    counted_halves: str
+    note: str | None
+    decided_by: str | None
+    decided_at: datetime | None
+    decision_reason: str | None
+    cancelled_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class HolidaySet(NamedTuple):
+    id: str
+    country_code: str
+    created_at: datetime
+
+
+class CalendarFeed(NamedTuple):
+    """A subscription. ``token`` is the secret part of its URL."""
+
+    id: str
+    name: str | None
+    token: str
+    created_at: datetime
+
+
+class ApiKey(NamedTuple):
+    id: str
+    user_id: str
+    name: str
+    prefix: str
+    scopes: tuple[str, ...]
+    variant: int
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class Webhook(NamedTuple):
+    id: str
+    url: str
+    events: tuple[str, ...]
+    is_active: bool
+    disabled_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class AuditEntry(NamedTuple):
+    """``changes`` maps a field to its ``before`` and ``after``; it never holds a secret."""
+
+    id: str
+    action: str
+    timestamp: datetime
+    actor_id: str | None
+    source: Source
+    subject_type: str
+    subject_id: str
+    changes: dict[str, dict[str, object]]
+    request_id: str | None
+
+
+class Absence(NamedTuple):
+    """One leave request as a calendar may show it to one viewer: nothing in here is hidden from him.
+
+    ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".
+    ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None where the type is hidden.
+    """
+
+    request_id: str
+    person_name: str
+    is_own: bool
+    status: LeaveStatus
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    summary_type: str | None
+    colour: str | None
+    timezone: str
+    version: int
+    updated_at: datetime

@@ -1,0 +1,42 @@
+"""Checks of what a webhook endpoint is made of: a URL's shape, the names of events."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from storage.errors import InvalidInput
+from storage.values import EVENT_TYPES
+
+MAX_URL_CHARACTERS: Final = 2_000
+EVERY_EVENT: Final = "*"
+
+
+def check_url(url: Any) -> str:
+    """The URL as it is, if it has the shape of one. Raises InvalidInput ``url_invalid``."""
+    if isinstance(url, str) and len(url) <= MAX_URL_CHARACTERS and url.isprintable():
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme in ("http", "https") and parts.hostname and " " not in url:
+            return url
+    raise InvalidInput.of(
+        "url",
+        "url_invalid",
+        f"Give a URL such as https://example.com/hook, of at most {MAX_URL_CHARACTERS} characters.",
+    )
+
+
+def check_events(events: Any) -> list[str]:
+    """Each name once, as first given. Raises InvalidInput ``no_events`` or ``unknown_event``."""
+    known = (*EVENT_TYPES, EVERY_EVENT)
+    chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))
+    unknown = [str(name) for name in chosen if name not in known]
+    code = "unknown_event" if unknown else "no_events"
+    if unknown or not chosen:
+        wrong = f"There is no event {', '.join(unknown)}. " if unknown else ""
+        raise InvalidInput.of(
+            "events", code, f"{wrong}Name one or more of {', '.join(known)}."
+        )
+    return chosen

@@ -1,0 +1,102 @@
+"""The REST side over a test's database: a client that speaks HTTP to the application itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from api import app
+from api.settings import ApiSettings
+from storage import access
+from storage.database import Database
+from storage.values import SCOPES, User
+from tests.builders import NOW, Acme, caller_for
+
+SETTINGS = ApiSettings(base_url="https://hiatus.test")
+
+
+class Client:
+    """Sends requests on one event loop; ``key`` becomes the bearer header."""
+
+    def __init__(self, application: Starlette) -> None:
+        self._runner = asyncio.Runner()
+        self._http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(application), base_url=SETTINGS.base_url
+        )
+
+    def request(
+        self, method: str, path: str, *, key: str | None = None, **more: Any
+    ) -> httpx.Response:
+        headers = httpx.Headers(more.pop("headers", None))
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        sent = self._http.request(method, path, headers=headers, **more)
+        return self._runner.run(sent)
+
+    def get(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
+        return self.request("GET", path, key=key, **more)
+
+    def post(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
+        return self.request("POST", path, key=key, **more)
+
+    def patch(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
+        return self.request("PATCH", path, key=key, **more)
+
+    def delete(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
+        return self.request("DELETE", path, key=key, **more)
+
+    def settle(self) -> None:
+        """Let what the requests left running come to its end."""
+        self._runner.run(_settled())
+
+    def close(self) -> None:
+        self.settle()
+        self._runner.run(self._http.aclose())
+        self._runner.close()
+
+
+async def _settled() -> None:
+    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+
+def application(database: Database, settings: ApiSettings = SETTINGS) -> Starlette:
+    return Starlette(
+        routes=app.routes(database, settings, lambda: NOW),
+        exception_handlers=app.exception_handlers(settings),
+        middleware=app.middleware(settings),
+    )
+
+
+@pytest.fixture
+def client(database: Database) -> Iterator[Client]:
+    client = Client(application(database))
+    yield client
+    client.close()
+
+
+def a_key(
+    database: Database,
+    acme: Acme,
+    user: User | None = None,
+    *,
+    scopes: list[str] | None = None,
+    variant: int = 1,
+) -> str:
+    """An API key of the person, the owner unless named, with every scope unless some are named."""
+    user = user or acme.owner
+    _, key = database.write_now(
+        access.create_key,
+        for_user=user.id,
+        name="test",
+        scopes=list(SCOPES) if scopes is None else scopes,
+        variant=variant,
+        expires_at=None,
+        by=caller_for(acme, user),
+        now=NOW,
+    )
+    return key

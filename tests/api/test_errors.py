@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import storage
+from api.errors import STATUS, members, status_of
+from storage.errors import (
+    FieldError,
+    InsufficientAllowance,
+    InsufficientScope,
+    InvalidInput,
+    InvalidTransition,
+    OverlappingLeave,
+    Refusal,
+)
+
+
+def every_refusal(of: type[Refusal] = Refusal) -> list[type[Refusal]]:
+    """Every kind of refusal that storage knows, wherever it is defined."""
+    return [kind for child in of.__subclasses__() for kind in (child, *every_refusal(child))]
+
+
+def import_all_of_storage() -> None:
+    for module in pkgutil.iter_modules(storage.__path__, "storage."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def test_every_refusal_has_a_status() -> None:
+    import_all_of_storage()
+
+    statuses = {kind: status_of(kind) for kind in every_refusal()}
+
+    assert set(STATUS) <= set(statuses)
+    assert set(statuses.values()) == {400, 401, 403, 404, 409, 422}
+
+
+def test_codes_tell_refusals_apart() -> None:
+    import_all_of_storage()
+
+    codes = [kind.code for kind in every_refusal()]
+
+    assert len(codes) == len(set(codes))
+
+
+def test_a_single_field_error_lends_its_code_to_the_problem() -> None:
+    one = InvalidInput.of("end_date", "end_before_start", "It ends first.")
+    two = InvalidInput([FieldError("/a", "x", "…"), FieldError("/b", "y", "…")])
+
+    assert one.code == "end_before_start"
+    assert two.code == "invalid_input"
+    assert members(one) == {
+        "errors": [{"pointer": "/end_date", "code": "end_before_start", "detail": "It ends first."}]
+    }
+
+
+def test_refusals_carry_what_a_program_needs() -> None:
+    assert members(InsufficientAllowance(5, 6, "2026")) == {
+        "remaining_days": 2.5,
+        "needed_days": 3,
+        "leave_year": "2026",
+    }
+    assert members(OverlappingLeave("7", "1 May")) == {"leave_request_id": "7"}
+    assert members(InvalidTransition("approved", "declined")) == {"leave_status": "declined"}
+    assert members(InsufficientScope("leave:write")) == {"missing_scope": "leave:write"}

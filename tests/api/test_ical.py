@@ -1,0 +1,429 @@
+"""Calendar bytes, read back with the icalendar library and, where the wire matters, as bytes."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from icalendar import Calendar, Event
+
+from api.css_colours import CSS_COLOURS, nearest_css_name
+from api.ical import (
+    Feed,
+    FragmentCache,
+    PublicHoliday,
+    WorkingHours,
+    render_event,
+    render_feed,
+    render_holiday,
+)
+from storage.values import Absence, HalfDay, LeaveStatus
+
+HOURS = WorkingHours("09:00", "13:00", "17:00")
+UPDATED_AT = datetime(2026, 2, 1, 8, 15, 30, 123_000, tzinfo=UTC)
+FEED = Feed("Ada's leave", "https://hiatus.example.com/cal/s3cret?scope=team")
+HOLIDAY = PublicHoliday("GB-ENG", date(2026, 12, 25), "Christmas Day", UPDATED_AT)
+
+OWN = Absence(
+    request_id="01950000-0000-7000-8000-00000000000a",
+    person_name="Ada Lovelace",
+    is_own=True,
+    status="approved",
+    start_date=date(2026, 3, 2),
+    end_date=date(2026, 3, 2),
+    start_half_day=None,
+    end_half_day=None,
+    summary_type="Annual leave",
+    colour="#2e8b57",
+    timezone="Europe/London",
+    version=3,
+    updated_at=UPDATED_AT,
+)
+OTHERS = OWN._replace(is_own=False)
+
+
+def read(fragment: bytes) -> Event:
+    """The one event of a feed around a fragment, as the library reads it."""
+    (event,) = Calendar.from_ical(render_feed(FEED, [fragment])).walk("VEVENT")
+    assert isinstance(event, Event)
+    return event
+
+
+def lines(rendered: bytes) -> list[str]:
+    """The content lines, unfolded."""
+    return re.sub(rb"\r\n[ \t]", b"", rendered).decode().removesuffix("\r\n").split("\r\n")
+
+
+def test_whole_day_is_a_date_with_an_exclusive_end() -> None:
+    written = lines(render_event(OWN, HOURS))
+
+    assert "DTSTART;VALUE=DATE:20260302" in written
+    assert "DTEND;VALUE=DATE:20260303" in written
+
+
+def test_last_day_of_several_is_included() -> None:
+    absence = OWN._replace(start_date=date(2026, 2, 27), end_date=date(2026, 3, 3))
+
+    event = read(render_event(absence, HOURS))
+
+    assert event.decoded("dtstart") == date(2026, 2, 27)
+    assert event.decoded("dtend") == date(2026, 3, 4)
+
+
+def test_event_carries_identity_and_version_of_the_request() -> None:
+    written = lines(render_event(OWN, HOURS))
+
+    assert written[0] == "BEGIN:VEVENT"
+    assert written[-1] == "END:VEVENT"
+    assert f"UID:{OWN.request_id}" in written
+    assert "SEQUENCE:3" in written
+    assert "DTSTAMP:20260201T081530Z" in written
+    assert "LAST-MODIFIED:20260201T081530Z" in written
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "begins_hour", "ends_hour"),
+    [
+        ("am", None, 9, 13),
+        ("am", "am", 9, 13),
+        (None, "am", 9, 13),
+        ("pm", None, 13, 17),
+        ("pm", "pm", 13, 17),
+        (None, "pm", 13, 17),
+    ],
+)
+def test_half_a_day_is_timed_in_utc(
+    start: HalfDay | None, end: HalfDay | None, begins_hour: int, ends_hour: int
+) -> None:
+    absence = OWN._replace(start_half_day=start, end_half_day=end)
+
+    written = lines(render_event(absence, HOURS))
+
+    assert f"DTSTART:20260302T{begins_hour:02}0000Z" in written
+    assert f"DTEND:20260302T{ends_hour:02}0000Z" in written
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "begins", "ends"),
+    [
+        (None, None, date(2026, 3, 2), date(2026, 3, 5)),
+        ("am", None, date(2026, 3, 2), date(2026, 3, 5)),
+        (None, "pm", date(2026, 3, 2), date(2026, 3, 5)),
+        ("am", "pm", date(2026, 3, 2), date(2026, 3, 5)),
+        (
+            "pm",
+            None,
+            datetime(2026, 3, 2, 13, tzinfo=UTC),
+            datetime(2026, 3, 4, 17, tzinfo=UTC),
+        ),
+        (
+            None,
+            "am",
+            datetime(2026, 3, 2, 9, tzinfo=UTC),
+            datetime(2026, 3, 4, 13, tzinfo=UTC),
+        ),
+        (
+            "pm",
+            "am",
+            datetime(2026, 3, 2, 13, tzinfo=UTC),
+            datetime(2026, 3, 4, 13, tzinfo=UTC),
+        ),
+    ],
+)
+def test_several_days_are_one_event_whatever_their_halves(
+    start: HalfDay | None, end: HalfDay | None, begins: date, ends: date
+) -> None:
+    absence = OWN._replace(end_date=date(2026, 3, 4), start_half_day=start, end_half_day=end)
+
+    event = read(render_event(absence, HOURS))
+
+    assert event.decoded("dtstart") == begins
+    assert event.decoded("dtend") == ends
+
+
+def test_morning_and_afternoon_is_a_whole_day() -> None:
+    absence = OWN._replace(start_half_day="am", end_half_day="pm")
+
+    assert read(render_event(absence, HOURS)).decoded("dtstart") == date(2026, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("timezone", "day", "midday_in_utc"),
+    [
+        ("Europe/London", date(2026, 3, 28), 13),
+        ("Europe/London", date(2026, 3, 29), 12),
+        ("Europe/London", date(2026, 10, 24), 12),
+        ("Europe/London", date(2026, 10, 25), 13),
+        ("America/New_York", date(2026, 3, 7), 18),
+        ("America/New_York", date(2026, 3, 8), 17),
+        ("America/New_York", date(2026, 10, 31), 17),
+        ("America/New_York", date(2026, 11, 1), 18),
+        ("Asia/Kolkata", date(2026, 3, 2), 7.5),
+        ("Pacific/Auckland", date(2026, 6, 15), 1),
+    ],
+)
+def test_midday_follows_the_clocks_of_the_person(
+    timezone: str, day: date, midday_in_utc: float
+) -> None:
+    absence = OWN._replace(start_date=day, end_date=day, start_half_day="pm", timezone=timezone)
+
+    event = read(render_event(absence, HOURS))
+
+    midday = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(hours=midday_in_utc)
+    assert event.decoded("dtstart") == midday
+    assert event.decoded("dtend") == midday + timedelta(hours=4)
+
+
+@pytest.mark.parametrize(
+    ("timezone", "first_day", "last_day", "elapsed_hours"),
+    [
+        ("Europe/London", date(2026, 3, 28), date(2026, 3, 29), 27),
+        ("Europe/London", date(2026, 10, 24), date(2026, 10, 25), 29),
+        ("America/New_York", date(2026, 3, 7), date(2026, 3, 8), 27),
+        ("America/New_York", date(2026, 10, 31), date(2026, 11, 1), 29),
+    ],
+)
+def test_leave_over_a_change_of_clocks_is_an_hour_shorter_or_longer(
+    timezone: str, first_day: date, last_day: date, elapsed_hours: int
+) -> None:
+    absence = OWN._replace(
+        start_date=first_day, end_date=last_day, start_half_day="pm", timezone=timezone
+    )
+
+    event = read(render_event(absence, HOURS))
+
+    assert event.decoded("dtend") - event.decoded("dtstart") == timedelta(hours=elapsed_hours)
+
+
+def test_day_before_midnight_utc_keeps_the_person_s_date() -> None:
+    absence = OWN._replace(start_half_day="am", timezone="Pacific/Auckland")
+
+    written = lines(render_event(absence, HOURS))
+
+    assert "DTSTART:20260301T200000Z" in written
+
+
+@pytest.mark.parametrize(
+    ("absence", "summary"),
+    [
+        (OWN, "Annual leave"),
+        (OWN._replace(status="pending"), "Annual leave (pending)"),
+        (OWN._replace(status="cancelled"), "Annual leave"),
+        (OTHERS, "Ada Lovelace: Annual leave"),
+        (OTHERS._replace(summary_type=None, colour=None), "Ada Lovelace: Away"),
+    ],
+    ids=["own", "own pending", "own cancelled", "other's", "other's private"],
+)
+def test_summary_says_who_and_what(absence: Absence, summary: str) -> None:
+    assert read(render_event(absence, HOURS))["summary"] == summary
+
+
+@pytest.mark.parametrize(
+    ("absence", "transparency", "busy_status"),
+    [
+        (OWN, "OPAQUE", "OOF"),
+        (OWN._replace(status="pending"), "OPAQUE", "OOF"),
+        (OWN._replace(status="cancelled"), "TRANSPARENT", "FREE"),
+        (OTHERS, "TRANSPARENT", "FREE"),
+    ],
+    ids=["own", "own pending", "own cancelled", "other's"],
+)
+def test_only_ones_own_leave_blocks_time(
+    absence: Absence, transparency: str, busy_status: str
+) -> None:
+    written = lines(render_event(absence, HOURS))
+
+    assert f"TRANSP:{transparency}" in written
+    assert f"X-MICROSOFT-CDO-BUSYSTATUS:{busy_status}" in written
+
+
+@pytest.mark.parametrize(
+    ("status", "shown"),
+    [
+        ("pending", "TENTATIVE"),
+        ("approved", "CONFIRMED"),
+        ("cancelled", "CANCELLED"),
+        ("declined", "CANCELLED"),
+    ],
+)
+def test_status_is_translated(status: LeaveStatus, shown: str) -> None:
+    assert f"STATUS:{shown}" in lines(render_event(OWN._replace(status=status), HOURS))
+
+
+def test_type_is_category_and_colour() -> None:
+    written = lines(render_event(OWN, HOURS))
+
+    assert "CATEGORIES:Annual leave" in written
+    assert "COLOR:seagreen" in written
+
+
+def test_hidden_type_leaves_no_trace() -> None:
+    rendered = render_event(OTHERS._replace(summary_type=None, colour=None), HOURS)
+
+    assert b"Annual" not in rendered
+    assert b"COLOR" not in rendered
+    assert "CATEGORIES:Away" in lines(rendered)
+
+
+def test_calendar_names_itself_and_says_when_to_come_back() -> None:
+    written = lines(render_feed(FEED, []))
+
+    assert written[0] == "BEGIN:VCALENDAR"
+    assert written[-1] == "END:VCALENDAR"
+    assert set(written[1:-1]) == {
+        "VERSION:2.0",
+        "PRODID:-//Hiatus//Leave calendar//EN",
+        "METHOD:PUBLISH",
+        "NAME:Ada's leave",
+        "X-WR-CALNAME:Ada's leave",
+        "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+        "X-PUBLISHED-TTL:PT1H",
+        "SOURCE;VALUE=URI:https://hiatus.example.com/cal/s3cret?scope=team",
+    }
+
+
+def test_name_of_the_calendar_is_escaped() -> None:
+    written = lines(render_feed(Feed("R&D; Lyon, \\ 2\r\nMETHOD:CANCEL", FEED.source_url), []))
+
+    assert r"NAME:R&D\; Lyon\, \\ 2 METHOD:CANCEL" in written
+    assert r"X-WR-CALNAME:R&D\; Lyon\, \\ 2 METHOD:CANCEL" in written
+
+
+def test_events_stay_in_the_order_given() -> None:
+    second = OWN._replace(request_id="01950000-0000-7000-8000-000000000002")
+    fragments = [render_event(second, HOURS), render_event(OWN, HOURS), render_holiday(HOLIDAY)]
+
+    calendar = Calendar.from_ical(render_feed(FEED, fragments))
+
+    assert [event["uid"] for event in calendar.walk("VEVENT")] == [
+        second.request_id,
+        OWN.request_id,
+        "holiday-GB-ENG-2026-12-25",
+    ]
+
+
+def test_public_holiday_is_a_whole_day_that_blocks_nothing() -> None:
+    written = lines(render_holiday(HOLIDAY))
+
+    assert "DTSTART;VALUE=DATE:20261225" in written
+    assert "DTEND;VALUE=DATE:20261226" in written
+    assert "SUMMARY:Christmas Day" in written
+    assert "TRANSP:TRANSPARENT" in written
+    assert "UID:holiday-GB-ENG-2026-12-25" in written
+    assert "DTSTAMP:20260201T081530Z" in written
+
+
+def test_half_a_holiday_says_which_half() -> None:
+    written = lines(render_holiday(HOLIDAY._replace(name="Christmas Eve", half="pm")))
+
+    assert "SUMMARY:Christmas Eve (afternoon)" in written
+
+
+def test_equal_values_give_equal_bytes() -> None:
+    again = Absence(**OWN._asdict())
+
+    assert render_event(again, HOURS) == render_event(OWN, WorkingHours(*HOURS))
+    assert render_holiday(PublicHoliday(*HOLIDAY)) == render_holiday(HOLIDAY)
+    assert render_feed(Feed(*FEED), [b"x"]) == render_feed(FEED, [b"x"])
+
+
+@pytest.mark.parametrize(
+    ("hostile", "shown"),
+    [
+        ("Ada\r\nEND:VEVENT\r\nBEGIN:VEVENT", "Ada END:VEVENT BEGIN:VEVENT"),
+        ("Ada\rATTACH:file:///etc/passwd", "Ada ATTACH:file:///etc/passwd"),
+        ("Ada\x00\x07\x1b[31m", "Ada [31m"),
+        ("Ada\x85b\u2028c\u2029d", "Ada b c d"),
+        ("Ada \ud800 L", "Ada L"),
+        ('A,d;a\\n:"x"', 'A,d;a\\n:"x"'),
+        ("\U0001f469\u200d\U0001f4bb" * 60, "\U0001f469\u200d\U0001f4bb" * 60),
+        ("\u00e9" * 10_000, "\u00e9" * 10_000),
+    ],
+    ids=["CRLF", "CR", "controls", "separators", "surrogate", "specials", "4 bytes", "long"],
+)
+def test_hostile_names_stay_text(hostile: str, shown: str) -> None:
+    absence = OTHERS._replace(person_name=hostile)
+
+    rendered = render_event(absence, HOURS)
+
+    assert read(rendered)["summary"] == f"{shown}: Annual leave"
+    assert max(len(line) for line in rendered.split(b"\r\n")) <= 75
+
+
+@given(st.text(st.characters(codec=None), max_size=200), st.text(max_size=60), st.text(max_size=60))
+def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str) -> None:
+    absence = OTHERS._replace(person_name=person, summary_type=type_name)
+    feed = Feed(person, FEED.source_url)
+    fragments = [
+        render_event(absence, HOURS),
+        render_holiday(HOLIDAY._replace(name=holiday)),
+    ]
+
+    rendered = render_feed(feed, fragments)
+
+    written = lines(rendered)
+    calendar = Calendar.from_ical(rendered)
+    event = calendar.events[0]
+    assert max(len(line) for line in rendered.split(b"\r\n")) <= 75
+    assert re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", rendered) is None
+    assert [line for line in written if line.startswith(("BEGIN", "END"))] == [
+        "BEGIN:VCALENDAR",
+        "BEGIN:VEVENT",
+        "END:VEVENT",
+        "BEGIN:VEVENT",
+        "END:VEVENT",
+        "END:VCALENDAR",
+    ]
+    assert len(written) == 2 + 8 + (2 + 12) + (2 + 11)
+    assert event.categories == [
+        re.sub(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+", " ", type_name).strip() or "Away"
+    ]
+
+
+def test_cache_renders_equal_values_once_and_other_values_anew() -> None:
+    cache = FragmentCache(max_events=2)
+
+    first = cache.event(OWN, HOURS)
+    again = cache.event(Absence(**OWN._asdict()), HOURS)
+    for_others = cache.event(OTHERS, HOURS)
+
+    assert again is first
+    assert for_others == render_event(OTHERS, HOURS)
+    assert cache.event.cache_info()[:2] == (1, 2)
+
+
+def test_cache_forgets_what_was_used_least_recently() -> None:
+    cache = FragmentCache(max_events=2)
+    cache.event(OWN, HOURS)
+    cache.event(OWN._replace(version=4), HOURS)
+
+    cache.event(OWN._replace(version=5), HOURS)
+    cache.event(OWN, HOURS)
+
+    assert cache.event.cache_info().misses == 4
+    assert cache.event.cache_info().currsize == 2
+
+
+def test_css_colour_is_its_own_nearest() -> None:
+    nearest = {name: nearest_css_name(f"#{number}") for name, number in CSS_COLOURS.items()}
+
+    assert len(CSS_COLOURS) == 138
+    assert nearest == {name: name for name in CSS_COLOURS}
+
+
+@pytest.mark.parametrize(
+    ("colour", "name"),
+    [
+        ("#FF0000", "red"),
+        ("#fe0101", "red"),
+        ("#00ffff", "cyan"),
+        ("#4285f4", "royalblue"),
+        ("#123456", "midnightblue"),
+        ("#fffffe", "white"),
+    ],
+)
+def test_nearest_css_colour(colour: str, name: str) -> None:
+    assert nearest_css_name(colour) == name

@@ -1,0 +1,268 @@
+"""Leave in both of its shapes, and decisions on it, as a client sees them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from storage.database import Database
+from storage.values import User
+from tests.api.conftest import Client, a_key
+from tests.builders import Acme, a_person, an_organisation
+
+REQUESTS = "/api/v1/leave-requests"
+LEAVE = "/api/v1/leave"
+
+
+class Team(NamedTuple):
+    """Ada asks, Grace approves; each with a key of every scope."""
+
+    acme: Acme
+    ada: User
+    adas_key: str
+    graces_key: str
+    owners_key: str
+    annual: str
+
+
+@pytest.fixture
+def team(client: Client, database: Database) -> Team:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace", role="approver")
+    ada = a_person(database, acme, manager_id=grace.id)
+    owners_key = a_key(database, acme)
+    types = client.get("/api/v1/leave-types", owners_key).json()["data"]
+    annual = next(one["id"] for one in types if one["code"] == "annual")
+    return Team(
+        acme, ada, a_key(database, acme, ada), a_key(database, acme, grace), owners_key, annual
+    )
+
+
+def asked(client: Client, team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
+    body = {"leave_type_id": team.annual, "start_date": start, "end_date": end, **more}
+    answer = client.post(REQUESTS, team.adas_key, json=body)
+    assert answer.status_code == 201, answer.text
+    request: dict[str, Any] = answer.json()
+    return request
+
+
+def test_a_new_request_is_pending_and_shows_every_documented_field(
+    client: Client, team: Team
+) -> None:
+    body = {
+        "leave_type_id": team.annual,
+        "start_date": "2026-08-03",
+        "end_date": "2026-08-07",
+        "end_half_day": "am",
+        "note": "Sea.",
+    }
+
+    answer = client.post(REQUESTS, team.adas_key, json=body)
+
+    request = answer.json()
+    assert answer.status_code == 201
+    assert request.items() >= body.items()
+    assert request["status"] == "pending"
+    assert request["total_days"] == 4.5
+    assert request["user_id"] == team.ada.id
+    assert request["start_half_day"] is None
+    assert client.get(answer.headers["Location"], team.adas_key).json() == request
+
+
+def test_the_second_shape_tells_where_counted_time_begins_and_ends(
+    client: Client, team: Team
+) -> None:
+    asked(client, team, "2026-08-03", "2026-08-03", start_half_day="pm")
+
+    (request,) = client.get(LEAVE, team.adas_key).json()["requests"]
+
+    assert set(request) == {
+        "id",
+        "user_id",
+        "leave_type",
+        "start_date",
+        "end_date",
+        "half_day_start",
+        "half_day_end",
+        "days",
+        "status",
+        "note",
+        "created_at",
+    }
+    assert (request["leave_type"], request["days"], request["note"]) == ("annual", 0.5, "")
+    assert (request["half_day_start"], request["half_day_end"]) == (True, False)
+
+
+@pytest.mark.parametrize("word", ["annual", "Annual leave", "ANNUAL"])
+def test_leave_is_asked_for_by_a_types_code_or_name(
+    client: Client, team: Team, word: str
+) -> None:
+    body = {"leave_type": word, "start_date": "2026-08-03", "end_date": "2026-08-04"}
+
+    answer = client.post(LEAVE, team.adas_key, json=body)
+
+    assert answer.status_code == 201
+    assert (answer.json()["leave_type"], answer.json()["days"]) == ("annual", 2)
+    assert client.get(answer.headers["Location"], team.adas_key).status_code == 200
+
+
+def test_dates_of_the_second_list_leave_out_the_day_itself(client: Client, team: Team) -> None:
+    for day in ("2026-08-03", "2026-08-04", "2026-08-05"):
+        asked(client, team, day, day)
+
+    query = "?start_date=2026-08-03&end_date=2026-08-05"
+    found = client.get(LEAVE + query, team.adas_key).json()["requests"]
+
+    assert [request["start_date"] for request in found] == ["2026-08-04"]
+
+
+def test_an_approval_and_a_stale_one(client: Client, team: Team) -> None:
+    request = asked(client, team, "2026-08-03", "2026-08-07")
+    waiting = client.get("/api/v1/approvals/pending", team.graces_key).json()["data"]
+    assert [one["id"] for one in waiting] == [request["id"]]
+
+    approved = client.post(f"/api/v1/approvals/{request['id']}/approve", team.graces_key)
+    again = client.post(f"/api/v1/approvals/{request['id']}/decline", team.graces_key)
+
+    assert approved.json()["status"] == "approved"
+    assert approved.json()["decided_at"] == "2026-06-01T09:00:00Z"
+    assert (again.status_code, again.json()["code"]) == (409, "invalid_transition")
+    assert again.json()["leave_status"] == "approved"
+    assert client.get("/api/v1/approvals/pending", team.graces_key).json()["data"] == []
+
+
+def test_a_decline_takes_a_reason_or_none(client: Client, team: Team) -> None:
+    first = asked(client, team, "2026-08-03", "2026-08-03")
+    second = asked(client, team, "2026-08-04", "2026-08-04")
+
+    reasoned = client.post(
+        f"/api/v1/approvals/{first['id']}/decline", team.graces_key, json={"reason": "Launch."}
+    )
+    silent = client.post(f"/api/v1/approvals/{second['id']}/decline", team.graces_key)
+
+    assert (reasoned.json()["status"], reasoned.json()["decision_reason"]) == ("declined", "Launch.")
+    assert (silent.json()["status"], silent.json()["decision_reason"]) == ("declined", None)
+
+
+def test_nobody_decides_on_his_own_request(client: Client, team: Team) -> None:
+    request = asked(client, team, "2026-08-03", "2026-08-03")
+
+    refused = client.post(f"/api/v1/approvals/{request['id']}/approve", team.adas_key)
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "own_request")
+
+
+def test_an_edit_recounts_and_null_clears(client: Client, team: Team) -> None:
+    request = asked(client, team, "2026-08-03", "2026-08-07", end_half_day="am", note="Sea.")
+
+    changes = {"end_date": "2026-08-04", "end_half_day": None, "note": None}
+    edited = client.patch(f"{REQUESTS}/{request['id']}", team.adas_key, json=changes).json()
+
+    assert (edited["total_days"], edited["note"]) == (2, None)
+    assert edited["version"] == request["version"] + 1
+
+
+def test_cancelling_in_either_shape(client: Client, team: Team) -> None:
+    first = asked(client, team, "2026-08-03", "2026-08-03")
+    second = asked(client, team, "2026-08-04", "2026-08-04")
+
+    cancelled = client.post(f"{REQUESTS}/{first['id']}/cancel", team.adas_key)
+    deleted = client.delete(f"{LEAVE}/{second['id']}", team.owners_key)
+
+    assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
+    assert (deleted.status_code, deleted.json()["status"]) == (200, "cancelled")
+    assert "leave_type" in deleted.json()
+
+
+def test_an_overlap_names_the_other_request(client: Client, team: Team) -> None:
+    other = asked(client, team, "2026-08-03", "2026-08-07")
+    body = {"leave_type_id": team.annual, "start_date": "2026-08-07", "end_date": "2026-08-10"}
+
+    refused = client.post(REQUESTS, team.adas_key, json=body)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "overlapping_leave")
+    assert refused.json()["leave_request_id"] == other["id"]
+
+
+def test_too_little_allowance_says_how_much_is_missing(client: Client, team: Team) -> None:
+    body = {"leave_type_id": team.annual, "start_date": "2026-07-01", "end_date": "2026-09-30"}
+
+    refused = client.post(REQUESTS, team.adas_key, json=body)
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "insufficient_allowance")
+    assert refused.json()["remaining_days"] == 25
+    assert refused.json()["needed_days"] == 66
+
+
+def test_a_member_lists_his_own_and_may_not_ask_for_others(client: Client, team: Team) -> None:
+    asked(client, team, "2026-08-03", "2026-08-03")
+
+    assert len(client.get(REQUESTS, team.adas_key).json()["data"]) == 1
+    assert client.get(REQUESTS, team.graces_key).json()["data"] == []
+    assert len(client.get(REQUESTS, team.owners_key).json()["data"]) == 1
+    others = client.get(f"{REQUESTS}?user_id={team.acme.owner.id}", team.adas_key)
+    assert others.status_code == 403
+
+
+def test_a_colleagues_request_looks_like_none(
+    client: Client, database: Database, team: Team
+) -> None:
+    request = asked(client, team, "2026-08-03", "2026-08-03")
+    hedy = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
+
+    assert client.get(f"{REQUESTS}/{request['id']}", hedy).status_code == 404
+    assert client.get(f"{REQUESTS}/{request['id']}", team.graces_key).status_code == 200
+
+
+def test_pages_lead_through_everything_once_while_rows_are_added(
+    client: Client, team: Team
+) -> None:
+    ids = {asked(client, team, f"2026-08-{day:02}", f"2026-08-{day:02}")["id"] for day in range(3, 8)}
+    for sort in ("start_date", "-start_date", "created_at", "-created_at"):
+        seen: list[str] = []
+        query = f"?limit=2&sort={sort}"
+        cursor = ""
+        while True:
+            page = client.get(REQUESTS + query + cursor, team.owners_key).json()
+            seen += [request["id"] for request in page["data"]]
+            if not page["pagination"]["has_more"]:
+                break
+            cursor = f"&cursor={page['pagination']['next_cursor']}"
+        assert page["pagination"]["next_cursor"] is None
+        assert (len(seen), set(seen)) == (len(ids), ids)
+
+
+def test_a_cursor_fits_only_its_own_list(client: Client, database: Database, team: Team) -> None:
+    for day in ("2026-08-03", "2026-08-04"):
+        asked(client, team, day, day)
+    page = client.get(f"{REQUESTS}?limit=1", team.owners_key).json()
+    cursor = page["pagination"]["next_cursor"]
+    stranger = a_key(database, an_organisation(database, name="Globex"))
+    altered = cursor[:-2] + ("A" if cursor[-2] != "A" else "B") + cursor[-1]
+
+    refused = [
+        client.get(f"{REQUESTS}?limit=1&cursor={altered}", team.owners_key),
+        client.get(f"{REQUESTS}?limit=1&cursor=nonsense", team.owners_key),
+        client.get(f"{REQUESTS}?limit=1&cursor=", team.owners_key),
+        client.get(f"{REQUESTS}?limit=1&status=pending&cursor={cursor}", team.owners_key),
+        client.get(f"{REQUESTS}?limit=1&sort=start_date&cursor={cursor}", team.owners_key),
+        client.get(f"{LEAVE}?limit=1&cursor={cursor}", team.owners_key),
+        client.get(f"{REQUESTS}?limit=1&cursor={cursor}", stranger),
+    ]
+
+    assert {(one.status_code, one.json()["code"]) for one in refused} == {(400, "invalid_cursor")}
+    assert client.get(f"{REQUESTS}?limit=2&cursor={cursor}", team.owners_key).status_code == 200
+
+
+def test_the_second_list_is_paged_only_when_asked(client: Client, team: Team) -> None:
+    for day in ("2026-08-03", "2026-08-04"):
+        asked(client, team, day, day)
+
+    whole = client.get(LEAVE, team.adas_key).json()
+    page = client.get(f"{LEAVE}?limit=1", team.adas_key).json()
+
+    assert set(whole) == {"requests"}
+    assert len(whole["requests"]) == 2
+    assert len(page["requests"]) == 1
+    assert page["pagination"]["has_more"] is True

@@ -1,0 +1,351 @@
+"""The one way in which every operation is served, on operations made up for the purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from api import app
+from api.app import FirstSegment
+from api.fields import ABSENT, Body, Day, Paged, Uuid
+from api.key_use import KeyUse
+from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from storage import access
+from storage.database import Database, Transaction
+from storage.errors import DatabaseUnavailable, NotFound
+from storage.pages import PageOf
+from tests.api.conftest import SETTINGS, Client, a_key
+from tests.builders import NOW, Acme, a_person, an_organisation
+
+PATH = "/api/v1/things"
+ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+
+
+class Thing(Body):
+    count: int = ABSENT
+    on: Day | None = ABSENT
+    owner_id: Uuid = ABSENT
+    tags: list[str] = ABSENT
+
+
+class Things(Paged):
+    owner_id: Uuid | None = None
+
+
+def page(tx: Transaction, call: Call) -> Any:
+    query: Things = call.query
+    return {"limit": query.limit, "owner_id": query.owner_id}
+
+
+def echo(tx: Transaction, call: Call) -> Any:
+    return Answer(call.body.sent(), 201, [(b"x-made", b"yes")])
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    if call.id != ID:
+        raise NotFound("thing")
+    return {"id": call.id}
+
+
+def forget(tx: Transaction, call: Call) -> None:
+    return None
+
+
+def break_down(tx: Transaction, call: Call) -> None:
+    raise RuntimeError("SELECT secret FROM things")
+
+
+def lose_database(tx: Transaction, call: Call) -> None:
+    raise DatabaseUnavailable("host db.internal is gone")
+
+
+def an_operation(**more: Any) -> Operation:
+    return Operation(summary="Do", tag="Things", **({"scope": "leave:read"} | more))
+
+
+OPERATIONS = (
+    an_operation(method="GET", path="/things", handler=page, query=Things),
+    an_operation(
+        method="POST",
+        path="/things",
+        handler=echo,
+        scope="leave:write",
+        role="admin",
+        body=Thing,
+    ),
+    an_operation(method="GET", path="/things/{id}", handler=get, kind="thing"),
+    an_operation(
+        method="DELETE", path="/things/{id}", handler=forget, scope="leave:write", status=204
+    ),
+    an_operation(method="GET", path="/things/broken", handler=break_down),
+    an_operation(method="GET", path="/things/lost", handler=lose_database),
+)
+
+
+@pytest.fixture
+def client(database: Database) -> Iterator[Client]:
+    edge = Edge(database, lambda: NOW, SETTINGS.base_url, False, KeyUse(database))
+    client = Client(
+        Starlette(
+            routes=[Mount("/api/v1", app=FirstSegment(app.endpoints(OPERATIONS, edge)))],
+            exception_handlers=app.exception_handlers(SETTINGS),
+            middleware=app.middleware(SETTINGS),
+        )
+    )
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+def code(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def field_errors(answer: httpx.Response) -> list[tuple[str, str]]:
+    assert answer.status_code == 422
+    return [(error["pointer"], error["code"]) for error in answer.json()["errors"]]
+
+
+def test_a_refusal_is_a_problem_with_a_stable_code(client: Client) -> None:
+    answer = client.get(PATH, headers={"X-Request-Id": "trace-7"})
+
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.headers["X-Request-Id"] == "trace-7"
+    problem = answer.json()
+    assert problem["type"] == "https://hiatus.test/docs/errors#unauthenticated"
+    assert problem["status"] == answer.status_code == 401
+    assert problem["request_id"] == "trace-7"
+    assert problem["title"]
+    assert problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "mangle",
+    [
+        lambda key: "",
+        lambda key: key,
+        lambda key: f"Basic {key}",
+        lambda key: f"Bearer {key} {key}",
+        lambda key: f"Bearer {key[:-1]}",
+        lambda key: f"Bearer {key[:-7]}{'0' if key[-7] != '0' else '1'}{key[-6:]}",
+        lambda key: "Bearer hiatus_sk_live_" + "0" * 49,
+        lambda key: "Bearer " + "x" * 10_000,
+    ],
+    ids=["empty", "bare", "basic", "two", "short", "altered", "unknown", "long"],
+)
+def test_a_key_that_cannot_be_used_is_401(
+    client: Client, key: str, mangle: Callable[[str], str]
+) -> None:
+    answer = client.get(PATH, headers={"Authorization": mangle(key)})
+
+    assert code(answer) == (401, "unauthenticated")
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_the_scheme_may_be_written_in_any_case(client: Client, key: str) -> None:
+    assert client.get(PATH, headers={"Authorization": f"bEARER {key}"}).status_code == 200
+
+
+def test_two_authorization_headers_are_401(client: Client, key: str) -> None:
+    twice = [("Authorization", f"Bearer {key}"), ("Authorization", f"Bearer {key}")]
+
+    assert client.get(PATH, headers=twice).status_code == 401
+
+
+def test_a_revoked_key_stops_at_once(client: Client, database: Database, acme: Acme) -> None:
+    api_key, secret = database.write_now(
+        access.create_key,
+        for_user=acme.owner.id,
+        name="short-lived",
+        scopes=["leave:read"],
+        variant=1,
+        expires_at=NOW + timedelta(days=1),
+        by=acme.caller,
+        now=NOW,
+    )
+    assert client.get(PATH, secret).status_code == 200
+
+    database.write_now(access.revoke, api_key.id, by=acme.caller, now=NOW)
+
+    assert client.get(PATH, secret).status_code == 401
+
+
+def test_a_missing_scope_is_named_before_a_missing_role(
+    client: Client, database: Database, acme: Acme
+) -> None:
+    ada = a_person(database, acme)
+    reader = a_key(database, acme, ada, scopes=["leave:read"])
+    writer = a_key(database, acme, ada, scopes=["leave:write"])
+
+    unscoped = client.post(PATH, reader, content=b"{")
+    unranked = client.post(PATH, writer, content=b"{")
+
+    assert code(unscoped) == (403, "insufficient_scope")
+    assert unscoped.json()["missing_scope"] == "leave:write"
+    assert code(unranked) == (403, "insufficient_role")
+    assert client.get(PATH, writer).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "limit"),
+    [("", 25), ("?limit=1", 1), ("?limit=100", 100), ("?limit=101", 100), ("?limit=" + "9" * 18, 100)],
+)
+def test_a_page_holds_at_most_100(client: Client, key: str, query: str, limit: int) -> None:
+    assert client.get(PATH + query, key).json()["limit"] == limit
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "abc", "", "1.5", "1e2", " 5", "٣"])
+def test_a_limit_below_one_or_no_number_is_refused(client: Client, key: str, limit: str) -> None:
+    answer = client.get(PATH, key, params={"limit": limit})
+
+    assert [pointer for pointer, _ in field_errors(answer)] == ["?limit"]
+
+
+def test_unknown_and_repeated_parameters_are_refused(client: Client, key: str) -> None:
+    unknown = client.get(f"{PATH}?ownr_id={ID}", key)
+    repeated = client.get(f"{PATH}?limit=1&limit=2", key)
+
+    assert field_errors(unknown) == [("?ownr_id", "unknown_parameter")]
+    assert field_errors(repeated) == [("?limit", "repeated_parameter")]
+    assert client.get(f"{PATH}/{ID}?verbose=1", key).status_code == 422
+    assert client.get(f"{PATH}?owner_id=%ff", key).status_code == 422
+
+
+def test_ids_are_read_in_either_case(client: Client, key: str) -> None:
+    assert client.get(f"{PATH}?owner_id={ID.upper()}", key).json()["owner_id"] == ID
+    assert client.get(f"{PATH}/{ID.upper()}", key).json() == {"id": ID}
+
+
+def test_what_is_no_id_is_not_found_as_an_unknown_one(client: Client, key: str) -> None:
+    headers = {"X-Request-Id": "same"}
+    unknown = client.get(f"{PATH}/{ID[:-1]}0", key, headers=headers)
+
+    for text in ("1", "me", ID + "0", "%00", "x" * 3_000):
+        answer = client.get(f"{PATH}/{text}", key, headers=headers)
+        assert (answer.status_code, answer.content) == (404, unknown.content)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"{'count': 1}", b"\xff", b'{"tags": ["\\ud800"]}'])
+def test_an_unreadable_body_is_400(client: Client, key: str, content: bytes) -> None:
+    answer = client.post(
+        PATH, key, content=content, headers={"Content-Type": "application/json"}
+    )
+
+    assert code(answer) == (400, "invalid_json")
+
+
+def test_another_media_type_is_415(client: Client, key: str) -> None:
+    form = client.post(PATH, key, data={"count": "1"})
+    unsaid = client.post(PATH, key, content=b"{}")
+    spelled_out = {"Content-Type": "Application/JSON; charset=utf-8"}
+
+    assert code(form) == (415, "unsupported_media_type")
+    assert unsaid.status_code == 415
+    assert client.post(PATH, key, content=b"{}", headers=spelled_out).status_code == 201
+
+
+def test_a_body_over_256_kib_is_413_whether_or_not_it_says_so(client: Client, key: str) -> None:
+    async def chunks() -> Any:
+        for _ in range(MAX_BODY_BYTES // 1024 + 1):
+            yield b" " * 1024
+
+    headers = {"Content-Type": "application/json"}
+    declared = client.post(PATH, key, content=b" " * (MAX_BODY_BYTES + 1), headers=headers)
+    chunked = client.post(PATH, key, content=chunks(), headers=headers)
+
+    assert code(declared) == (413, "body_too_large")
+    assert code(chunked) == (413, "body_too_large")
+
+
+def test_fields_are_refused_with_pointers_and_codes(client: Client, key: str) -> None:
+    body = {"count": "3", "on": "2026-02-30", "owner_id": "me", "tags": ["a", 7], "a/b": 1}
+
+    assert sorted(field_errors(client.post(PATH, key, json=body))) == [
+        ("/a~1b", "unknown_field"),
+        ("/count", "wrong_type"),
+        ("/on", "invalid_date"),
+        ("/owner_id", "not_a_uuid"),
+        ("/tags/1", "wrong_type"),
+    ]
+
+
+@pytest.mark.parametrize("body", [{"count": None}, {"count": 1.5}, {"count": True}, [], "text"])
+def test_nothing_is_converted(client: Client, key: str, body: Any) -> None:
+    assert client.post(PATH, key, json=body).status_code == 422
+
+
+def test_null_is_told_from_absence(client: Client, key: str) -> None:
+    assert client.post(PATH, key, json={"on": None}).json() == {"on": None}
+    assert client.post(PATH, key, json={}).json() == {}
+
+
+def test_a_handlers_answer_sets_status_and_headers(client: Client, key: str) -> None:
+    made = client.post(PATH, key, json={})
+
+    assert made.status_code == 201
+    assert made.headers["X-Made"] == "yes"
+    assert made.headers["Content-Type"] == "application/json"
+
+
+def test_204_has_no_body(client: Client, key: str) -> None:
+    answer = client.delete(f"{PATH}/{ID}", key)
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "Content-Type" not in answer.headers
+
+
+def test_another_method_is_405_with_allow(client: Client, key: str) -> None:
+    answer = client.request("PUT", PATH, key=key)
+
+    assert code(answer) == (405, "method_not_allowed")
+    assert answer.headers["Allow"] == "GET, HEAD, POST"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/", "/api/v1/things/", "/nothing"])
+def test_an_unknown_path_is_404(client: Client, key: str, path: str) -> None:
+    assert code(client.get(path, key)) == (404, "not_found")
+
+
+def test_an_unexpected_error_tells_nothing(client: Client, key: str) -> None:
+    answer = client.get(f"{PATH}/broken", key, headers={"X-Request-Id": "trace-9"})
+
+    assert code(answer) == (500, "internal_error")
+    assert answer.headers["X-Request-Id"] == "trace-9"
+    assert "SELECT" not in answer.text
+    assert "RuntimeError" not in answer.text
+
+
+def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str) -> None:
+    answer = client.get(f"{PATH}/lost", key)
+
+    assert code(answer) == (503, "unavailable")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "db.internal" not in answer.text
+
+
+def test_a_keys_use_is_kept_to_the_minute(
+    client: Client, database: Database, acme: Acme
+) -> None:
+    secret = a_key(database, acme, scopes=["leave:read"])
+
+    client.get(PATH, secret)
+    client.settle()
+
+    keys = database.read_now(access.page, PageOf(), by=acme.caller).items
+    assert [key.last_used_at for key in keys] == [NOW]

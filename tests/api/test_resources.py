@@ -1,0 +1,200 @@
+"""Departments, leave types, organisation, feeds, webhooks, keys and the audit trail over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import a_person, an_organisation
+
+API = "/api/v1"
+
+
+@pytest.fixture
+def key(database: Database) -> str:
+    return a_key(database, an_organisation(database))
+
+
+def test_a_department_from_creation_to_deletion(client: Client, key: str) -> None:
+    body = {"name": "Research", "default_leave_allowance": 27.5}
+    made = client.post(f"{API}/departments", key, json=body)
+    path = made.headers["Location"]
+
+    assert (made.status_code, made.json()["default_leave_allowance"]) == (201, 27.5)
+    changed = client.patch(path, key, json={"name": "Labs", "default_leave_allowance": None})
+    assert changed.json().items() >= {"name": "Labs", "default_leave_allowance": None}.items()
+    assert client.get(f"{API}/departments", key).json()["data"] == [changed.json()]
+    assert client.delete(path, key).status_code == 204
+    assert client.get(path, key).status_code == 404
+
+
+@pytest.mark.parametrize("days", [-1, 1.25, 1e9])
+def test_an_amount_of_days_is_whole_halves(client: Client, key: str, days: float) -> None:
+    body = {"name": "Research", "default_leave_allowance": days}
+
+    refused = client.post(f"{API}/departments", key, json=body)
+
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/default_leave_allowance"
+
+
+def test_nan_is_no_amount(client: Client, key: str) -> None:
+    content = b'{"name": "Research", "default_leave_allowance": NaN}'
+    headers = {"Content-Type": "application/json"}
+
+    assert client.post(f"{API}/departments", key, content=content, headers=headers).is_client_error
+
+
+def test_a_leave_type_from_creation_to_deletion(client: Client, key: str) -> None:
+    made = client.post(f"{API}/leave-types", key, json={"name": "Study", "colour": "#FF8800"})
+    path = made.headers["Location"]
+
+    assert (made.status_code, made.json()["code"], made.json()["colour"]) == (
+        201,
+        "study",
+        "#ff8800",
+    )
+    assert client.patch(path, key, json={"requires_note": True}).json()["requires_note"] is True
+    taken = client.post(f"{API}/leave-types", key, json={"name": "Other", "code": "study"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "code_taken")
+    assert client.delete(path, key).status_code == 204
+    codes = [one["code"] for one in client.get(f"{API}/leave-types", key).json()["data"]]
+    assert codes == ["annual", "sick", "unpaid", "parental", "compassionate"]
+
+
+def test_the_organisations_settings_are_read_and_changed(client: Client, key: str) -> None:
+    assert client.get(f"{API}/organisation", key).json()["default_leave_allowance"] == 25
+
+    changes = {"default_leave_allowance": 28.5, "working_days": ["friday", "monday"]}
+    changed = client.patch(f"{API}/organisation", key, json=changes).json()
+
+    assert changed["default_leave_allowance"] == 28.5
+    assert changed["working_days"] == ["monday", "friday"]
+    assert client.get(f"{API}/organisation", key).json() == changed
+    impossible = {"leave_year_start_month": 2, "leave_year_start_day": 31}
+    assert client.patch(f"{API}/organisation", key, json=impossible).status_code == 422
+    assert client.patch(f"{API}/organisation", key, json={"slug": "x"}).status_code == 422
+
+
+def test_holiday_sets_name_their_country_and_count_its_days(client: Client, key: str) -> None:
+    sets = f"{API}/organisation/public-holiday-sets"
+
+    added = client.post(sets, key, json={"country_code": "gb-sct"})
+    again = client.post(sets, key, json={"country_code": "GB-SCT"})
+
+    assert added.status_code == 201
+    assert added.json()["country_name"] == "United Kingdom (Scotland)"
+    assert added.json()["holiday_count"] >= 8
+    assert again.status_code == 409
+    codes = [one["country_code"] for one in client.get(sets, key).json()["data"]]
+    assert codes == ["GB", "GB-SCT"]
+    assert client.post(sets, key, json={"country_code": "XX"}).json()["code"] == "unknown_country"
+
+
+def test_a_calendar_feed_opens_until_it_is_revoked(client: Client, key: str) -> None:
+    made = client.post(f"{API}/calendar-feeds", key, json={"name": "Phone"})
+    feed = made.json()
+
+    assert made.status_code == 201
+    assert client.get(feed["url"]).status_code == 200
+    assert client.get(f"{API}/calendar-feeds", key).json()["data"] == [feed]
+    assert client.delete(f"{API}/calendar-feeds/{feed['id']}", key).status_code == 204
+    assert client.get(feed["url"]).status_code == 404
+    assert client.post(f"{API}/calendar-feeds", key).json()["name"] is None
+
+
+def test_the_personal_token_stays_until_it_is_regenerated(client: Client, key: str) -> None:
+    token = client.get(f"{API}/calendar-feeds/token", key).json()
+    again = client.get(f"{API}/calendar-feeds/token", key).json()
+    new = client.post(f"{API}/calendar-feeds/regenerate", key).json()
+
+    path = f"/cal/{token['token']}"
+    assert again == token
+    assert token["feeds"] == {
+        "personal": path,
+        "team": f"{path}?scope=team",
+        "organisation": f"{path}?scope=org",
+    }
+    assert set(new) == {"token", "feeds"}
+    assert client.get(path).status_code == 404
+    assert client.get(new["feeds"]["organisation"]).status_code == 200
+
+
+def test_a_webhooks_secret_is_shown_once(client: Client, key: str) -> None:
+    body = {"url": "https://203.0.114.9/hook", "events": ["leave_request.approved"]}
+    made = client.post(f"{API}/webhooks", key, json=body)
+    path = made.headers["Location"]
+
+    assert made.json()["secret"].startswith("whsec_")
+    assert "secret" not in client.get(path, key).json()
+    assert client.patch(path, key, json={"is_active": False}).json()["is_active"] is False
+    rotated = client.post(f"{path}/rotate-secret", key).json()["secret"]
+    assert rotated != made.json()["secret"]
+    assert client.delete(path, key).status_code == 204
+    assert client.get(f"{API}/webhooks", key).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://example.com/", "url_not_https"),
+        ("https://127.0.0.1/", "url_private_address"),
+        ("https://user@example.com/", "url_has_user_info"),
+        ("nonsense", "url_invalid"),
+    ],
+)
+def test_a_webhook_url_is_checked_before_anything_is_stored(
+    client: Client, key: str, url: str, code: str
+) -> None:
+    refused = client.post(f"{API}/webhooks", key, json={"url": url, "events": ["*"]})
+
+    assert (refused.status_code, refused.json()["code"]) == (422, code)
+    assert client.get(f"{API}/webhooks", key).json()["data"] == []
+
+
+def test_unknown_events_are_listed(client: Client, key: str) -> None:
+    body = {"url": "https://203.0.114.9/hook", "events": ["leave.approved"]}
+
+    refused = client.post(f"{API}/webhooks", key, json=body).json()
+
+    assert refused["code"] == "unknown_event"
+    assert "leave.approved" in refused["detail"]
+
+
+def test_a_new_key_works_with_no_more_scopes_than_its_maker(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    maker = a_key(database, acme, scopes=["keys:write", "leave:read"])
+    keys = f"{API}/api-keys"
+
+    made = client.post(keys, maker, json={"name": "ci", "scopes": ["leave:read"]})
+    beyond = client.post(keys, maker, json={"name": "ci", "scopes": ["users:read"]})
+
+    assert made.status_code == 201
+    assert made.json()["scopes"] == ["leave:read"]
+    assert client.get(f"{API}/leave-requests", made.json()["api_key"]).status_code == 200
+    assert (beyond.status_code, beyond.json()["code"]) == (422, "scope_not_held")
+    assert "api_key" not in client.get(keys, maker).json()["data"][0]
+    assert client.delete(made.headers["Location"], maker).status_code == 204
+    assert client.get(f"{API}/leave-requests", made.json()["api_key"]).status_code == 401
+
+
+def test_the_audit_trail_tells_who_did_what_in_which_request(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    made = client.post(
+        f"{API}/departments", key, json={"name": "Labs"}, headers={"X-Request-Id": "trace-1"}
+    )
+
+    (entry,) = client.get(f"{API}/audit?action=department.created", key).json()["data"]
+
+    assert entry["actor"] == {"type": "user", "id": acme.owner.id}
+    assert entry["subject"] == {"type": "department", "id": made.json()["id"]}
+    assert (entry["source"], entry["request_id"]) == ("api", "trace-1")
+    assert entry["changes"]["name"] == {"before": None, "after": "Labs"}
+    member = a_key(database, acme, a_person(database, acme))
+    assert client.get(f"{API}/audit", member).json()["code"] == "insufficient_role"

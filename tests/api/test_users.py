@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import a_department, a_person, an_organisation
+
+USERS = "/api/v1/users"
+
+
+def test_a_new_user_is_pending_and_can_be_read_where_location_says(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    body = {
+        "email": "ada@example.com",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "start_date": "2026-01-12",
+        "leave_allowance": 27.5,
+    }
+
+    answer = client.post(USERS, key, json=body)
+
+    user = answer.json()
+    assert answer.status_code == 201
+    assert user["status"] == "pending"
+    assert user["is_active"] is False
+    assert user["start_date"] == "2026-01-12"
+    assert user["leave_allowance"] == 27.5
+    assert user["working_days"] == ["monday", "tuesday", "wednesday", "thursday", "friday"]
+    assert user["created_at"] == "2026-06-01T09:00:00Z"
+    assert client.get(answer.headers["Location"], key).json() == user
+
+
+def test_every_field_of_the_documented_user_is_there(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    user = client.get(f"{USERS}/{acme.owner.id}", a_key(database, acme)).json()
+
+    documented = {
+        "id",
+        "email",
+        "first_name",
+        "last_name",
+        "role",
+        "status",
+        "department_id",
+        "manager_id",
+        "job_title",
+        "start_date",
+        "working_days",
+        "public_holiday_country_code",
+        "avatar_url",
+        "is_active",
+        "created_at",
+        "updated_at",
+    }
+    assert documented <= user.keys()
+
+
+def test_the_first_variant_is_an_array_of_full_users_of_every_status(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, first_name="Ada", status="archived")
+
+    users = client.get(USERS, a_key(database, acme)).json()
+
+    assert sorted(user["status"] for user in users) == ["active", "archived"]
+    assert "working_days" in users[0]
+
+
+def test_the_second_variant_is_an_object_of_short_users(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+
+    listed = client.get(USERS, a_key(database, acme, variant=2)).json()
+
+    assert set(listed) == {"users"}
+    assert set(listed["users"][0]) == {
+        "id",
+        "email",
+        "first_name",
+        "last_name",
+        "role",
+        "department_id",
+        "start_date",
+        "status",
+    }
+
+
+def test_the_header_overrides_the_keys_variant(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+
+    assert "users" in client.get(USERS, key, headers={"API-Variant": "2"}).json()
+    assert client.get(USERS, key, headers={"API-Variant": "3"}).status_code == 422
+
+
+def test_either_variant_is_wrapped_when_a_page_is_asked_for(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme)
+
+    for variant, is_full in ((1, True), (2, False)):
+        page = client.get(f"{USERS}?limit=1", a_key(database, acme, variant=variant)).json()
+        assert len(page["data"]) == 1
+        assert page["pagination"]["has_more"] is True
+        assert ("working_days" in page["data"][0]) is is_full
+
+
+def test_filters_narrow_the_list(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
+    grace = a_person(database, acme, first_name="Grace", role="approver", status="deactivated")
+    key = a_key(database, acme)
+
+    def ids(query: str) -> list[str]:
+        return [user["id"] for user in client.get(f"{USERS}?{query}", key).json()]
+
+    assert ids(f"department_id={department.id}") == [ada.id]
+    assert ids("role=approver") == [grace.id]
+    assert ids("status=deactivated") == [grace.id]
+    assert client.get(f"{USERS}?status=gone", key).status_code == 422
+
+
+def test_a_patch_changes_only_what_was_sent(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, job_title="Analyst", leave_allowance_half_days=60)
+    key = a_key(database, acme)
+
+    changed = client.patch(f"{USERS}/{ada.id}", key, json={"job_title": None}).json()
+
+    assert changed["job_title"] is None
+    assert changed["leave_allowance"] == 30
+
+
+def test_a_member_changes_his_own_name_and_nothing_else(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    key = a_key(database, acme, ada)
+
+    renamed = client.patch(f"{USERS}/{ada.id}", key, json={"first_name": "Augusta"})
+    promoted = client.patch(f"{USERS}/{ada.id}", key, json={"role": "admin"})
+    meddled = client.patch(f"{USERS}/{acme.owner.id}", key, json={"first_name": "Olga"})
+
+    assert renamed.json()["first_name"] == "Augusta"
+    assert (promoted.status_code, promoted.json()["fields"]) == (403, ["role"])
+    assert meddled.status_code == 403
+
+
+def test_a_taken_address_is_a_conflict(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    body = {"email": ada.email.upper(), "first_name": "Ada", "last_name": "Again"}
+
+    refused = client.post(USERS, a_key(database, acme), json=body)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "email_taken")
+
+
+def test_deleting_archives_and_shows_the_new_state(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    adas_key = a_key(database, acme, ada)
+    key = a_key(database, acme)
+
+    answer = client.delete(f"{USERS}/{ada.id}", key)
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "archived")
+    assert client.get(USERS, adas_key).status_code == 401
+
+
+def test_a_user_is_deactivated_and_comes_back(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    key = a_key(database, acme)
+
+    assert client.post(f"{USERS}/{ada.id}/deactivate", key).json()["status"] == "deactivated"
+    assert client.post(f"{USERS}/{ada.id}/reactivate", key).json()["status"] == "active"

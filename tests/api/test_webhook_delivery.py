@@ -1,0 +1,625 @@
+"""One webhook attempt, over real loopback connections."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ipaddress
+import re
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import standardwebhooks
+from aiohttp.abc import AbstractResolver, ResolveResult
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from api.addresses import resolve_and_check
+from api.webhook_delivery import (
+    Attempt,
+    Outcome,
+    Sender,
+    parse_retry_after,
+    sign,
+    vetted_socket,
+)
+from storage.webhooks import new_secret
+
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+BODY = '{"type":"leave_request.approved","data":{"user":"Ada Lovelace \u2764"}}'.encode()
+
+Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+class Receiver:
+    """A loopback HTTP server that keeps what it was sent and answers with one scripted reply."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self.port = 0
+        self.connections = 0
+        self.requests: list[tuple[str, dict[str, str], bytes]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hooks?tenant=7"
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            line, *fields = head.strip().split("\r\n")
+            headers = {
+                name.lower(): value for name, value in (field.split(": ", 1) for field in fields)
+            }
+            body = await reader.readexactly(int(headers["content-length"]))
+            self.requests.append((line, headers, body))
+            await self._reply(writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def receiving(reply: Reply, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
+    receiver = Receiver(reply)
+    server = await asyncio.start_server(receiver.answer, "127.0.0.1", 0, ssl=tls)
+    receiver.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield receiver
+
+
+def raw(answer: bytes) -> Reply:
+    async def reply(writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        await writer.drain()
+
+    return reply
+
+
+def status(code: int, *fields: str, body: bytes = b"ok") -> Reply:
+    head = [f"HTTP/1.1 {code} Word", f"Content-Length: {len(body)}", *fields]
+    return raw("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+
+
+def dripping(head: bytes) -> Reply:
+    async def reply(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while True:
+            writer.write(b"a")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    return reply
+
+
+async def silent(_: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(30)
+
+
+def attempt_to(url: str, *secrets: str) -> Attempt:
+    return Attempt(url, "msg_1", BODY, secrets or (new_secret(),))
+
+
+def outcome_of(reply: Reply) -> Outcome:
+    """What comes of one attempt at a receiver on this machine, with short time limits."""
+
+    async def run() -> Outcome:
+        sender = Sender(allow_private=True, connect_seconds=2.0, attempt_seconds=0.4)
+        async with receiving(reply) as receiver, sender:
+            return await sender.attempt(attempt_to(receiver.url), NOW)
+
+    return asyncio.run(run())
+
+
+class Script(AbstractResolver):
+    """Gives one prepared answer after the other, the last one for ever."""
+
+    def __init__(self, *answers: list[str], delay_seconds: float = 0.0) -> None:
+        self._answers = list(answers)
+        self._delay_seconds = delay_seconds
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        await asyncio.sleep(self._delay_seconds)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if not answer:
+            raise OSError("no such name")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in answer
+        ]
+
+    async def close(self) -> None:
+        pass
+
+
+def test_receiver_gets_the_very_bytes_and_a_signature_that_the_official_library_accepts() -> None:
+    secret = new_secret()
+    now = datetime.fromtimestamp(time.time(), UTC)  # the library compares with the real clock
+
+    async def run() -> tuple[Outcome, Receiver]:
+        empty = status(204, body=b"")
+        async with receiving(empty) as receiver, Sender(allow_private=True) as sender:
+            return await sender.attempt(attempt_to(receiver.url, secret), now), receiver
+
+    outcome, receiver = asyncio.run(run())
+
+    line, headers, body = receiver.requests[0]
+    assert outcome.verdict == "delivered"
+    assert outcome[1:3] == (204, None)
+    assert line == "POST /hooks?tenant=7 HTTP/1.1"
+    assert body == BODY
+    assert headers["webhook-id"] == "msg_1"
+    assert headers["webhook-timestamp"] == str(int(now.timestamp()))
+    assert headers["content-type"] == "application/json"
+    assert headers["user-agent"] == "Hiatus-Webhooks/1"
+    assert standardwebhooks.Webhook(secret).verify(body, headers)
+
+
+def test_both_secrets_sign_while_one_replaces_the_other() -> None:
+    new, old = new_secret(), new_secret()
+    now = datetime.fromtimestamp(time.time(), UTC)  # the library compares with the real clock
+    timestamp_seconds = int(now.timestamp())
+
+    signature = sign("msg_1", timestamp_seconds, BODY, [new, old])
+
+    headers = {
+        "webhook-id": "msg_1",
+        "webhook-timestamp": str(timestamp_seconds),
+        "webhook-signature": signature,
+    }
+    assert len(signature.split(" ")) == 2
+    assert standardwebhooks.Webhook(new).verify(BODY, headers)
+    assert standardwebhooks.Webhook(old).verify(BODY, headers)
+    with pytest.raises(standardwebhooks.WebhookVerificationError):
+        standardwebhooks.Webhook(new_secret()).verify(BODY, headers)
+
+
+def test_signature_equals_the_example_of_the_specification() -> None:
+    signature = sign(
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        1_614_265_330,
+        b'{"test": 2432232314}',
+        ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+    )
+
+    assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_new_secret_is_32_random_bytes() -> None:
+    first, second = new_secret(), new_secret()
+
+    assert first != second
+    assert first.startswith("whsec_")
+    assert len(base64.b64decode(first.removeprefix("whsec_"))) == 32
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict", "error", "at_least_60_seconds"),
+    [
+        (200, "delivered", None, False),
+        (202, "delivered", None, False),
+        (299, "delivered", None, False),
+        (300, "retry", "redirect", False),
+        (304, "retry", "redirect", False),
+        (400, "retry", "bad_status", False),
+        (404, "retry", "bad_status", False),
+        (410, "gone", "bad_status", False),
+        (429, "retry", "bad_status", True),
+        (500, "retry", "bad_status", False),
+        (503, "retry", "bad_status", False),
+        (799, "retry", "bad_status", False),
+    ],
+)
+def test_status_decides(
+    code: int, verdict: str, error: str | None, at_least_60_seconds: bool
+) -> None:
+    outcome = outcome_of(status(code, body=b""))
+
+    assert outcome.verdict == verdict
+    assert outcome.status_code == code
+    assert outcome.error == error
+    assert outcome.at_least_60_seconds is at_least_60_seconds
+
+
+def test_answer_is_kept_for_the_admin() -> None:
+    outcome = outcome_of(status(500, body=b"\xff\x00 it broke"))
+
+    assert outcome.response_excerpt == b"\xff\x00 it broke"
+    assert 0 <= outcome.duration_ms < 400
+
+
+def test_only_4096_bytes_of_an_endless_answer_are_read() -> None:
+    async def endless(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            writer.write(b"x" * 1_000)
+            await writer.drain()
+
+    outcome = outcome_of(endless)
+
+    assert outcome.verdict == "delivered"
+    assert outcome.response_excerpt == b"x" * 4_096
+
+
+def test_compressed_answer_is_not_unpacked() -> None:
+    outcome = outcome_of(status(200, "Content-Encoding: gzip", body=b"no gzip at all"))
+
+    assert outcome.verdict == "delivered"
+    assert outcome.response_excerpt == b"no gzip at all"
+
+
+def test_redirect_is_not_followed() -> None:
+    async def run() -> tuple[Outcome, Receiver, Receiver]:
+        async with receiving(status(200)) as target:
+            moved = status(302, f"Location: {target.url}")
+            async with receiving(moved) as receiver, Sender(allow_private=True) as sender:
+                outcome = await sender.attempt(attempt_to(receiver.url), NOW)
+                return outcome, receiver, target
+
+    outcome, receiver, target = asyncio.run(run())
+
+    assert (outcome.verdict, outcome.status_code, outcome.error) == ("retry", 302, "redirect")
+    assert (receiver.connections, target.connections) == (1, 0)
+
+
+def test_redirect_to_nonsense_is_tried_again() -> None:
+    outcome = outcome_of(status(302, "Location: https://0177.0.0.1:x/"))
+
+    assert outcome.verdict == "retry"
+
+
+@pytest.mark.parametrize(
+    ("reply", "status_code"),
+    [
+        (silent, None),
+        (dripping(b"HTTP/1.1 200 OK\r\nX-Slow: "), None),
+        (dripping(b"HTTP/1.1 200 OK\r\n\r\n"), 200),
+        (dripping(b"HTTP/1.1 500 No\r\n\r\n"), 500),
+    ],
+    ids=["says nothing", "drips its head", "drips its body", "drips a refusal"],
+)
+def test_whole_attempt_has_one_time_limit(reply: Reply, status_code: int | None) -> None:
+    outcome = outcome_of(reply)
+
+    assert (outcome.verdict, outcome.error) == ("retry", "timeout")
+    assert outcome.status_code == status_code
+    assert outcome.at_least_60_seconds
+    assert 380 <= outcome.duration_ms < 1_500
+
+
+def test_410_counts_even_when_its_body_drips() -> None:
+    assert outcome_of(dripping(b"HTTP/1.1 410 Gone\r\n\r\n")).verdict == "gone"
+
+
+def test_body_that_breaks_off_does_not_undo_a_2xx() -> None:
+    outcome = outcome_of(raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhal"))
+
+    assert (outcome.verdict, outcome.error) == ("delivered", None)
+    assert outcome.response_excerpt == b"hal"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (b"", "disconnected"),
+        (b"SSH-2.0-OpenSSH_9.7\r\n\r\n", "invalid_response"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", "invalid_response"),
+    ],
+    ids=["hangs up", "speaks something else", "endless header"],
+)
+def test_receiver_that_speaks_no_http_is_tried_again(answer: bytes, error: str) -> None:
+    outcome = outcome_of(raw(answer))
+
+    assert (outcome.verdict, outcome.status_code, outcome.error) == ("retry", None, error)
+    assert not outcome.at_least_60_seconds
+
+
+def test_closed_port_is_tried_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
+        port = closed_soon.getsockname()[1]
+
+    async def run() -> Outcome:
+        async with Sender(allow_private=True) as sender:
+            return await sender.attempt(attempt_to(f"http://127.0.0.1:{port}/"), NOW)
+
+    outcome = asyncio.run(run())
+
+    assert (outcome.verdict, outcome.error) == ("retry", "connect_failed")
+
+
+@pytest.mark.parametrize(
+    ("resolver", "error"),
+    [
+        (Script([]), "name_not_resolved"),
+        (Script(["127.0.0.1"], delay_seconds=20.0), "timeout"),
+    ],
+    ids=["unknown name", "lookup hangs"],
+)
+def test_name_without_answer_is_tried_again(resolver: Script, error: str) -> None:
+    async def run() -> Outcome:
+        async with Sender(resolver=resolver, connect_seconds=0.1) as sender:
+            return await sender.attempt(attempt_to("https://hooks.example.com/"), NOW)
+
+    outcome = asyncio.run(run())
+
+    assert (outcome.verdict, outcome.error) == ("retry", error)
+    assert outcome.duration_ms < 1_500
+
+
+def test_name_that_turns_private_after_registration_is_not_dialled() -> None:
+    async def run() -> tuple[Outcome, Receiver]:
+        async with receiving(status(200)) as receiver:
+            url = f"https://rebind.example.com:{receiver.port}/"
+            resolver = Script(["8.8.8.8"], ["127.0.0.1"])
+            await resolve_and_check(url, allow_private=False, resolver=resolver)
+            async with Sender(resolver=resolver) as sender:
+                return await sender.attempt(attempt_to(url), NOW), receiver
+
+    outcome, receiver = asyncio.run(run())
+
+    assert (outcome.verdict, outcome.error) == ("retry", "private_address")
+    assert outcome.status_code is None
+    assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], ["127.0.0.1", "::1", "10.0.0.7"], ["0.0.0.0"]],
+    ids=["loopback", "loopback 6", "mapped", "several", "unspecified"],
+)
+def test_every_private_answer_is_refused(addresses: list[str]) -> None:
+    async def run() -> tuple[Outcome, Receiver]:
+        sender = Sender(resolver=Script(addresses))
+        async with receiving(status(200)) as receiver, sender:
+            url = f"https://hooks.example.com:{receiver.port}/"
+            return await sender.attempt(attempt_to(url), NOW), receiver
+
+    outcome, receiver = asyncio.run(run())
+
+    assert (outcome.error, receiver.connections) == ("private_address", 0)
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("https://127.0.0.1:{port}/", "private_address"),
+        ("https://[::1]:{port}/", "private_address"),
+        ("https://2130706433:{port}/", "private_address"),
+        ("https://localhost:{port}/", "private_address"),
+        ("http://hooks.example.com:{port}/", "invalid_url"),
+        ("https://hooks.example.com:{port}/#x", "invalid_url"),
+        ("nonsense", "invalid_url"),
+    ],
+)
+def test_url_is_checked_again_at_every_attempt(url: str, error: str) -> None:
+    async def run() -> tuple[Outcome, Receiver]:
+        async with receiving(status(200)) as receiver, Sender(resolver=Script([])) as sender:
+            attempt = attempt_to(url.format(port=receiver.port))
+            return await sender.attempt(attempt, NOW), receiver
+
+    outcome, receiver = asyncio.run(run())
+
+    assert (outcome.verdict, outcome.error) == ("retry", error)
+    assert receiver.connections == 0
+
+
+def test_socket_is_made_for_a_public_address_only() -> None:
+    public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 443))
+    private = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", 443))
+
+    with vetted_socket(public) as made:
+        assert made.family == socket.AF_INET
+    with pytest.raises(OSError, match=re.escape("10.0.0.7")):
+        vetted_socket(private)
+
+
+def test_refusal_of_one_attempt_is_not_blamed_on_another() -> None:
+    async def run() -> tuple[Outcome, Outcome]:
+        async with Sender(resolver=Script(["127.0.0.1"], [])) as sender:
+            return await asyncio.gather(
+                sender.attempt(attempt_to("https://a.example.com/"), NOW),
+                sender.attempt(attempt_to("https://b.example.com/"), NOW),
+            )
+
+    assert [outcome.error for outcome in asyncio.run(run())] == [
+        "private_address",
+        "name_not_resolved",
+    ]
+
+
+def test_cookies_are_not_carried_from_one_attempt_to_the_next() -> None:
+    async def run() -> Receiver:
+        baking = status(200, "Set-Cookie: who=ada; Path=/")
+        async with receiving(baking) as receiver, Sender(allow_private=True) as sender:
+            await sender.attempt(attempt_to(receiver.url), NOW)
+            await sender.attempt(attempt_to(receiver.url), NOW)
+            return receiver
+
+    receiver = asyncio.run(run())
+
+    assert ["cookie" in headers for _, headers, _ in receiver.requests] == [False, False]
+    assert receiver.connections == 2
+
+
+def test_proxy_settings_of_the_machine_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9/")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9/")
+
+    assert outcome_of(status(200)).verdict == "delivered"
+
+
+def test_waiting_for_a_connection_is_not_held_against_the_receiver() -> None:
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.2)
+        await status(200)(writer)
+
+    async def run() -> list[Outcome]:
+        sender = Sender(allow_private=True, max_connections=1, attempt_seconds=0.4)
+        async with receiving(slowly) as receiver, sender:
+            attempts = [sender.attempt(attempt_to(receiver.url), NOW) for _ in range(4)]
+            return await asyncio.gather(*attempts)
+
+    assert [outcome.verdict for outcome in asyncio.run(run())] == ["delivered"] * 4
+
+
+def test_no_more_connections_than_allowed_are_open_at_once() -> None:
+    open_now: list[int] = [0]
+    most_open: list[int] = [0]
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        open_now[0] += 1
+        most_open[0] = max(most_open[0], open_now[0])
+        await asyncio.sleep(0.2)
+        open_now[0] -= 1
+        await status(200)(writer)
+
+    async def run() -> list[Outcome]:
+        sender = Sender(allow_private=True, max_connections=3, attempt_seconds=0.5)
+        async with receiving(slowly) as receiver, sender:
+            attempts = [sender.attempt(attempt_to(receiver.url), NOW) for _ in range(9)]
+            return await asyncio.gather(*attempts)
+
+    assert [outcome.verdict for outcome in asyncio.run(run())] == ["delivered"] * 9
+    assert most_open == [3]
+
+
+def test_cancelled_attempt_ends_at_once_and_frees_its_connection() -> None:
+    async def run() -> Outcome:
+        sender = Sender(allow_private=True, max_connections=1)
+        async with receiving(silent) as hung, receiving(status(200)) as receiver, sender:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(sender.attempt(attempt_to(hung.url), NOW), 0.1)
+            return await sender.attempt(attempt_to(receiver.url), NOW)
+
+    assert asyncio.run(run()).verdict == "delivered"
+
+
+def test_sender_can_be_opened_again() -> None:
+    async def run() -> list[str]:
+        sender = Sender(allow_private=True)
+        verdicts: list[str] = []
+        async with receiving(status(200)) as receiver:
+            for _ in range(2):
+                async with sender:
+                    url = receiver.url.replace("127.0.0.1", "localhost")
+                    verdicts.append((await sender.attempt(attempt_to(url), NOW)).verdict)
+        return verdicts
+
+    assert asyncio.run(run()) == ["delivered", "delivered"]
+
+
+def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's context with a self-signed certificate, and a client's that trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("192.0.2.1"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    certificate_pem = made.public_bytes(serialization.Encoding.PEM)
+    key_pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    both = directory / "both.pem"
+    both.write_bytes(key_pem + certificate_pem)
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(both)
+    return server, ssl.create_default_context(cadata=certificate_pem.decode())
+
+
+@pytest.mark.parametrize(
+    ("host", "error"),
+    [("right.example.com", None), ("wrong.example.com", "tls_failed"), ("127.0.0.1", "tls_failed")],
+)
+def test_certificate_must_bear_the_host_of_the_url(
+    host: str, error: str | None, tmp_path: Path
+) -> None:
+    server_tls, client_tls = certificate_for("right.example.com", tmp_path)
+
+    async def run() -> tuple[Outcome, Receiver]:
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), tls=client_tls)
+        async with receiving(status(200), server_tls) as receiver, sender:
+            url = f"https://{host}:{receiver.port}/"
+            return await sender.attempt(attempt_to(url), NOW), receiver
+
+    outcome, receiver = asyncio.run(run())
+
+    assert outcome.error == error
+    assert len(receiver.requests) == (1 if error is None else 0)
+
+
+def test_certificate_of_an_unknown_issuer_is_refused(tmp_path: Path) -> None:
+    server_tls, _ = certificate_for("right.example.com", tmp_path)
+
+    async def run() -> Outcome:
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]))
+        async with receiving(status(200), server_tls) as receiver, sender:
+            url = f"https://right.example.com:{receiver.port}/"
+            return await sender.attempt(attempt_to(url), NOW)
+
+    assert asyncio.run(run()).error == "tls_failed"
+
+
+def test_retry_after_is_read_from_an_answer() -> None:
+    later = NOW + timedelta(minutes=5)
+
+    in_seconds = outcome_of(status(503, "Retry-After: 120"))
+    as_date = outcome_of(status(429, f"Retry-After: {later:%a, %d %b %Y %H:%M:%S} GMT"))
+    delivered = outcome_of(status(200, "Retry-After: 120"))
+
+    assert in_seconds.retry_after_seconds == 120
+    assert as_date.retry_after_seconds == 300
+    assert delivered.retry_after_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0),
+        (" 17 ", 17),
+        ("Mon, 02 Mar 2026 09:31:00 GMT", 60),
+        ("Monday, 02-Mar-26 09:31:00 GMT", 60),
+        ("Mon Mar  2 09:31:00 2026", 60),
+        ("Mon, 02 Mar 2026 09:00:00 GMT", 0),
+        ("Mon, 02 Mar 2026 10:31:00 +0100", 60),
+        (None, None),
+        ("", None),
+        ("-5", None),
+        ("1.5", None),
+        ("9" * 5_000, None),
+        ("soon", None),
+        ("Mon, 99 Mar 2026 09:31:00 GMT", None),
+        ("Mon, 02 Mar 99999999 09:31:00 GMT", None),
+        ("\u0661\u0662", None),
+    ],
+)
+def test_retry_after_may_be_seconds_or_a_date(value: str | None, seconds: int | None) -> None:
+    assert parse_retry_after(value, NOW) == seconds

@@ -1,0 +1,130 @@
+"""Organisations and people for tests, with boring defaults: name only what the test is about.
+
+The cast: Ada asks, Grace approves, Hedy is on another team.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, NamedTuple
+
+from storage import departments, leave_types, organisations, people
+from storage.database import Database, Transaction
+from storage.organisations import NewOrganisation
+from storage.values import (
+    SCOPES,
+    Caller,
+    Department,
+    LeaveType,
+    Organisation,
+    Role,
+    Source,
+    User,
+    UserStatus,
+)
+
+# A Monday.
+NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
+
+_numbers = count(1)
+
+
+class Acme(NamedTuple):
+    """An organisation, its active owner, and the owner as a caller with every scope."""
+
+    organisation: Organisation
+    owner: User
+    caller: Caller
+
+    @property
+    def id(self) -> str:
+        return self.organisation.id
+
+
+def an_organisation(
+    database: Database,
+    *,
+    name: str = "Acme",
+    country_code: str = "GB",
+    timezone: str = "Europe/London",
+    now: datetime = NOW,
+    **settings: Any,
+) -> Acme:
+    """A fresh organisation whose owner is active; ``settings`` are what ``update`` takes."""
+    number = next(_numbers)
+    new = NewOrganisation(
+        name, country_code, timezone, f"olive.{number}@example.com", "Olive", "Owner"
+    )
+
+    def make(tx: Transaction) -> Acme:
+        organisation, owner = organisations.create(tx, new, source="cli", now=now)
+        caller = Caller(organisation.id, owner.id, "owner", frozenset(SCOPES), "api")
+        owner = people.activate(tx, owner, by=caller, now=now)
+        if settings:
+            organisation = organisations.update(tx, settings, by=caller, now=now)
+        return Acme(organisation, owner, caller)
+
+    return database.write_now(make)
+
+
+def a_person(
+    database: Database,
+    acme: Acme,
+    *,
+    first_name: str = "Ada",
+    last_name: str = "Lovelace",
+    email: str | None = None,
+    status: UserStatus = "active",
+    now: datetime = NOW,
+    **fields: Any,
+) -> User:
+    """A member with an address of his own; ``fields`` are what ``create`` takes."""
+    fields |= {
+        "email": email or f"{first_name.lower()}.{next(_numbers)}@example.com",
+        "first_name": first_name,
+        "last_name": last_name,
+    }
+
+    def make(tx: Transaction) -> User:
+        user = people.create(tx, fields, by=acme.caller, now=now)
+        if status == "active":
+            user = people.activate(tx, user, by=acme.caller, now=now)
+        elif status == "deactivated":
+            user = people.deactivate(tx, user.id, by=acme.caller, now=now)
+        elif status == "archived":
+            user = people.archive(tx, user.id, by=acme.caller, now=now)
+        return user
+
+    return database.write_now(make)
+
+
+def caller_for(
+    acme: Acme,
+    user: User,
+    *,
+    role: Role | None = None,
+    scopes: frozenset[str] = frozenset(SCOPES),
+    source: Source = "api",
+    request_id: str | None = None,
+    variant: int = 1,
+    key_id: str | None = None,
+) -> Caller:
+    """The person as a caller, with his own role unless another is named."""
+    return Caller(acme.id, user.id, role or user.role, scopes, source, request_id, variant, key_id)
+
+
+def a_department(
+    database: Database, acme: Acme, *, name: str = "Engineering", now: datetime = NOW, **fields: Any
+) -> Department:
+    """A department without a manager; ``fields`` are what ``create`` takes."""
+    fields["name"] = name
+    return database.write_now(departments.create, fields, by=acme.caller, now=now)
+
+
+def a_leave_type(
+    database: Database, acme: Acme, *, name: str = "Study leave", now: datetime = NOW, **fields: Any
+) -> LeaveType:
+    """A type beside the default ones; ``fields`` are what ``create`` takes."""
+    fields["name"] = name
+    return database.write_now(leave_types.create, fields, by=acme.caller, now=now)

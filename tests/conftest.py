@@ -1,0 +1,116 @@
+"""A migrated database of its own for every test, on SQLite and on one PostgreSQL for the whole run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage.database import Database
+from storage.schema import migrate
+from storage.secrets import Secrets
+from tests import postgres
+
+_FOLDER = pytest.StashKey[Path]()
+_OWNER_PID = pytest.StashKey[int]()
+_numbers = count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Under pytest-xdist the controller names the folder; the worker that needs it first fills it.
+    of_controller: dict[str, Any] = getattr(config, "workerinput", {})
+    folder = of_controller.get("postgres_folder") or tempfile.mkdtemp(prefix="hiatus-postgres-")
+    config.stash[_FOLDER] = Path(folder)
+    config.stash[_OWNER_PID] = of_controller.get("postgres_owner_pid", os.getpid())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """pytest-xdist: tell a worker what it shares with the others."""
+    node.workerinput["postgres_folder"] = str(node.config.stash[_FOLDER])
+    node.workerinput["postgres_owner_pid"] = node.config.stash[_OWNER_PID]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and _FOLDER in config.stash:
+        with _alone(config.stash[_FOLDER]):
+            postgres.stop(config.stash[_FOLDER])
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / "starting").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest) -> str:
+    """The URL of the run's PostgreSQL server, started by whoever asks first."""
+    folder = request.config.stash[_FOLDER]
+    known = folder / "url"
+    with _alone(folder):
+        if not known.exists():
+            server = postgres.start(folder, owner_pid=request.config.stash[_OWNER_PID])
+            known.write_text(server.url)
+    return known.read_text()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file to be copied."""
+    path = tmp_path_factory.mktemp("template") / "hiatus.db"
+    migrate(f"sqlite:///{path}")
+    # Everything into the one file, so that copying it copies all.
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> str:
+    """The name of a migrated PostgreSQL database to be copied, which only this process copies."""
+    name = f"template_{os.getpid()}"
+    migrate(postgres.make_database(postgres_server, name))
+    return name
+
+
+@pytest.fixture
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+    """A migrated SQLite database of this test's own."""
+    path = shutil.copy(sqlite_template, tmp_path / "hiatus.db")
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    """A migrated PostgreSQL database of this test's own."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    url = postgres.make_database(postgres_server, name, postgres_template)
+    yield url
+    postgres.drop_database(url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A migrated database of this test's own, on each engine in turn."""
+    engine = "sqlite_url" if request.param == "sqlite" else "postgres_url"
+    url: str = request.getfixturevalue(engine)
+    return url
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The handle on ``database_url``, with secrets of its own."""
+    handle = Database.open(database_url, Secrets.generate())
+    yield handle
+    handle.close()

@@ -1,0 +1,259 @@
+"""A loopback Slack for tests: Web API, Socket Mode, people who click, and Slack's limits.
+
+    with LoopbackSlack(app_url) as slack:          # or slack.app_url = ... later
+        AsyncWebClient(token=slack.token, base_url=slack.api_url)
+
+Set up: `add_person(id, email, real_name, tz, deleted, is_restricted, is_bot, is_stranger, ...)`,
+  `change_person(id, **changes)`, `user(id)` (Slack's user object), `add_channel(id, name)`,
+  `add_team(id, token)`, `say(user_id, channel, text)`, `oauth_code(user_id, team_id)`,
+  `installer` (who agrees at /oauth/v2/authorize), `revoke(token)`, `expire_triggers()`,
+  `trigger(user_id)`, `response_url(user_id, message)`.
+Read (copies): `messages`, `ephemerals`, `dm(user_id)`, `in_channel(id)`, `views`,
+  `open_modal(user_id, showing=...)`, `home(user_id, showing=...)`, `has_modal(user_id)`,
+  `wait_for_dm(user_id, count, showing)`, `wait_for_call(method, count)`, `wait_until(predicate)`,
+  `calls(method)`, `response_posts`, `violations`. Messages and views have `visible_text`,
+  `buttons`, `blocks`; a message `text`, `ts`, `channel`, `user`, `history`; a view `values`,
+  `callback_id`, `private_metadata`, `title`, `hash`, `is_open`.
+Act: `command(user_id, "/timeoff", text)`, `shortcut(user_id, callback_id)`,
+  `click(user_id, message, action_id, value)`, `click_in_view(user_id, view, action_id, value)`,
+  `pick(user_id, view, block_id, action_id, value)`, `suggest(user_id, view, action_id, typed)`,
+  `submit(user_id, view, {field: value})`, `close(user_id, view)`,
+  `event(inner, event_id, retry_num)`, `open_home(user_id)`, `send_raw(body, content_type)`. Each
+  answers with `Answer(status, body, errors, elapsed_seconds, in_time, ok, sent, payload)` and takes
+  `via="socket"`, `team_id=`, `timestamp=`, `signature=`, `signing_secret=`, `overrides={...}`,
+  `force=True`, `timeout_seconds=`. What Slack's client would not allow raises `Impossible`.
+Fail: `fail_next(method or "*", error=, status=, retry_after=, times=, hang_seconds=, reset=, body=,
+  apply_first=)`, `forget_failures()`.
+Socket Mode: `wait_for_socket(count)`, `disconnect_sockets(reason)`, `abort_sockets()`.
+
+The acting functions block: from a coroutine that shares its loop with the app, call them through
+`asyncio.to_thread`. Assert `slack.violations == []` at the end of a test.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+import tests.fakes.slack_web_methods  # noqa: F401  registers methods of the Web API
+from tests.fakes.loopback import LoopbackServer
+from tests.fakes.slack_blocks import Button, buttons, visible_text
+from tests.fakes.slack_delivery import Delivery
+from tests.fakes.slack_people import Channel, Person, Team
+from tests.fakes.slack_records import (
+    Answer,
+    Impossible,
+    Message,
+    Payload,
+    View,
+)
+from tests.fakes.slack_sending import Sending
+from tests.fakes.slack_server import Failure, SlackServer
+from tests.fakes.slack_socket import Sockets
+from tests.fakes.slack_web_api import WebApi
+from tests.fakes.slack_workspace import TRIGGER_SECONDS, Workspace
+
+__all__ = [
+    "Answer",
+    "Button",
+    "Impossible",
+    "LoopbackSlack",
+    "Message",
+    "View",
+    "buttons",
+    "visible_text",
+]
+
+
+class LoopbackSlack(Sending):
+    """One app's Slack on 127.0.0.1, with a first workspace (`team_id`) and channel C1."""
+
+    def __init__(
+        self,
+        app_url: str = "",
+        *,
+        team_id: str = "T1",
+        token: str = "xoxb-hiatus",
+        app_token: str = "xapp-hiatus",
+        signing_secret: str = "signing-secret",
+        app_id: str = "A1",
+        client_id: str = "client-id",
+        client_secret: str = "client-secret",
+    ) -> None:
+        workspace = Workspace(app_id)
+        self._sockets = Sockets(app_id, workspace.changed)
+        api = WebApi(
+            workspace,
+            app_token=app_token,
+            client=(client_id, client_secret),
+            socket_url=self._sockets.new_url,
+        )
+        self._front = SlackServer(api, self._sockets)
+        self._server = LoopbackServer(self._front.app, "loopback-slack")
+        super().__init__(api, Delivery(self._server, self._sockets, signing_secret), team_id)
+        self.app_url = app_url
+        self.token, self.app_token, self.signing_secret = token, app_token, signing_secret
+        self.app_id, self.client_id, self.client_secret = app_id, client_id, client_secret
+        self.add_team(team_id, token)
+        self.add_channel("C1", "general")
+
+    def start(self) -> Self:
+        self._server.start()
+        self._sockets.port = self._server.port
+        self.url = f"http://127.0.0.1:{self._server.port}"
+        return self
+
+    def stop(self) -> None:
+        self._server.stop()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def api_url(self) -> str:
+        """For `AsyncWebClient(base_url=...)`."""
+        return f"{self.url}/api/"
+
+    @property
+    def authorize_url(self) -> str:
+        """For Bolt's `authorization_url=`."""
+        return f"{self.url}/oauth/v2/authorize"
+
+    @property
+    def app_url(self) -> str:
+        """Where the app listens, without /slack/events."""
+        return self._delivery.app_url
+
+    @app_url.setter
+    def app_url(self, url: str) -> None:
+        self._delivery.app_url = url.rstrip("/")
+
+    @property
+    def via(self) -> str:
+        """How things reach the app by default: "http" or "socket"."""
+        return self._delivery.via
+
+    @via.setter
+    def via(self, via: str) -> None:
+        self._delivery.via = via
+
+    # Setting up
+
+    def add_team(self, id: str, token: str | None = None, name: str = "", domain: str = "") -> Team:
+        """A workspace; without a token the app is not installed there yet."""
+        domain = domain or f"workspace-{id.lower()}"
+        team = Team(
+            id, name or domain, domain, f"{domain}.example", token, f"UBOT{id}", f"BBOT{id}"
+        )
+        with self._workspace.changed:
+            self._workspace.teams[id] = team
+        self.add_person(team.bot_user_id, team_id=id, real_name="Hiatus", is_bot=True)
+        return team
+
+    def team(self, team_id: str | None = None) -> Team:
+        """The live record: its `scopes` and `token` may be changed."""
+        return self._workspace.teams[team_id or self.team_id]
+
+    def add_channel(self, id: str, name: str, **fields: Any) -> Channel:
+        """A channel; `is_member`, `is_archived` and `team_id` may be given."""
+        channel = Channel(id, fields.pop("team_id", self.team_id), name, **fields)
+        with self._workspace.changed:
+            self._workspace.channels[id] = channel
+        return channel
+
+    def add_person(
+        self,
+        id: str,
+        email: str | None = None,
+        real_name: str = "",
+        *,
+        team_id: str | None = None,
+        **fields: Any,
+    ) -> Person:
+        """Somebody in the directory; `fields` are those of `Person`."""
+        team_id = team_id or self.team_id
+        person = Person(id, team_id, email, real_name, **fields)
+        with self._workspace.changed:
+            self._workspace.people[team_id, id] = person
+        return replace(person)
+
+    def change_person(self, id: str, *, team_id: str | None = None, **changes: Any) -> None:
+        """Changes the directory; the app hears nothing until a user_change event is sent."""
+        team_id = team_id or self.team_id
+        with self._workspace.changed:
+            person = self._workspace.person(team_id, id)
+            self._workspace.people[team_id, id] = replace(person, **changes)
+
+    def user(self, id: str, *, team_id: str | None = None) -> Payload:
+        """Slack's user object, for a user_change event."""
+        person = self._workspace.person(team_id or self.team_id, id)
+        return person.to_slack(with_email=True, with_locale=False)
+
+    def say(self, user_id: str, channel: str, text: str) -> Message:
+        """A person writes a message; the app hears nothing of it."""
+        ts = self._workspace.next_ts()
+        message = Message(self.team_id, channel, ts, text, [], author_id=user_id)
+        return copy.deepcopy(self._workspace.add_message(message))
+
+    def oauth_code(self, user_id: str, team_id: str | None = None) -> str:
+        """A code for oauth.v2.access, as if `user_id` had agreed to install the app."""
+        with self._workspace.changed:
+            code = f"code-{self._workspace.next_number()}"
+            self._workspace.oauth_codes[code] = (team_id or self.team_id, user_id)
+            return code
+
+    @property
+    def installer(self) -> tuple[str, str] | None:
+        """Who agrees on the consent page: (team_id, user_id); None refuses."""
+        return self._front.installer
+
+    @installer.setter
+    def installer(self, installer: tuple[str, str] | None) -> None:
+        self._front.installer = installer
+
+    def revoke(self, token: str) -> None:
+        """Calls with this token are answered token_revoked from now on."""
+        with self._workspace.changed:
+            self._workspace.revoked_tokens.add(token)
+
+    def expire_triggers(self) -> None:
+        """Makes every trigger_id too old, without waiting for it."""
+        with self._workspace.changed:
+            for trigger in self._workspace.triggers.values():
+                trigger.issued_at -= TRIGGER_SECONDS + 1
+
+    def fail_next(self, method: str, **how: Any) -> None:
+        """Makes the next call of `method` go wrong; the fields of `Failure` say how."""
+        failure = Failure(method, **how)
+        if failure.error == "ratelimited" and failure.retry_after is None:
+            failure.retry_after = 1
+        with self._workspace.changed:
+            self._front.failures.append(failure)
+
+    def forget_failures(self) -> None:
+        with self._workspace.changed:
+            self._front.failures.clear()
+
+    # Socket Mode
+
+    def disconnect_sockets(self, reason: str = "refresh_requested") -> None:
+        """Asks connected apps to connect anew."""
+        self._server.run(self._sockets.disconnect(reason))
+
+    def abort_sockets(self) -> None:
+        """Cuts every connection."""
+        self._server.run(self._sockets.abort())
+
+    def wait_for_socket(self, count: int = 1, timeout_seconds: float = 5) -> None:
+        """Returns when this many sockets are connected; TimeoutError otherwise."""
+        self.wait_until(lambda: self._sockets.count >= count, timeout_seconds)

@@ -1,0 +1,145 @@
+"""What a test reads from the loopback Slack, and waits for: always copies."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from tests.fakes.slack_records import Call, Message, ResponsePost, View, Violation
+from tests.fakes.slack_workspace import Workspace
+
+T = TypeVar("T")
+
+
+class Reading:
+    """The reading half of `LoopbackSlack`."""
+
+    def __init__(self, workspace: Workspace, team_id: str) -> None:
+        self.team_id = team_id
+        self._workspace = workspace
+
+    def _copied(self, things: list[T]) -> list[T]:
+        with self._workspace.changed:
+            return copy.deepcopy(things)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Messages that stand, oldest first, without ephemeral and deleted ones."""
+        return self._copied(self._workspace.messages)
+
+    @property
+    def ephemerals(self) -> list[Message]:
+        """What only `message.user` saw: postEphemeral, response_urls, replies to commands."""
+        return self._copied(self._workspace.ephemerals)
+
+    @property
+    def views(self) -> list[View]:
+        """Every view there ever was, oldest first."""
+        return self._copied(list(self._workspace.views.values()))
+
+    @property
+    def violations(self) -> list[Violation]:
+        return self._copied(self._workspace.violations)
+
+    @property
+    def response_posts(self) -> list[ResponsePost]:
+        return self._copied(self._workspace.response_posts)
+
+    def calls(self, method: str | None = None) -> list[Call]:
+        """The calls of one method, or all, oldest first; failed ones too."""
+        with self._workspace.changed:
+            made = self._workspace.calls
+            return copy.deepcopy([call for call in made if method in {None, call.method}])
+
+    def dm(self, user_id: str, *, team_id: str | None = None) -> list[Message]:
+        """The app's conversation with a person."""
+        channel = self._workspace.dm_channel(team_id or self.team_id, user_id)
+        return self.in_channel(channel)
+
+    def in_channel(self, channel: str) -> list[Message]:
+        with self._workspace.changed:
+            messages = self._workspace.messages
+            return copy.deepcopy([one for one in messages if one.channel == channel])
+
+    def has_modal(self, user_id: str, *, team_id: str | None = None) -> bool:
+        return bool(self._workspace.stack(team_id or self.team_id, user_id))
+
+    def open_modal(
+        self,
+        user_id: str,
+        showing: str = "",
+        *,
+        team_id: str | None = None,
+        timeout_seconds: float = 3,
+    ) -> View:
+        """The modal a person sees; waits for one whose words or callback_id have `showing`."""
+
+        def top() -> View | None:
+            stack = self._workspace.stack(team_id or self.team_id, user_id)
+            return copy.deepcopy(stack[-1]) if stack and _shows(stack[-1], showing) else None
+
+        return self.wait_until(top, timeout_seconds)
+
+    def home(
+        self,
+        user_id: str,
+        showing: str = "",
+        *,
+        team_id: str | None = None,
+        timeout_seconds: float = 3,
+    ) -> View:
+        """A person's Home tab; waits for one that has `showing` among its words."""
+
+        def published() -> View | None:
+            view_id = self._workspace.homes.get((team_id or self.team_id, user_id))
+            view = self._workspace.views[view_id] if view_id is not None else None
+            return copy.deepcopy(view) if view is not None and _shows(view, showing) else None
+
+        return self.wait_until(published, timeout_seconds)
+
+    def wait_for_dm(
+        self,
+        user_id: str,
+        count: int = 1,
+        showing: str = "",
+        *,
+        team_id: str | None = None,
+        timeout_seconds: float = 5,
+    ) -> Message:
+        """The last message to a person that has `showing`, once there are `count` of them."""
+
+        def found() -> list[Message]:
+            sent = self.dm(user_id, team_id=team_id)
+            matching = [one for one in sent if showing in f"{one.text}\n{one.visible_text}"]
+            return matching if len(matching) >= count else []
+
+        return self.wait_until(found, timeout_seconds)[-1]
+
+    def wait_for_call(self, method: str, count: int = 1, timeout_seconds: float = 5) -> list[Call]:
+        """The calls of `method`, once there are `count` of them."""
+        return self.wait_until(
+            lambda: found if len(found := self.calls(method)) >= count else [], timeout_seconds
+        )
+
+    def wait_until(self, predicate: Callable[[], T | None], timeout_seconds: float = 5) -> T:
+        """What `predicate` returns, once it is true; asked again at every change.
+
+        Raises TimeoutError, which tells what had been called until then.
+        """
+        deadline = time.monotonic() + timeout_seconds
+        with self._workspace.changed:
+            while True:
+                found = predicate()
+                if found:
+                    return found
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    made = [(call.method, call.status) for call in self._workspace.calls]
+                    raise TimeoutError(f"nothing in {timeout_seconds} s; calls so far: {made}")
+                self._workspace.changed.wait(min(left, 0.1))
+
+
+def _shows(view: View, words: str) -> bool:
+    return words in f"{view.title}\n{view.callback_id}\n{view.visible_text}"

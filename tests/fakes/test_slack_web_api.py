@@ -1,0 +1,252 @@
+"""The loopback Slack's Web API answers, refuses and fails as Slack's does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import aiohttp
+import httpx
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web import WebClient
+from slack_sdk.web.async_client import AsyncWebClient
+
+from tests.fakes.slack import LoopbackSlack
+from tests.fakes.small_app import form, question
+
+
+@pytest.fixture
+def slack() -> Iterator[LoopbackSlack]:
+    with LoopbackSlack() as running:
+        running.add_person("U1", "Ada@example.com", "Ada Lovelace", tz="Asia/Tokyo")
+        running.add_person("U2", "grace@example.com", "Grace Hopper")
+        yield running
+
+
+def web(slack: LoopbackSlack, token: str | None = None) -> WebClient:
+    return WebClient(token or slack.token, base_url=slack.api_url)
+
+
+def refusal(failed: pytest.ExceptionInfo[SlackApiError]) -> str:
+    return str(failed.value.response["error"])
+
+
+def test_a_token_belongs_to_its_workspace(slack: LoopbackSlack) -> None:
+    slack.add_team("T2", "xoxb-two", domain="two")
+
+    assert web(slack).auth_test()["team_id"] == "T1"
+    assert web(slack, "xoxb-two").auth_test()["url"] == "https://two.slack.com/"
+
+
+@pytest.mark.parametrize(
+    ("token", "method", "code"),
+    [
+        ("xoxb-wrong", "auth.test", "invalid_auth"),
+        ("xapp-hiatus", "auth.test", "not_allowed_token_type"),
+        ("xoxb-hiatus", "apps.connections.open", "not_allowed_token_type"),
+        ("xapp-wrong", "apps.connections.open", "invalid_auth"),
+        ("xoxb-hiatus", "no.suchMethod", "unknown_method"),
+        ("xoxb-hiatus", "team.info", "missing_scope"),
+        ("xoxb-hiatus", "users.info", "invalid_arguments"),
+    ],
+)
+def test_refusals_before_the_method_itself(
+    slack: LoopbackSlack, token: str, method: str, code: str
+) -> None:
+    with pytest.raises(SlackApiError) as failed:
+        web(slack, token).api_call(method)
+
+    assert refusal(failed) == code
+
+
+def test_a_revoked_token_is_refused(slack: LoopbackSlack) -> None:
+    slack.revoke(slack.token)
+
+    with pytest.raises(SlackApiError) as failed:
+        web(slack).auth_test()
+
+    assert refusal(failed) == "token_revoked"
+
+
+def test_the_directory_shows_each_kind_of_person(slack: LoopbackSlack) -> None:
+    slack.add_person("U3", "gone@example.com", deleted=True)
+    slack.add_person("U4", is_ultra_restricted=True)
+    slack.add_person("U5", "other@example.com", is_stranger=True)
+    ada, gone, guest, stranger = (
+        web(slack).users_info(user=one)["user"] for one in ("U1", "U3", "U4", "U5")
+    )
+
+    assert (ada["tz"], ada["tz_offset"]) == ("Asia/Tokyo", 9 * 3600)
+    assert ada["profile"]["email"] == "Ada@example.com"
+    assert (gone["deleted"], "tz" in gone) == (True, False)
+    assert (guest["is_restricted"], guest["is_ultra_restricted"]) == (True, True)
+    assert (stranger["is_stranger"], stranger["team_id"]) == (True, "T0STRANGERS")
+    assert "email" not in stranger["profile"]
+
+
+def test_looking_up_by_email_ignores_case_and_the_deactivated(slack: LoopbackSlack) -> None:
+    found = web(slack).users_lookupByEmail(email="ADA@EXAMPLE.COM")
+    slack.change_person("U1", deleted=True)
+
+    with pytest.raises(SlackApiError) as failed:
+        web(slack).users_lookupByEmail(email="ada@example.com")
+
+    assert found["user"]["id"] == "U1"
+    assert refusal(failed) == "users_not_found"
+
+
+def test_the_list_of_people_comes_in_pages(slack: LoopbackSlack) -> None:
+    pages = [page["members"] for page in web(slack).users_list(limit=2)]
+
+    assert [[one["id"] for one in page] for page in pages] == [["UBOTT1", "U1"], ["U2"]]
+
+
+def test_messages_are_updated_by_their_own_place_only(slack: LoopbackSlack) -> None:
+    client = web(slack)
+    posted = client.chat_postMessage(channel="U1", **question("U2", "Monday"))
+    channel, ts = posted["channel"], posted["ts"]
+    said = slack.say("U1", channel, "hello")
+
+    with pytest.raises(SlackApiError) as by_user_id:
+        client.chat_update(channel="U1", ts=ts, text="x")
+    with pytest.raises(SlackApiError) as unknown:
+        client.chat_update(channel=channel, ts="1.2", text="x")
+    with pytest.raises(SlackApiError) as foreign:
+        client.chat_update(channel=channel, ts=said.ts, text="x")
+    client.chat_update(channel=channel, ts=ts, text="Done")
+
+    assert refusal(by_user_id) == "channel_not_found"
+    assert refusal(unknown) == "message_not_found"
+    assert refusal(foreign) == "cant_update_message"
+    assert [(one.text, one.blocks) for one in slack.dm("U1")] == [("Done", []), ("hello", [])]
+
+
+@pytest.mark.parametrize(
+    ("channel", "code"),
+    [("U9", "channel_not_found"), ("C9", "channel_not_found"), ("C2", "not_in_channel")],
+)
+def test_places_where_the_app_cannot_post(slack: LoopbackSlack, channel: str, code: str) -> None:
+    slack.add_channel("C2", "private", is_member=False)
+
+    with pytest.raises(SlackApiError) as failed:
+        web(slack).chat_postMessage(channel=channel, text="x")
+
+    assert refusal(failed) == code
+
+
+def test_ephemeral_and_deleted_messages(slack: LoopbackSlack) -> None:
+    client = web(slack)
+    posted = client.chat_postMessage(channel="C1", text="for all")
+
+    client.chat_postEphemeral(channel="C1", user="U1", text="for Ada")
+    client.chat_delete(channel="C1", ts=posted["ts"])
+
+    assert slack.messages == []
+    assert [(one.user, one.text) for one in slack.ephemerals] == [("U1", "for Ada")]
+
+
+def test_a_trigger_is_good_once_and_for_three_seconds(slack: LoopbackSlack) -> None:
+    client, used = web(slack), slack.trigger("U1")
+    client.views_open(trigger_id=used, view=form())
+
+    with pytest.raises(SlackApiError) as exchanged:
+        client.views_open(trigger_id=used, view=form())
+    old = slack.trigger("U1")
+    slack.expire_triggers()
+    with pytest.raises(SlackApiError) as expired:
+        client.views_push(trigger_id=old, view=form())
+
+    assert refusal(exchanged) == "exchanged_trigger_id"
+    assert refusal(expired) == "expired_trigger_id"
+
+
+def test_views_stack_three_high_and_know_a_stale_hash(slack: LoopbackSlack) -> None:
+    client = web(slack)
+    first = client.views_open(trigger_id=slack.trigger("U1"), view=form())["view"]
+    second = client.views_push(trigger_id=slack.trigger("U1"), view=form())["view"]
+    client.views_push(trigger_id=slack.trigger("U1"), view=form())
+    client.views_update(view_id=first["id"], hash=first["hash"], view=form("changed"))
+
+    with pytest.raises(SlackApiError) as too_high:
+        client.views_push(trigger_id=slack.trigger("U1"), view=form())
+    with pytest.raises(SlackApiError) as stale:
+        client.views_update(view_id=first["id"], hash=first["hash"], view=form("again"))
+
+    assert (second["previous_view_id"], second["root_view_id"]) == (first["id"], first["id"])
+    assert refusal(too_high) == "push_limit_reached"
+    assert refusal(stale) == "hash_conflict"
+
+
+def test_told_to_fail(slack: LoopbackSlack) -> None:
+    slack.fail_next("chat.postMessage", error="ratelimited", retry_after=2)
+    slack.fail_next("*", status=500, times=2)
+    slack.fail_next("chat.postMessage", body="<html>")
+    url, headers = f"{slack.api_url}chat.postMessage", {"Authorization": f"Bearer {slack.token}"}
+
+    answers = [
+        httpx.post(url, json={"channel": "C1", "text": "x"}, headers=headers) for _ in range(5)
+    ]
+
+    assert [one.status_code for one in answers] == [429, 500, 500, 200, 200]
+    assert answers[0].headers["retry-after"] == "2"
+    assert answers[3].text == "<html>"
+    assert len(slack.messages) == 1
+    assert len(slack.calls("chat.postMessage")) == 5
+
+
+def test_a_lost_answer_may_have_had_its_effect(slack: LoopbackSlack) -> None:
+    slack.fail_next("chat.postMessage", reset=True, apply_first=True)
+    slack.fail_next("auth.test", hang_seconds=0.2)
+
+    async def call() -> float:
+        async with aiohttp.ClientSession() as session:
+            client = AsyncWebClient(slack.token, base_url=slack.api_url, session=session)
+            client.retry_handlers.clear()
+            with pytest.raises(aiohttp.ClientError):
+                await client.chat_postMessage(channel="C1", text="x")
+            started = time.monotonic()
+            await client.auth_test()
+            return time.monotonic() - started
+
+    assert asyncio.run(call()) >= 0.2
+    assert [one.text for one in slack.messages] == ["x"]
+
+
+def test_a_response_url_is_good_five_times(slack: LoopbackSlack) -> None:
+    web(slack).chat_postMessage(channel="C1", text="question")
+    url = slack.response_url("U1", slack.messages[0])
+
+    statuses = [httpx.post(url, json={"text": str(n)}).status_code for n in range(6)]
+
+    assert statuses == [200] * 5 + [404]
+    assert [one.text for one in slack.ephemerals] == ["0", "1", "2", "3", "4"]
+    assert [post.status for post in slack.response_posts] == statuses
+
+
+def test_a_response_url_replaces_and_deletes_its_message(slack: LoopbackSlack) -> None:
+    web(slack).chat_postMessage(channel="C1", text="a")
+    web(slack).chat_postMessage(channel="C1", text="b")
+    first, second = (slack.response_url("U1", message) for message in slack.messages)
+
+    httpx.post(first, json={"text": "new", "replace_original": True})
+    httpx.post(second, json={"delete_original": True})
+
+    assert [(one.text, one.history) for one in slack.messages] == [("new", [("a", [])])]
+
+
+def test_a_code_installs_the_app_in_a_second_workspace(slack: LoopbackSlack) -> None:
+    slack.add_team("T2")
+    slack.add_person("U9", team_id="T2")
+    slack.installer = ("T2", "U9")
+
+    back = httpx.get(slack.authorize_url, params={"redirect_uri": "https://a/b", "state": "s"})
+    code = httpx.URL(back.headers["location"]).params["code"]
+    installed = WebClient(base_url=slack.api_url).oauth_v2_access(
+        client_id=slack.client_id, client_secret=slack.client_secret, code=code
+    )
+
+    assert installed["team"]["id"] == "T2"
+    assert installed["authed_user"]["id"] == "U9"
+    assert web(slack, installed["access_token"]).auth_test()["team_id"] == "T2"

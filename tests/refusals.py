@@ -1,0 +1,81 @@
+"""Asking for what should be refused, and looking at the answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from threading import Barrier, Event, Thread
+
+import pytest
+
+from storage.database import Database, Transaction
+from storage.errors import InvalidInput, Refusal
+
+TIMEOUT_SECONDS = 10
+# Long enough for the other transaction to run to its end, if nothing makes it wait.
+HELD_OPEN_SECONDS = 0.2
+
+
+def errors_of(call: Callable[[], object]) -> list[tuple[str, str]]:
+    """Pointer and code of every field that the call is refused for."""
+    with pytest.raises(InvalidInput) as refusal:
+        call()
+    return [(error.pointer, error.code) for error in refusal.value.errors]
+
+
+def codes_of(*calls: Callable[[], object]) -> list[str]:
+    """The code with which each call is refused."""
+    return [_refusal_of(call).code for call in calls]
+
+
+def at_once(*calls: Callable[[], object]) -> list[str]:
+    """Run every call in a thread of its own at the same moment; the codes of those refused."""
+    barrier = Barrier(len(calls))
+
+    def after_the_others(call: Callable[[], object]) -> object:
+        barrier.wait(TIMEOUT_SECONDS)
+        return call()
+
+    return _codes_of_threads([partial(after_the_others, call) for call in calls])
+
+
+def overlapping(
+    database: Database, first: Callable[[Transaction], object], second: Callable[[], object]
+) -> list[str]:
+    """Run ``second`` while what ``first`` did is not committed yet; the codes of those refused."""
+    is_done = Event()
+
+    def first_held_open(tx: Transaction) -> None:
+        first(tx)
+        is_done.set()
+        time.sleep(HELD_OPEN_SECONDS)
+
+    def second_meanwhile() -> None:
+        is_done.wait(TIMEOUT_SECONDS)
+        second()
+
+    return _codes_of_threads([lambda: database.write_now(first_held_open), second_meanwhile])
+
+
+def _codes_of_threads(calls: list[Callable[[], object]]) -> list[str]:
+    codes: list[str] = []
+
+    def run(call: Callable[[], object]) -> None:
+        try:
+            call()
+        except Refusal as refusal:
+            codes.append(refusal.code)
+
+    threads = [Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return codes
+
+
+def _refusal_of(call: Callable[[], object]) -> Refusal:
+    with pytest.raises(Refusal) as refusal:
+        call()
+    return refusal.value

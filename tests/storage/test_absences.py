@@ -1,0 +1,332 @@
+"""Who sees which absence in which feed, and what of it (contract 8)."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+import pytest
+
+from storage import absences, feeds, leave, leave_types, people
+from storage.database import Database, Transaction
+from storage.feeds import FeedOwner
+from storage.ids import new_id
+from storage.pages import PageOf
+from storage.tables import LeaveRequestRow
+from storage.values import Absence, FeedScope, LeaveStatus, LeaveType, User
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    an_organisation,
+    caller_for,
+)
+
+FIRST_DAY = date(2025, 6, 1)
+LAST_DAY = date(2028, 6, 1)
+
+
+class Kind(NamedTuple):
+    """One state that a request can be in, as its columns show it."""
+
+    status: LeaveStatus
+    decided_days_ago: int | None = None
+    cancelled_days_ago: int | None = None
+
+
+PENDING = Kind("pending")
+APPROVED = Kind("approved", decided_days_ago=50)
+DECLINED = Kind("declined", decided_days_ago=1)
+WITHDRAWN = Kind("cancelled", cancelled_days_ago=1)
+WITHDRAWN_LONG_AGO = Kind("cancelled", cancelled_days_ago=31)
+CALLED_OFF = Kind("cancelled", decided_days_ago=50, cancelled_days_ago=29)
+CALLED_OFF_LONG_AGO = Kind("cancelled", decided_days_ago=50, cancelled_days_ago=31)
+
+KINDS = {
+    "pending": PENDING,
+    "approved": APPROVED,
+    "declined": DECLINED,
+    "withdrawn": WITHDRAWN,
+    "withdrawn_long_ago": WITHDRAWN_LONG_AGO,
+    "called_off": CALLED_OFF,
+    "called_off_long_ago": CALLED_OFF_LONG_AGO,
+}
+SHOWN_IN_PERSONAL = {"pending", "approved", "withdrawn", "called_off"}
+SHOWN_TO_OTHERS = {"approved", "called_off"}
+
+
+class Cast(NamedTuple):
+    """Ada is away. The others stand to her as their names here say."""
+
+    acme: Acme
+    ada: User
+    viewers: dict[str, User]
+
+
+def a_cast(database: Database) -> Cast:
+    acme = an_organisation(database)
+    head = a_person(database, acme, first_name="Head")
+    team = a_department(database, acme, name="Team", manager_id=head.id)
+    elsewhere = a_department(database, acme, name="Elsewhere")
+    manager = a_person(database, acme, first_name="Grace", department_id=elsewhere.id)
+    ada = a_person(database, acme, department_id=team.id, manager_id=manager.id)
+    colleague = a_person(database, acme, first_name="Carl", department_id=team.id)
+    stranger = a_person(database, acme, first_name="Hedy", department_id=elsewhere.id)
+    lone = a_person(database, acme, first_name="Lone")
+    viewers = {
+        "herself": ada,
+        "colleague": colleague,
+        "manager": manager,
+        "department head": head,
+        "other department": stranger,
+        "no department": lone,
+        "owner": acme.owner,
+    }
+    return Cast(acme, ada, viewers)
+
+
+def a_request(
+    database: Database,
+    acme: Acme,
+    user: User,
+    kind: Kind = APPROVED,
+    *,
+    start_date: date = date(2026, 6, 10),
+    end_date: date | None = None,
+    code: str = "annual",
+) -> str:
+    """A request in whatever state, written as a row: no rule is asked."""
+    end_date = end_date or start_date
+    request_id = new_id(NOW)
+    leave_type = type_of(database, acme, code)
+
+    def ago(number: int | None) -> datetime | None:
+        return None if number is None else NOW - timedelta(days=number)
+
+    database.write_now(
+        Transaction.insert,
+        LeaveRequestRow,
+        organisation_id=acme.id,
+        id=request_id,
+        user_id=user.id,
+        leave_type_id=leave_type.id,
+        status=kind.status,
+        start_date=start_date.isoformat(),
+        end_date=end_date.isoformat(),
+        total_half_days=2,
+        counted_halves="3",
+        decided_at=ago(kind.decided_days_ago),
+        cancelled_at=ago(kind.cancelled_days_ago),
+        created_at=NOW,
+        updated_at=NOW,
+        version=3,
+    )
+    return request_id
+
+
+def type_of(database: Database, acme: Acme, code: str) -> LeaveType:
+    types = database.read_now(leave_types.page, PageOf(100), by=acme.caller).items
+    return next(leave_type for leave_type in types if leave_type.code == code)
+
+
+def feed_of(database: Database, acme: Acme, user: User) -> FeedOwner:
+    token = database.write_now(feeds.personal_token, by=caller_for(acme, user), now=NOW)
+    return database.read_now(feeds.recognise, token)
+
+
+def seen(
+    database: Database, acme: Acme, viewer: User, scope: FeedScope, now: datetime = NOW
+) -> list[Absence]:
+    return database.read_now(
+        absences.visible,
+        feed_of(database, acme, viewer),
+        scope,
+        first_day=FIRST_DAY,
+        last_day=LAST_DAY,
+        now=now,
+    )
+
+
+def kinds_seen(database: Database, cast: Cast, viewer: str, scope: FeedScope) -> set[str]:
+    """Which of Ada's requests, one of each kind, the viewer's feed holds."""
+    made = {a_request(database, cast.acme, cast.ada, kind): name for name, kind in KINDS.items()}
+    found = seen(database, cast.acme, cast.viewers[viewer], scope)
+    assert all(absence.is_own is (viewer == "herself") for absence in found)
+    return {made[absence.request_id] for absence in found}
+
+
+def test_what_of_ones_own_leave_is_in_the_personal_feed(database: Database) -> None:
+    cast = a_cast(database)
+
+    assert kinds_seen(database, cast, "herself", "personal") == SHOWN_IN_PERSONAL
+
+
+@pytest.mark.parametrize("viewer", ["herself", "colleague", "manager", "department head"])
+def test_what_the_team_feed_shows_to_those_who_belong_together(
+    database: Database, viewer: str
+) -> None:
+    cast = a_cast(database)
+
+    assert kinds_seen(database, cast, viewer, "team") == SHOWN_TO_OTHERS
+
+
+@pytest.mark.parametrize("viewer", ["other department", "no department", "owner"])
+def test_the_team_feed_shows_nothing_to_the_rest(database: Database, viewer: str) -> None:
+    cast = a_cast(database)
+
+    assert kinds_seen(database, cast, viewer, "team") == set()
+
+
+@pytest.mark.parametrize(
+    "viewer",
+    [
+        "herself",
+        "colleague",
+        "manager",
+        "department head",
+        "other department",
+        "no department",
+        "owner",
+    ],
+)
+def test_what_the_organisations_feed_shows_to_everyone(database: Database, viewer: str) -> None:
+    cast = a_cast(database)
+
+    assert kinds_seen(database, cast, viewer, "org") == SHOWN_TO_OTHERS
+
+
+@pytest.mark.parametrize("viewer", ["colleague", "manager", "owner"])
+def test_a_personal_feed_shows_nobody_else(database: Database, viewer: str) -> None:
+    cast = a_cast(database)
+
+    assert kinds_seen(database, cast, viewer, "personal") == set()
+
+
+@pytest.mark.parametrize("viewer", ["colleague", "manager", "department head", "owner"])
+@pytest.mark.parametrize("kind", sorted(SHOWN_TO_OTHERS))
+def test_nobody_else_learns_the_name_or_colour_of_a_private_type(
+    database: Database, viewer: str, kind: str
+) -> None:
+    cast = a_cast(database)
+    a_request(database, cast.acme, cast.ada, KINDS[kind], code="sick")
+
+    [absence] = seen(database, cast.acme, cast.viewers[viewer], "org")
+
+    assert (absence.summary_type, absence.colour) == (None, None)
+    assert (absence.person_name, absence.is_own) == ("Ada Lovelace", False)
+
+
+@pytest.mark.parametrize("scope", ["personal", "team", "org"])
+def test_a_private_type_has_its_name_for_its_owner(database: Database, scope: FeedScope) -> None:
+    cast = a_cast(database)
+    a_request(database, cast.acme, cast.ada, code="sick")
+    sick = type_of(database, cast.acme, "sick")
+
+    [absence] = seen(database, cast.acme, cast.ada, scope)
+
+    assert (absence.summary_type, absence.colour) == (sick.name, sick.colour)
+
+
+def test_others_see_the_name_of_a_type_that_is_not_private(database: Database) -> None:
+    cast = a_cast(database)
+    a_request(database, cast.acme, cast.ada, code="annual")
+    annual = type_of(database, cast.acme, "annual")
+
+    [absence] = seen(database, cast.acme, cast.viewers["colleague"], "team")
+
+    assert (absence.summary_type, absence.colour) == (annual.name, annual.colour)
+
+
+def test_the_manager_of_ones_department_is_in_ones_team(database: Database) -> None:
+    cast = a_cast(database)
+    a_request(database, cast.acme, cast.viewers["department head"])
+
+    [absence] = seen(database, cast.acme, cast.ada, "team")
+
+    assert absence.person_name == "Head Lovelace"
+
+
+def test_ones_own_manager_from_elsewhere_is_not(database: Database) -> None:
+    cast = a_cast(database)
+    a_request(database, cast.acme, cast.viewers["manager"])
+
+    assert seen(database, cast.acme, cast.ada, "team") == []
+
+
+def test_moving_to_another_department_moves_the_team_feed(database: Database) -> None:
+    cast = a_cast(database)
+    a_request(database, cast.acme, cast.ada)
+    new = cast.viewers["other department"].department_id
+    by = cast.acme.caller
+
+    database.write_now(people.update, cast.ada.id, {"department_id": new}, by=by, now=NOW)
+
+    assert seen(database, cast.acme, cast.viewers["colleague"], "team") == []
+    assert len(seen(database, cast.acme, cast.viewers["other department"], "team")) == 1
+
+
+def test_an_organisation_never_sees_another(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    a_request(database, acme, acme.owner)
+
+    assert seen(database, other, other.owner, "org") == []
+    assert len(seen(database, acme, acme.owner, "org")) == 1
+
+
+def test_the_window_holds_both_of_its_days(database: Database) -> None:
+    acme = an_organisation(database)
+    one_day = timedelta(days=1)
+    for start_date, end_date in (
+        (FIRST_DAY - 3 * one_day, FIRST_DAY - one_day),
+        (FIRST_DAY - 3 * one_day, FIRST_DAY),
+        (FIRST_DAY - 365 * one_day, FIRST_DAY),
+        (LAST_DAY, LAST_DAY + one_day),
+        (LAST_DAY + one_day, LAST_DAY + one_day),
+    ):
+        a_request(database, acme, acme.owner, start_date=start_date, end_date=end_date)
+
+    found = seen(database, acme, acme.owner, "personal")
+
+    assert [absence.start_date for absence in found] == [
+        FIRST_DAY - 365 * one_day,
+        FIRST_DAY - 3 * one_day,
+        LAST_DAY,
+    ]
+    assert found[1].end_date == FIRST_DAY
+
+
+def test_a_person_without_a_time_zone_has_the_organisations(database: Database) -> None:
+    acme = an_organisation(database, timezone="Europe/London")
+    tokyo = a_person(database, acme, timezone="Asia/Tokyo")
+    a_request(database, acme, tokyo, start_date=date(2026, 6, 10))
+    a_request(database, acme, acme.owner, start_date=date(2026, 6, 11))
+
+    zones = [absence.timezone for absence in seen(database, acme, tokyo, "org")]
+
+    assert zones == ["Asia/Tokyo", "Europe/London"]
+
+
+def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -> None:
+    """The same through the use cases: what needs no approval was shown, what was pending was not."""
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    by = caller_for(acme, ada)
+    asked = {
+        code: database.write_now(
+            leave.submit,
+            by=by,
+            draft=leave.Draft(type_of(database, acme, code).id, day, day),
+            now=NOW,
+        )
+        for code, day in (("annual", date(2026, 6, 10)), ("sick", date(2026, 6, 11)))
+    }
+    for request in asked.values():
+        database.write_now(leave.cancel, request.id, by=by, now=NOW)
+
+    shown_to_others = seen(database, acme, acme.owner, "org")
+    shown_to_her = seen(database, acme, ada, "personal")
+
+    assert [absence.request_id for absence in shown_to_others] == [asked["sick"].id]
+    assert {absence.request_id for absence in shown_to_her} == {r.id for r in asked.values()}
+    assert {absence.status for absence in shown_to_her} == {"cancelled"}

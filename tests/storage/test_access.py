@@ -1,0 +1,334 @@
+"""API keys: who may make, see and revoke them, and whom a key is recognised as."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from storage import access, audit, people
+from storage.database import Database
+from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from storage.pages import PageOf
+from storage.secrets import fingerprint
+from storage.values import SCOPES, ApiKey, Caller, User, UserStatus
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+
+
+def a_key(
+    database: Database, by: Caller, for_user: User, **fields: Any
+) -> tuple[ApiKey, str]:
+    fields = {"name": "ci", "scopes": None, "variant": 1, "expires_at": None} | fields
+    return database.write_now(
+        access.create_key, for_user=for_user.id, by=by, now=NOW, **fields
+    )
+
+
+def recognised(database: Database, key: str, now: datetime = NOW) -> access.Recognised:
+    return database.read_now(access.recognise_key, key, now=now, request_id="r-1")
+
+
+def changed(key: str, position: int) -> str:
+    other = "A" if key[position] != "A" else "B"
+    return key[:position] + other + key[position + 1 :]
+
+
+def actions_of(database: Database, by: Caller) -> list[str]:
+    return [entry.action for entry in database.read_now(audit.entries, PageOf(100), by=by).items]
+
+
+def test_keys_are_of_one_length_and_carry_their_checksum() -> None:
+    keys = {access.new_api_key() for _ in range(50)}
+
+    assert len(keys) == 50
+    assert {len(key) for key in keys} == {len("hiatus_sk_live_") + 43 + 6}
+    assert all(map(access.is_well_formed, keys))
+
+
+@pytest.mark.parametrize("position", [0, 14, 15, 40, 57, 58, 63])
+def test_a_mistyped_character_makes_a_key_malformed(position: int) -> None:
+    assert not access.is_well_formed(changed(access.new_api_key(), position))
+
+
+@pytest.mark.parametrize("text", ["", "hiatus_sk_live_", "hiatus_sk_live_" + "é" * 49, "x" * 64])
+def test_other_texts_are_malformed(text: str) -> None:
+    assert not access.is_well_formed(text)
+
+
+def test_a_key_is_recognised_as_its_owner(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, role="approver")
+    key, secret = a_key(
+        database, caller_for(acme, ada), ada, scopes=["leave:write", "users:read"], variant=2
+    )
+
+    found = recognised(database, secret)
+
+    assert found.caller == Caller(
+        acme.id,
+        ada.id,
+        "approver",
+        frozenset({"leave:write", "leave:read", "users:read"}),
+        "api",
+        "r-1",
+        2,
+        key.id,
+    )
+    assert found.reference_version >= 1
+    assert found.last_used_at is None
+
+
+def test_neither_the_row_nor_the_audit_trail_holds_the_secret(database: Database) -> None:
+    acme = an_organisation(database)
+    key, secret = a_key(database, acme.caller, acme.owner)
+
+    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+
+    assert secret.startswith(key.prefix)
+    assert len(key.prefix) < 24
+    assert secret not in repr(entries)
+    assert fingerprint(secret) not in repr(entries)
+
+
+def test_a_role_that_changes_holds_on_the_next_request(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    _, secret = a_key(database, caller_for(acme, ada), ada)
+
+    database.write_now(people.update, ada.id, {"role": "admin"}, by=acme.caller, now=NOW)
+
+    assert recognised(database, secret).caller.role == "admin"
+
+
+def test_a_revoked_key_stops_at_once(database: Database) -> None:
+    acme = an_organisation(database)
+    key, secret = a_key(database, acme.caller, acme.owner)
+    recognised(database, secret)
+
+    database.write_now(access.revoke, key.id, by=acme.caller, now=NOW)
+
+    with pytest.raises(Unauthenticated):
+        recognised(database, secret)
+
+
+def test_revoking_twice_keeps_the_first_moment_and_one_entry(database: Database) -> None:
+    acme = an_organisation(database)
+    key, _ = a_key(database, acme.caller, acme.owner)
+    later = NOW + timedelta(hours=1)
+
+    first = database.write_now(access.revoke, key.id, by=acme.caller, now=NOW)
+    second = database.write_now(access.revoke, key.id, by=acme.caller, now=later)
+
+    assert first.revoked_at == second.revoked_at == NOW
+    assert actions_of(database, acme.caller).count("api_key.revoked") == 1
+
+
+def test_a_key_works_until_its_expiry(database: Database) -> None:
+    acme = an_organisation(database)
+    expiry = NOW + timedelta(days=1)
+    _, secret = a_key(database, acme.caller, acme.owner, expires_at=expiry)
+
+    assert recognised(database, secret, expiry - timedelta(milliseconds=1)).caller.user_id
+    with pytest.raises(Unauthenticated):
+        recognised(database, secret, expiry)
+
+
+@pytest.mark.parametrize("status", ["deactivated", "archived"])
+def test_keys_of_people_who_left_are_not_recognised(
+    database: Database, status: UserStatus
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    _, secret = a_key(database, caller_for(acme, ada), ada)
+    stop = people.deactivate if status == "deactivated" else people.archive
+
+    database.write_now(stop, ada.id, by=acme.caller, now=NOW)
+
+    with pytest.raises(Unauthenticated):
+        recognised(database, secret)
+
+
+def test_an_unknown_key_is_not_recognised(database: Database) -> None:
+    with pytest.raises(Unauthenticated):
+        recognised(database, access.new_api_key())
+
+
+def test_a_key_never_opens_another_organisation(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    _, ours = a_key(database, acme.caller, acme.owner)
+    key, theirs = a_key(database, other.caller, other.owner)
+
+    assert recognised(database, ours).caller.organisation_id == acme.id
+    assert recognised(database, theirs).caller.organisation_id == other.id
+    with pytest.raises(NotFound):
+        database.write_now(access.revoke, key.id, by=acme.caller, now=NOW)
+    assert recognised(database, theirs).caller.user_id == other.owner.id
+
+
+def test_a_first_key_makes_a_pending_person_active(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, status="pending")
+    shell = acme.caller._replace(user_id=None, source="cli")
+
+    _, secret = a_key(database, shell, ada)
+
+    assert database.read_now(people.get, ada.id, by=acme.caller).status == "active"
+    assert "user.activated" in actions_of(database, acme.caller)
+    assert recognised(database, secret).caller.user_id == ada.id
+
+
+@pytest.mark.parametrize("status", ["deactivated", "archived"])
+def test_people_who_left_get_no_key(database: Database, status: UserStatus) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, status=status)
+    shell = acme.caller._replace(user_id=None, source="cli")
+
+    with pytest.raises(InvalidInput) as refusal:
+        a_key(database, shell, ada)
+
+    assert refusal.value.code == "user_not_active"
+
+
+def test_nobody_makes_a_key_for_somebody_else(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    with pytest.raises(Forbidden):
+        a_key(database, acme.caller, ada)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"scopes": ["leave:admin"]}, "unknown_scope"),
+        ({"scopes": []}, "no_scopes"),
+        ({"scopes": ["webhooks:read"]}, "scope_not_held"),
+        ({"scopes": ["users:write"]}, "scope_not_held"),
+        ({"expires_at": NOW}, "expiry_in_past"),
+        ({"variant": 3}, "unknown_variant"),
+        ({"name": " "}, "invalid_length"),
+    ],
+)
+def test_what_a_key_cannot_be(database: Database, fields: dict[str, Any], code: str) -> None:
+    acme = an_organisation(database)
+    by = acme.caller._replace(scopes=frozenset({"leave:write", "users:read", "keys:write"}))
+
+    with pytest.raises(InvalidInput) as refusal:
+        a_key(database, by, acme.owner, **fields)
+
+    assert refusal.value.code == code
+
+
+def test_writing_includes_reading_for_a_new_key_too(database: Database) -> None:
+    acme = an_organisation(database)
+    by = acme.caller._replace(scopes=frozenset({"leave:write", "keys:write"}))
+
+    named, _ = a_key(database, by, acme.owner, scopes=["leave:read"])
+    default, _ = a_key(database, by, acme.owner)
+
+    assert named.scopes == ("leave:read",)
+    assert default.scopes == ("leave:read", "leave:write", "keys:read", "keys:write")
+
+
+def test_from_slack_a_key_may_have_every_scope(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    by = caller_for(acme, ada, source="slack", scopes=frozenset())
+
+    key, _ = a_key(database, by, ada)
+
+    assert key.scopes == SCOPES
+
+
+def three_keys(database: Database) -> tuple[Acme, User, list[str]]:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    keys = [
+        a_key(database, acme.caller, acme.owner)[0].id,
+        a_key(database, caller_for(acme, ada), ada)[0].id,
+        a_key(database, caller_for(acme, ada), ada)[0].id,
+    ]
+    return acme, ada, keys
+
+
+def ids_of(database: Database, by: Caller, page: PageOf, **fields: Any) -> list[str]:
+    found = database.read_now(access.page, page, by=by, **fields)
+    return [key.id for key in found.items]
+
+
+def test_members_see_their_own_keys_and_admins_all(database: Database) -> None:
+    acme, ada, keys = three_keys(database)
+    other = an_organisation(database, name="Other")
+
+    assert set(ids_of(database, caller_for(acme, ada), PageOf())) == set(keys[1:])
+    assert set(ids_of(database, acme.caller, PageOf())) == set(keys)
+    assert ids_of(database, acme.caller, PageOf(), own_only=True) == keys[:1]
+    assert ids_of(database, other.caller, PageOf()) == []
+
+
+def test_pages_of_keys_join_without_gap_or_repeat(database: Database) -> None:
+    acme, _, keys = three_keys(database)
+
+    first = database.read_now(access.page, PageOf(2), by=acme.caller)
+    second = database.read_now(access.page, PageOf(2, first.next_cursor), by=acme.caller)
+
+    assert sorted(key.id for key in first.items + second.items) == sorted(keys)
+    assert second.next_cursor is None
+
+
+def test_members_cannot_revoke_the_keys_of_others(database: Database) -> None:
+    acme, ada, keys = three_keys(database)
+    grace = a_person(database, acme, first_name="Grace")
+
+    with pytest.raises(NotFound):
+        database.write_now(access.revoke, keys[1], by=caller_for(acme, grace), now=NOW)
+
+    own = database.write_now(access.revoke, keys[1], by=caller_for(acme, ada), now=NOW)
+    by_admin = database.write_now(access.revoke, keys[2], by=acme.caller, now=NOW)
+    assert own.revoked_at == by_admin.revoked_at == NOW
+
+
+def test_what_is_no_id_is_no_key(database: Database) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(NotFound):
+        database.write_now(access.revoke, "nonsense", by=acme.caller, now=NOW)
+
+
+def test_all_keys_of_one_person_are_revoked_together(database: Database) -> None:
+    acme, ada, keys = three_keys(database)
+    database.write_now(access.revoke, keys[1], by=acme.caller, now=NOW)
+
+    count = database.write_now(access.revoke_all_of, ada.id, by=acme.caller, now=NOW)
+
+    living = database.read_now(access.page, PageOf(), by=acme.caller).items
+    assert count == 1
+    assert [key.id for key in living if key.revoked_at is None] == keys[:1]
+
+
+def test_the_last_use_is_kept_to_the_minute(database: Database) -> None:
+    acme = an_organisation(database)
+    key, secret = a_key(database, acme.caller, acme.owner)
+    used_at = NOW + timedelta(seconds=42)
+    before = recognised(database, secret)
+
+    database.write_now(access.touch, acme.id, key.id, now=used_at)
+
+    after = recognised(database, secret)
+    shown = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
+    assert shown.last_used_at == NOW
+    assert access.needs_touch(before, used_at)
+    assert not access.needs_touch(after, NOW + timedelta(seconds=59))
+    assert access.needs_touch(after, NOW + timedelta(seconds=60))
+
+
+def test_a_late_note_of_an_earlier_use_changes_nothing(database: Database) -> None:
+    acme = an_organisation(database)
+    key, _ = a_key(database, acme.caller, acme.owner)
+    database.write_now(access.touch, acme.id, key.id, now=NOW)
+
+    database.write_now(access.touch, acme.id, key.id, now=NOW - timedelta(minutes=5))
+
+    shown = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
+    assert shown.last_used_at == NOW

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from storage.amounts import check_half_days, half_days_of
+from storage.errors import InvalidInput
+
+
+@pytest.mark.parametrize(("days", "half_days"), [(0, 0), (25, 50), (2.5, 5), (366, 732), (-0.0, 0)])
+def test_days_become_half_days(days: float, half_days: int) -> None:
+    assert half_days_of(days, "leave_allowance") == half_days
+
+
+@pytest.mark.parametrize("days", [-0.5, 0.3, 366.5, 1e308, math.inf, -math.inf, math.nan])
+def test_what_is_no_number_of_halves_is_refused(days: float) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        half_days_of(days, "leave_allowance")
+
+    assert [(e.pointer, e.code) for e in refusal.value.errors] == [
+        ("/leave_allowance", "not_half_days")
+    ]
+
+
+def test_half_days_are_refused_by_the_fields_name_on_the_wire() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        check_half_days(733, "leave_allowance_half_days")
+
+    assert refusal.value.errors[0].pointer == "/leave_allowance"

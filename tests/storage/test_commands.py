@@ -1,0 +1,225 @@
+"""What operators type: what is printed where, and how a command exits."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from storage import access, organisations, people
+from storage.commands import build_app
+from storage.database import Database
+from storage.errors import Unauthenticated
+from storage.settings import StorageSettings
+from storage.values import SCOPES, Caller
+from tests.builders import NOW
+
+ACME = [
+    "init",
+    "--name=Acme",
+    "--country=GB",
+    "--timezone=Europe/London",
+    "--owner-email=ada@example.com",
+    "--owner-name=Ada King Lovelace",
+]
+
+
+class Shell:
+    """Runs commands over one SQLite file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.env = {"DATABASE_URL": f"sqlite:///{folder}/hiatus.db"}
+
+    def run(self, *words: str) -> Result:
+        result = CliRunner().invoke(build_app(self.env, lambda: NOW), list(words))
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    def json_of(self, *words: str) -> Any:
+        result = self.run(*words, "--json")
+        assert result.exit_code == 0, result.stderr
+        assert result.stdout.count("\n") == 1
+        return json.loads(result.stdout)
+
+    def recognised(self, key: str, now: datetime = NOW) -> Caller:
+        return self.read(access.recognise_key, key, now=now).caller
+
+    def read(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
+        settings = StorageSettings.from_env(self.env)
+        database = Database.open(settings.database_url, settings.secrets())
+        try:
+            return database.read_now(use_case, *args, **kwargs)
+        finally:
+            database.close()
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """An empty database with a schema."""
+    shell = Shell(tmp_path)
+    assert shell.run("migrate").exit_code == 0
+    return shell
+
+
+def refused(result: Result, *parts: str) -> None:
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+    assert [part for part in parts if part not in result.stderr] == []
+
+
+def test_init_prints_one_object_whose_key_works(shell: Shell) -> None:
+    made = shell.json_of(*ACME)
+
+    caller = shell.recognised(made["api_key"])
+    owner = shell.read(people.get, made["user_id"], by=caller)
+    assert set(made) == {"organisation_id", "user_id", "api_key"}
+    assert (caller.organisation_id, caller.user_id) == (made["organisation_id"], made["user_id"])
+    assert (caller.role, caller.scopes) == ("owner", frozenset(SCOPES))
+    assert (owner.first_name, owner.last_name, owner.status) == ("Ada", "King Lovelace", "active")
+
+
+def test_init_tells_people_the_key_too(shell: Shell) -> None:
+    result = shell.run(*ACME)
+
+    assert result.exit_code == 0
+    assert shell.recognised(result.stdout.split()[-1]).role == "owner"
+
+
+def test_init_on_an_empty_database_names_the_cure(tmp_path: Path) -> None:
+    refused(Shell(tmp_path).run(*ACME, "--json"), "hiatus migrate")
+
+
+@pytest.mark.parametrize(
+    "option", ["--country=XX", "--timezone=Nowhere", "--owner-email=ada", "--name= "]
+)
+def test_init_refuses_what_the_product_refuses_and_leaves_nothing(
+    shell: Shell, option: str
+) -> None:
+    refused(shell.run(*ACME, option))
+
+    assert shell.read(organisations.count) == 0
+
+
+def test_init_wants_two_names_of_the_owner(shell: Shell) -> None:
+    assert shell.run(*ACME, "--owner-name=Ada").exit_code == 2
+
+
+def test_migrating_twice_is_fine(shell: Shell) -> None:
+    assert shell.run("migrate").stdout == "The schema is up to date.\n"
+
+
+def test_a_key_has_every_scope_unless_some_are_named(shell: Shell) -> None:
+    shell.json_of(*ACME)
+    create = ["keys", "create", "--email=ADA@example.com", "--name=ci"]
+
+    whole = shell.json_of(*create)
+    narrow = shell.json_of(
+        *create, "--scope=leave:read", "--scope=users:read", "--variant=2"
+    )
+
+    assert set(whole) == {"id", "api_key"}
+    assert shell.recognised(whole["api_key"]).scopes == frozenset(SCOPES)
+    found = shell.recognised(narrow["api_key"])
+    assert (found.scopes, found.variant) == (frozenset({"leave:read", "users:read"}), 2)
+    assert found.key_id == narrow["id"]
+
+
+def test_a_key_works_to_the_end_of_its_last_day(shell: Shell) -> None:
+    shell.json_of(*ACME)
+    made = shell.json_of(
+        "keys", "create", "--email=ada@example.com", "--name=ci", "--expires=2026-06-30"
+    )
+    midnight = datetime(2026, 7, 1, tzinfo=UTC)
+
+    assert shell.recognised(made["api_key"], midnight - timedelta(seconds=1)).key_id == made["id"]
+    with pytest.raises(Unauthenticated):
+        shell.recognised(made["api_key"], midnight)
+
+
+def test_keys_are_listed_and_revoked(shell: Shell) -> None:
+    first = shell.json_of(*ACME)
+    made = shell.json_of("keys", "create", "--email=ada@example.com", "--name=ci")
+
+    revoked = shell.json_of("keys", "revoke", made["id"])
+
+    listed = {key["name"]: key for key in shell.json_of("keys", "list")["data"]}
+    assert revoked["id"] == made["id"]
+    assert listed["ci"]["revoked_at"] == revoked["revoked_at"]
+    assert listed["First key"]["revoked_at"] is None
+    assert made["api_key"] not in shell.run("keys", "list").stdout
+    assert shell.recognised(first["api_key"]).role == "owner"
+    with pytest.raises(Unauthenticated):
+        shell.recognised(made["api_key"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["keys", "create", "--email=nobody@example.com", "--name=ci"],
+        ["keys", "create", "--email=ada@example.com", "--name=ci", "--scope=leave:all"],
+        ["keys", "create", "--email=ada@example.com", "--name=ci", "--expires=2020-01-01"],
+        ["keys", "list", "--organisation=nobody"],
+        ["keys", "revoke", "nothing"],
+    ],
+    ids=lambda words: " ".join(words[-2:]),
+)
+def test_what_cannot_be_done_is_one_sentence(shell: Shell, words: list[str]) -> None:
+    shell.json_of(*ACME)
+
+    refused(shell.run(*words, "--json"))
+
+
+def test_before_init_there_is_nobody_to_make_a_key_for(shell: Shell) -> None:
+    refused(shell.run("keys", "create", "--email=a@example.com", "--name=ci"), "hiatus init")
+
+
+def test_with_several_organisations_one_has_to_be_named(shell: Shell) -> None:
+    shell.json_of(*ACME)
+    other = shell.json_of(*ACME, "--name=Other")
+    create = ["keys", "create", "--email=ada@example.com", "--name=ci"]
+
+    refused(shell.run(*create), "--organisation")
+    made = shell.json_of(*create, "--organisation=other")
+
+    assert shell.recognised(made["api_key"]).organisation_id == other["organisation_id"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["keys", "create", "--name=ci"],
+        ["keys", "create", "--email=a@b.cd", "--name=ci", "--variant=3"],
+        ["keys", "create", "--email=a@b.cd", "--name=ci", "--expires=tomorrow"],
+        ["keys", "revoke"],
+        ["init", "--nonsense"],
+        ["nonsense"],
+    ],
+    ids=lambda words: " ".join(words),
+)
+def test_wrong_usage_exits_with_two_and_says_so_on_stderr(shell: Shell, words: list[str]) -> None:
+    result = shell.run(*words)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
+
+
+def test_every_wrong_setting_is_named(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.env = {"DATABASE_URL": "postgresql://127.0.0.1/none"}
+
+    refused(shell.run("keys", "list", "--json"), "HIATUS_SECRET_KEYS")
+
+
+def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.env = {
+        "DATABASE_URL": f"postgresql:///none?host={tmp_path}",
+        "HIATUS_SECRET_KEYS": "A" * 43 + "=",
+    }
+
+    refused(shell.run("migrate"), "The database does not answer")

@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage import days
+from storage.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, Span, WorkingWeek
+from storage.errors import InvalidInput
+from storage.values import HalfDay
+
+MONDAY, WEDNESDAY, FRIDAY = date(2026, 3, 2), date(2026, 3, 4), date(2026, 3, 6)
+SATURDAY, SUNDAY = date(2026, 3, 7), date(2026, 3, 8)
+FIVE_DAYS = days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
+NO_HOLIDAYS: Mapping[date, Holiday] = {}
+
+masks = st.sampled_from((NOTHING, MORNING, AFTERNOON, WHOLE_DAY))
+weeks = st.tuples(*[masks] * 7)
+half_days: st.SearchStrategy[HalfDay | None] = st.sampled_from((None, "am", "pm"))
+dates = st.dates(date(2024, 1, 1), date(2028, 12, 31))
+calendars = st.dictionaries(
+    st.dates(date(2026, 1, 1), date(2026, 3, 31)),
+    st.builds(Holiday, st.just("Feast"), st.sampled_from((MORNING, AFTERNOON, WHOLE_DAY))),
+)
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> Span:
+    start_date = draw(st.dates(date(2026, 1, 1), date(2026, 3, 1)))
+    end_date = start_date + timedelta(days=draw(st.integers(0, 20)))
+    start_half_day, end_half_day = draw(half_days), draw(half_days)
+    if start_date == end_date and (start_half_day, end_half_day) == ("pm", "am"):
+        end_half_day = "pm"
+    return Span(start_date, end_date, start_half_day, end_half_day)
+
+
+def stored(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> str:
+    return days.counted_halves(days.count_days(span, week, holidays))
+
+
+def slots(span: Span) -> set[int]:
+    """The halves of a span one by one, built from `asked_halves` alone."""
+    reach = range(span.start_date.toordinal() - 1, span.end_date.toordinal() + 2)
+    return {
+        2 * ordinal + half
+        for ordinal in reach
+        for half, mask in ((0, MORNING), (1, AFTERNOON))
+        if days.asked_halves(span, date.fromordinal(ordinal)) & mask
+    }
+
+
+# Every line of the table of contract 4.
+HALF_DAY_TABLE = [
+    pytest.param(MONDAY, None, None, "3", id="one day, whole"),
+    pytest.param(MONDAY, "am", None, "1", id="one day from morning"),
+    pytest.param(MONDAY, "am", "am", "1", id="one day morning to morning"),
+    pytest.param(MONDAY, None, "am", "1", id="one day until midday"),
+    pytest.param(MONDAY, "pm", None, "2", id="one day from midday"),
+    pytest.param(MONDAY, "pm", "pm", "2", id="one day afternoon to afternoon"),
+    pytest.param(MONDAY, None, "pm", "2", id="one day ending in the afternoon alone"),
+    pytest.param(MONDAY, "am", "pm", "3", id="one day morning to afternoon"),
+    pytest.param(WEDNESDAY, None, None, "333", id="several, whole"),
+    pytest.param(WEDNESDAY, "am", None, "333", id="several from morning"),
+    pytest.param(WEDNESDAY, "pm", None, "233", id="several from midday"),
+    pytest.param(WEDNESDAY, None, "pm", "333", id="several until evening"),
+    pytest.param(WEDNESDAY, None, "am", "331", id="several until midday"),
+    pytest.param(WEDNESDAY, "pm", "am", "231", id="several from midday until midday"),
+    pytest.param(WEDNESDAY, "am", "am", "331", id="several from morning until midday"),
+    pytest.param(WEDNESDAY, "am", "pm", "333", id="several from morning until evening"),
+    pytest.param(WEDNESDAY, "pm", "pm", "233", id="several from midday until evening"),
+]
+
+
+@pytest.mark.parametrize(("end_date", "start_half_day", "end_half_day", "halves"), HALF_DAY_TABLE)
+def test_half_day_words_say_which_halves_are_asked_for(
+    end_date: date, start_half_day: HalfDay | None, end_half_day: HalfDay | None, halves: str
+) -> None:
+    span = days.asked_span(MONDAY, end_date, start_half_day, end_half_day)
+
+    assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == halves
+    assert (span.start_half_day, span.end_half_day) == (start_half_day, end_half_day)
+
+
+@pytest.mark.parametrize(
+    ("end_date", "start_half_day", "end_half_day", "pointer", "code"),
+    [
+        pytest.param(MONDAY, "pm", "am", "/end_half_day", "impossible_half_days", id="pm to am"),
+        pytest.param(
+            MONDAY - timedelta(days=1), None, None, "/end_date", "end_before_start", id="backwards"
+        ),
+        pytest.param(
+            MONDAY + timedelta(days=366), None, None, "/end_date", "too_long", id="367 days"
+        ),
+    ],
+)
+def test_an_impossible_span_is_refused_at_its_field(
+    end_date: date,
+    start_half_day: HalfDay | None,
+    end_half_day: HalfDay | None,
+    pointer: str,
+    code: str,
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        days.asked_span(MONDAY, end_date, start_half_day, end_half_day)
+
+    assert refusal.value.code == code
+    assert [(error.pointer, error.code) for error in refusal.value.errors] == [(pointer, code)]
+
+
+def test_366_days_are_still_one_request() -> None:
+    span = days.asked_span(MONDAY, MONDAY + timedelta(days=365))
+
+    assert len(days.count_days(span, FIVE_DAYS, NO_HOLIDAYS)) == 366
+
+
+@pytest.mark.parametrize(
+    ("given_days", "normal"),
+    [
+        pytest.param(["friday", "monday"], ("monday", "friday"), id="week order"),
+        pytest.param(["friday:pm"], ("friday:pm",), id="one half"),
+        pytest.param(["friday:pm", "friday:am"], ("friday",), id="two halves are the day"),
+        pytest.param(list(reversed(days.WEEKDAYS)), days.WEEKDAYS, id="all seven"),
+    ],
+)
+def test_working_days_have_one_normal_form(given_days: list[str], normal: tuple[str, ...]) -> None:
+    assert days.check_working_days(given_days) == normal
+    assert days.working_week(given_days) == days.working_week(normal)
+
+
+@pytest.mark.parametrize(
+    ("given_days", "errors"),
+    [
+        pytest.param([], [("/working_days", "no_working_days")], id="empty"),
+        pytest.param(
+            ["monday", "funday"], [("/working_days/1", "unknown_working_day")], id="unknown"
+        ),
+        pytest.param(["Monday"], [("/working_days/0", "unknown_working_day")], id="capital"),
+        pytest.param(["monday:noon"], [("/working_days/0", "unknown_working_day")], id="suffix"),
+        pytest.param(
+            ["monday", "tuesday", "monday"],
+            [("/working_days/2", "duplicate_working_day")],
+            id="twice",
+        ),
+        pytest.param(
+            ["friday", "friday:am"],
+            [("/working_days/1", "duplicate_working_day")],
+            id="day and its half",
+        ),
+        pytest.param(
+            ["friday:am", "friday"],
+            [("/working_days/1", "duplicate_working_day")],
+            id="half and its day",
+        ),
+        pytest.param(
+            ["x", "monday", "monday"],
+            [
+                ("/working_days/0", "unknown_working_day"),
+                ("/working_days/2", "duplicate_working_day"),
+            ],
+            id="every error at once",
+        ),
+    ],
+)
+def test_wrong_working_days_are_refused_where_they_stand(
+    given_days: list[str], errors: list[tuple[str, str]]
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        days.check_working_days(given_days)
+
+    assert [(error.pointer, error.code) for error in refusal.value.errors] == errors
+
+
+def test_working_days_of_another_field_are_refused_there() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        days.check_working_days(["never"], field="settings/days")
+
+    assert refusal.value.errors[0].pointer == "/settings/days/0"
+
+
+def test_a_working_week_is_one_mask_a_weekday() -> None:
+    assert days.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "week_entry", "holiday", "half_days", "why_less"),
+    [
+        pytest.param((None, None), "monday", None, 2, None, id="worked"),
+        pytest.param((None, None), "tuesday", None, 0, "not_worked", id="day off"),
+        pytest.param((None, None), "monday:am", None, 1, "half_worked", id="half a working day"),
+        pytest.param((None, "am"), "monday:am", None, 1, None, id="asked only what is worked"),
+        pytest.param((None, "am"), "monday:pm", None, 0, "not_worked", id="asked the free half"),
+        pytest.param((None, None), "monday", WHOLE_DAY, 0, "public_holiday", id="holiday"),
+        pytest.param((None, None), "monday", AFTERNOON, 1, "public_holiday", id="half holiday"),
+        pytest.param((None, "am"), "monday", AFTERNOON, 1, None, id="holiday in the other half"),
+        pytest.param((None, None), "tuesday", WHOLE_DAY, 0, "not_worked", id="holiday on day off"),
+        pytest.param(
+            (None, None), "monday:am", AFTERNOON, 1, "half_worked", id="holiday in free half"
+        ),
+        pytest.param(
+            (None, None), "monday:am", MORNING, 0, "public_holiday", id="holiday in worked half"
+        ),
+    ],
+)
+def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
+    asked: tuple[HalfDay | None, HalfDay | None],
+    week_entry: str,
+    holiday: int | None,
+    half_days: int,
+    why_less: str | None,
+) -> None:
+    holidays = {} if holiday is None else {MONDAY: Holiday("Feast", holiday)}
+
+    [day] = days.count_days(
+        days.asked_span(MONDAY, MONDAY, *asked), days.working_week((week_entry,)), holidays
+    )
+
+    assert (day.half_days, day.why_less) == (half_days, why_less)
+    assert day.holiday_name == (None if holiday is None else "Feast")
+
+
+def test_an_edge_on_a_day_off_takes_no_half_from_the_days_around_it() -> None:
+    span = days.asked_span(FRIDAY, SUNDAY, None, "am")
+
+    assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == "300"
+
+
+def test_every_date_is_explained_in_order() -> None:
+    span = days.asked_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
+    holidays = {MONDAY + timedelta(days=7): Holiday("Feast")}
+
+    assert [
+        (day.date, day.asked, day.worked, day.holiday, day.counted, day.why_less)
+        for day in days.count_days(span, FIVE_DAYS, holidays)
+    ] == [
+        (FRIDAY, AFTERNOON, WHOLE_DAY, NOTHING, AFTERNOON, None),
+        (SATURDAY, WHOLE_DAY, NOTHING, NOTHING, NOTHING, "not_worked"),
+        (SUNDAY, WHOLE_DAY, NOTHING, NOTHING, NOTHING, "not_worked"),
+        (date(2026, 3, 9), WHOLE_DAY, WHOLE_DAY, WHOLE_DAY, NOTHING, "public_holiday"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counted", "begins", "ends"),
+    [
+        pytest.param("3", False, False, id="whole day"),
+        pytest.param("1", False, True, id="a morning alone is an end"),
+        pytest.param("2", True, False, id="an afternoon alone is a start"),
+        pytest.param("233", True, False, id="from midday"),
+        pytest.param("331", False, True, id="until midday"),
+        pytest.param("002301000", True, True, id="days off around do not hide it"),
+        pytest.param("3123", False, False, id="halves in between are no edges"),
+        pytest.param("000", False, False, id="nothing counted"),
+        pytest.param("", False, False, id="empty"),
+    ],
+)
+def test_midday_edges_are_those_of_the_days_that_count(
+    counted: str, begins: bool, ends: bool
+) -> None:
+    assert days.begins_at_midday(counted) is begins
+    assert days.ends_at_midday(counted) is ends
+
+
+@pytest.mark.parametrize(
+    ("first_day", "last_day", "half_days"),
+    [
+        pytest.param(MONDAY, FRIDAY, 6, id="all of it"),
+        pytest.param(date.min, date.max, 6, id="wider"),
+        pytest.param(WEDNESDAY, WEDNESDAY, 1, id="one date"),
+        pytest.param(date.min, MONDAY, 2, id="the beginning"),
+        pytest.param(FRIDAY, date.max, 2, id="the end"),
+        pytest.param(date.min, MONDAY - timedelta(days=1), 0, id="just before"),
+        pytest.param(date.min, MONDAY - timedelta(days=3), 0, id="before"),
+        pytest.param(SATURDAY, date.max, 0, id="after"),
+        pytest.param(FRIDAY, MONDAY, 0, id="backwards"),
+    ],
+)
+def test_half_days_between_two_dates(first_day: date, last_day: date, half_days: int) -> None:
+    assert days.half_days_in("30123", MONDAY, first_day, last_day) == half_days
+
+
+@given(spans(), weeks, calendars)
+def test_a_count_never_exceeds_what_is_asked_or_worked(
+    span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]
+) -> None:
+    counted = days.count_days(span, week, holidays)
+
+    assert [day.date for day in counted] == [
+        span.start_date + timedelta(days=n)
+        for n in range((span.end_date - span.start_date).days + 1)
+    ]
+    assert all(day.asked == days.asked_halves(span, day.date) != NOTHING for day in counted)
+    assert all(day.worked == week[day.date.weekday()] for day in counted)
+    assert all(day.counted == day.asked & day.worked & (3 - day.holiday) for day in counted)
+    assert all((day.why_less is None) == (day.counted == day.asked) for day in counted)
+    assert days.total_half_days(days.counted_halves(counted)) == sum(d.half_days for d in counted)
+
+
+@given(spans(), weeks, calendars, st.data())
+def test_splitting_a_span_never_changes_the_total(
+    span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday], data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(span.first_slot, span.last_slot))
+    before = _span_of_slots(span.first_slot, cut)
+    after = _span_of_slots(cut + 1, span.last_slot)
+
+    parts = [stored(part, week, holidays) for part in (before, after) if part]
+    assert sum(map(days.total_half_days, parts)) == days.total_half_days(
+        stored(span, week, holidays)
+    )
+
+
+def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
+    if first_slot > last_slot:
+        return None
+    return days.asked_span(
+        date.fromordinal(first_slot // 2),
+        date.fromordinal(last_slot // 2),
+        "pm" if first_slot % 2 else "am",
+        "pm" if last_slot % 2 else "am",
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        pytest.param(
+            Span(MONDAY, MONDAY, None, "am"), Span(MONDAY, MONDAY, "pm"), False, id="two halves"
+        ),
+        pytest.param(
+            Span(MONDAY, WEDNESDAY, None, "am"),
+            Span(WEDNESDAY, FRIDAY, "pm"),
+            False,
+            id="meeting at midday",
+        ),
+        pytest.param(
+            Span(MONDAY, WEDNESDAY), Span(WEDNESDAY, FRIDAY, "pm"), True, id="one shared half"
+        ),
+        pytest.param(Span(MONDAY, FRIDAY), Span(WEDNESDAY, WEDNESDAY), True, id="inside"),
+        pytest.param(Span(MONDAY, FRIDAY), Span(SATURDAY, SUNDAY), False, id="next to each other"),
+    ],
+)
+def test_overlap_is_counted_in_halves(one: Span, other: Span, shared: bool) -> None:
+    assert days.overlaps(one, other) is shared
+    assert days.overlaps(other, one) is shared
+
+
+@given(spans(), spans())
+def test_spans_overlap_when_they_share_a_half(one: Span, other: Span) -> None:
+    assert days.overlaps(one, other) == bool(slots(one) & slots(other))
+    assert days.overlaps(one, other) == days.overlaps(other, one)
+    assert days.overlaps(one, one)
+
+
+@given(spans())
+def test_a_span_is_one_unbroken_run_of_halves(span: Span) -> None:
+    assert slots(span) == set(range(span.first_slot, span.last_slot + 1))
+
+
+@given(st.text("0123", max_size=40), dates, dates, dates)
+def test_half_days_of_a_partition_add_up(
+    counted: str, start_date: date, one_cut: date, other_cut: date
+) -> None:
+    first_cut, last_cut = sorted((one_cut, other_cut))
+    after_first, after_last = first_cut + timedelta(days=1), last_cut + timedelta(days=1)
+
+    assert days.half_days_in(counted, start_date, date.min, first_cut) + days.half_days_in(
+        counted, start_date, after_first, last_cut
+    ) + days.half_days_in(counted, start_date, after_last, date.max) == days.total_half_days(
+        counted
+    )

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from storage import audit, departments, people, reference
+from storage.database import Database
+from storage.errors import InUse, InvalidInput, NotFound
+from storage.pages import PageOf
+from tests.builders import NOW, a_department, a_person, an_organisation, caller_for
+from tests.refusals import codes_of
+
+LATER = NOW + timedelta(hours=1)
+
+
+def test_a_department_is_made_and_read_again(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+
+    made = a_department(database, acme, manager_id=grace.id, default_leave_allowance_half_days=57)
+
+    assert (made.manager_id, made.default_leave_allowance_half_days) == (grace.id, 57)
+    assert database.read_now(departments.get, made.id, by=acme.caller) == made
+    assert database.read_now(reference.of_organisation, acme.id).departments == {made.id: made}
+
+
+def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> None:
+    acme = an_organisation(database)
+    made = a_department(database, acme, default_leave_allowance_half_days=50)
+    database.read_now(reference.of_organisation, acme.id)
+
+    changes: dict[str, Any] = {"name": "Research", "default_leave_allowance_half_days": None}
+    after = database.write_now(departments.update, made.id, changes, by=acme.caller, now=LATER)
+
+    assert after == made._replace(**changes, updated_at=LATER, version=2)
+    assert database.read_now(reference.of_organisation, acme.id).departments[made.id] == after
+    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    assert (newest.action, newest.subject_id) == ("department.updated", made.id)
+    assert newest.changes == {
+        "name": {"before": "Engineering", "after": "Research"},
+        "default_leave_allowance_half_days": {"before": 50, "after": None},
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer", "code"),
+    [
+        ({}, "/name", "required"),
+        ({"name": "x" * 201}, "/name", "invalid_length"),
+        ({"name": "a", "default_leave_allowance_half_days": -1}, "/default_leave_allowance", None),
+        ({"name": "a", "manager_id": "grace"}, "/manager_id", "not_found"),
+        ({"name": "a", "colour": "red"}, "/colour", "unknown_field"),
+    ],
+)
+def test_wrong_fields_are_refused(
+    database: Database, fields: dict[str, Any], pointer: str, code: str | None
+) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput) as refusal:
+        database.write_now(departments.create, fields, by=acme.caller, now=NOW)
+
+    assert refusal.value.errors[0].pointer == pointer
+    assert refusal.value.code == (code or "not_half_days")
+
+
+def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    made = a_department(database, acme)
+    stranger = a_person(database, globex)
+    former = a_person(database, acme, status="archived")
+
+    def code_for(manager_id: str) -> str:
+        with pytest.raises(InvalidInput) as refusal:
+            database.write_now(
+                departments.update, made.id, {"manager_id": manager_id}, by=acme.caller, now=NOW
+            )
+        return refusal.value.code
+
+    assert code_for(stranger.id) == "not_found"
+    assert code_for(former.id) == "manager_archived"
+
+
+def test_an_empty_department_is_deleted(database: Database) -> None:
+    acme = an_organisation(database)
+    made = a_department(database, acme)
+
+    database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+
+    with pytest.raises(NotFound):
+        database.read_now(departments.get, made.id, by=acme.caller)
+    assert database.read_now(reference.of_organisation, acme.id).departments == {}
+    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    assert newest.action == "department.deleted"
+    assert newest.changes["name"] == {"before": "Engineering", "after": None}
+
+
+def test_a_department_that_somebody_belongs_to_stays(database: Database) -> None:
+    acme = an_organisation(database)
+    made = a_department(database, acme)
+    ada = a_person(database, acme, department_id=made.id)
+
+    with pytest.raises(InUse):
+        database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+
+    database.write_now(people.update, ada.id, {"department_id": None}, by=acme.caller, now=LATER)
+    database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+
+
+def test_another_organisations_departments_are_not_found(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    elsewhere = a_department(database, globex)
+
+    codes = codes_of(
+        lambda: database.read_now(departments.get, elsewhere.id, by=acme.caller),
+        lambda: database.write_now(
+            departments.update, elsewhere.id, {"name": "Ours"}, by=acme.caller, now=NOW
+        ),
+        lambda: database.write_now(departments.delete, elsewhere.id, by=acme.caller, now=NOW),
+        lambda: database.read_now(departments.get, "no-id", by=acme.caller),
+    )
+
+    assert codes == ["not_found"] * 4
+
+
+def test_only_admins_change_departments(database: Database) -> None:
+    acme = an_organisation(database)
+    made = a_department(database, acme)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+
+    codes = codes_of(
+        lambda: database.write_now(departments.create, {"name": "Mine"}, by=by, now=NOW),
+        lambda: database.write_now(departments.update, made.id, {}, by=by, now=NOW),
+        lambda: database.write_now(departments.delete, made.id, by=by, now=NOW),
+    )
+
+    assert codes == ["insufficient_role"] * 3
+
+
+def test_pages_come_in_the_order_of_creation(database: Database) -> None:
+    acme = an_organisation(database)
+    made = [
+        a_department(database, acme, now=NOW + timedelta(seconds=second)).id for second in range(3)
+    ]
+
+    first = database.read_now(departments.page, PageOf(2), by=acme.caller)
+    second = database.read_now(departments.page, PageOf(2, first.next_cursor), by=acme.caller)
+
+    assert [one.id for one in (*first.items, *second.items)] == made
+    assert second.next_cursor is None

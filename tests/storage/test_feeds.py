@@ -1,0 +1,224 @@
+"""Calendar feeds: tokens that open one person's calendar and nothing else."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from storage import audit, feeds, people
+from storage.database import Database
+from storage.errors import Forbidden, NotFound
+from storage.feeds import MAX_FEEDS, TooManyFeeds
+from storage.pages import PageOf
+from storage.values import UserStatus
+from tests.builders import (
+    NOW,
+    a_department,
+    a_person,
+    an_organisation,
+    caller_for,
+)
+
+
+def test_a_token_is_recognised_as_its_owner(database: Database) -> None:
+    acme = an_organisation(database, timezone="Europe/London")
+    department = a_department(database, acme)
+    ada = a_person(database, acme, timezone="Asia/Tokyo", department_id=department.id)
+    feed = database.write_now(feeds.create, "Phone", by=caller_for(acme, ada), now=NOW)
+
+    owner = database.read_now(feeds.recognise, feed.token)
+
+    assert (owner.organisation_id, owner.user_id) == (acme.id, ada.id)
+    assert (owner.name, owner.feed_name) == ("Ada Lovelace", "Phone")
+    assert (owner.timezone, owner.organisation_timezone) == ("Asia/Tokyo", "Europe/London")
+    assert owner.holiday_country_code == "GB"
+    assert owner.department_id == department.id
+
+
+def test_who_has_no_time_zone_gets_the_organisations(database: Database) -> None:
+    acme = an_organisation(database, timezone="Europe/London")
+
+    token = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+
+    assert database.read_now(feeds.recognise, token).timezone == "Europe/London"
+
+
+def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Database) -> None:
+    acme = an_organisation(database)
+    first = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+    second = database.write_now(feeds.create, "Wall", by=acme.caller, now=NOW)
+    database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+
+    shown = database.read_now(feeds.page, PageOf(), by=acme.caller).items
+
+    assert {feed.id: feed.token for feed in shown} == {
+        first.id: first.token,
+        second.id: second.token,
+    }
+    assert first.token != second.token
+
+
+def test_feeds_of_others_are_neither_seen_nor_revoked(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = caller_for(acme, a_person(database, acme))
+    feed = database.write_now(feeds.create, None, by=ada, now=NOW)
+
+    with pytest.raises(NotFound):
+        database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
+
+    assert database.read_now(feeds.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(feeds.recognise, feed.token).user_id == ada.user_id
+
+
+def test_a_revoked_feed_is_gone(database: Database) -> None:
+    acme = an_organisation(database)
+    feed = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+
+    database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
+
+    assert database.read_now(feeds.page, PageOf(), by=acme.caller).items == []
+    with pytest.raises(NotFound):
+        database.read_now(feeds.recognise, feed.token)
+    with pytest.raises(NotFound):
+        database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
+
+
+def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> None:
+    acme = an_organisation(database)
+    later = NOW + timedelta(hours=1)
+    token = database.write_now(feeds.personal_token, by=acme.caller, now=later)
+    entries = database.read_now(audit.entries, PageOf(1), by=acme.caller).items
+
+    with pytest.raises(NotFound):
+        database.write_now(feeds.revoke, entries[0].subject_id, by=acme.caller, now=NOW)
+
+    assert entries[0].subject_type == "calendar_feed"
+    assert database.read_now(feeds.recognise, token).user_id == acme.owner.id
+
+
+@pytest.mark.parametrize("token", ["", "nothing", "é", "a" * 5_000, "nul\0"])
+def test_unknown_tokens_are_not_found(database: Database, token: str) -> None:
+    with pytest.raises(NotFound):
+        database.read_now(feeds.recognise, token)
+
+
+@pytest.mark.parametrize("status", ["deactivated", "archived"])
+def test_tokens_of_people_who_left_are_not_found(database: Database, status: UserStatus) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    token = database.write_now(feeds.personal_token, by=caller_for(acme, ada), now=NOW)
+    stop = people.deactivate if status == "deactivated" else people.archive
+
+    database.write_now(stop, ada.id, by=acme.caller, now=NOW)
+
+    with pytest.raises(NotFound):
+        database.read_now(feeds.recognise, token)
+
+
+def test_the_personal_token_stays_the_same(database: Database) -> None:
+    acme = an_organisation(database)
+    assert database.read_now(feeds.find_personal_token, by=acme.caller) is None
+
+    first = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    second = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+
+    assert first == second == database.read_now(feeds.find_personal_token, by=acme.caller)
+
+
+def test_two_first_reads_at_once_get_the_same_token(database: Database) -> None:
+    acme = an_organisation(database)
+    together = threading.Barrier(4)
+
+    def read_first() -> str:
+        together.wait()
+        return database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+
+    with ThreadPoolExecutor(4) as pool:
+        reads = [pool.submit(read_first) for _ in range(4)]
+        tokens = {read.result() for read in reads}
+
+    assert len(tokens) == 1
+    assert database.read_now(feeds.find_personal_token, by=acme.caller) in tokens
+
+
+def test_regenerating_kills_the_old_personal_token_and_no_other(database: Database) -> None:
+    acme = an_organisation(database)
+    feed = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+    old = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+
+    new = database.write_now(feeds.regenerate, by=acme.caller, now=NOW)
+
+    assert database.write_now(feeds.personal_token, by=acme.caller, now=NOW) == new
+    assert database.read_now(feeds.recognise, new).user_id == acme.owner.id
+    assert database.read_now(feeds.recognise, feed.token).user_id == acme.owner.id
+    with pytest.raises(NotFound):
+        database.read_now(feeds.recognise, old)
+
+
+def test_a_first_token_may_come_from_regenerating(database: Database) -> None:
+    acme = an_organisation(database)
+
+    token = database.write_now(feeds.regenerate, by=acme.caller, now=NOW)
+
+    assert database.read_now(feeds.recognise, token).user_id == acme.owner.id
+
+
+def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    by = caller_for(acme, ada)
+    feed = database.write_now(feeds.create, None, by=by, now=NOW)
+    token = database.write_now(feeds.personal_token, by=by, now=NOW)
+    kept = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+
+    count = database.write_now(feeds.revoke_all_of, ada.id, by=acme.caller, now=NOW)
+
+    assert count == 2
+    assert database.read_now(feeds.recognise, kept).user_id == acme.owner.id
+    for dead in (feed.token, token):
+        with pytest.raises(NotFound):
+            database.read_now(feeds.recognise, dead)
+
+
+def test_a_person_has_a_bounded_number_of_feeds(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    made = [
+        database.write_now(feeds.create, None, by=acme.caller, now=NOW) for _ in range(MAX_FEEDS)
+    ]
+
+    with pytest.raises(TooManyFeeds):
+        database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+
+    database.write_now(feeds.revoke, made[0].id, by=acme.caller, now=NOW)
+    database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+
+
+def test_the_system_has_no_feed(database: Database) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(Forbidden):
+        database.write_now(
+            feeds.personal_token, by=acme.caller._replace(user_id=None), now=NOW
+        )
+
+
+def test_making_and_revoking_is_audited_without_the_token(database: Database) -> None:
+    acme = an_organisation(database)
+    feed = database.write_now(feeds.create, "Phone", by=acme.caller, now=NOW)
+    database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
+    database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    database.write_now(feeds.regenerate, by=acme.caller, now=NOW)
+
+    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+
+    assert {entry.action for entry in entries if entry.subject_type == "calendar_feed"} == {
+        "calendar_feed.created",
+        "calendar_feed.revoked",
+        "calendar_feed.token_created",
+        "calendar_feed.token_regenerated",
+    }
+    assert feed.token not in repr(entries)

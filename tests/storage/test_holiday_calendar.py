@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import MutableMapping
+from datetime import date
+from typing import cast
+
+import holidays
+import pytest
+from holidays.registry import COUNTRIES
+
+from storage import holiday_calendar
+from storage.days import WHOLE_DAY, Holiday
+from storage.errors import InvalidInput
+
+AUGUST_BANK_HOLIDAY = date(2026, 8, 31)
+
+
+@pytest.mark.parametrize(
+    ("code", "canonical"),
+    [
+        pytest.param("GB", "GB", id="country"),
+        pytest.param("gb", "GB", id="small letters"),
+        pytest.param(" de-by ", "DE-BY", id="region"),
+        pytest.param("FR-57", "FR-57", id="numbered region"),
+        pytest.param("de-augsburg", "DE-AUGSBURG", id="city"),
+    ],
+)
+def test_a_known_code_comes_back_in_capitals(code: str, canonical: str) -> None:
+    assert holiday_calendar.check_country(code) == canonical
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["", "XX", "UK", "GBR", "GB-XX", "GB-", "-GB", "GB-SCT-1", "XNYS", "UnitedKingdom", "ES-"],
+)
+def test_an_unknown_code_is_refused(code: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        holiday_calendar.check_country(code)
+
+    assert refusal.value.code == "unknown_country"
+    assert refusal.value.errors[0].pointer == "/country_code"
+
+
+def test_an_unknown_code_is_refused_at_the_field_it_came_in() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        holiday_calendar.check_country("XX", field="public_holiday_country_code")
+
+    assert refusal.value.errors[0].pointer == "/public_holiday_country_code"
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("GB", "United Kingdom"),
+        ("GB-SCT", "United Kingdom (Scotland)"),
+        ("de-by", "Germany (Bayern)"),
+        ("DE-AUGSBURG", "Germany (Augsburg)"),
+        ("US-CA", "United States (California)"),
+        ("US", "United States"),
+        ("HK", "Hong Kong"),
+        ("IM", "Isle of Man"),
+        ("CI", "Ivory Coast"),
+        ("CD", "Democratic Republic of the Congo"),
+        ("VC", "Saint Vincent and the Grenadines"),
+    ],
+)
+def test_a_country_has_an_english_name(code: str, name: str) -> None:
+    assert holiday_calendar.country_name(code) == name
+
+
+def test_names_agree_with_the_library_for_every_country() -> None:
+    described = {
+        entry[1]: (getattr(holidays, entry[0]).get_entity().__doc__ or "").split(" holidays.")[0]
+        for entry in COUNTRIES.values()
+    }
+    differing = {
+        code
+        for code, description in described.items()
+        if holiday_calendar.country_name(code) != description.strip()
+    }
+
+    # "Isle Of Man", "Timor Leste", "(the)" and "United States of America (the)" in the library.
+    assert differing == {"IM", "TL", "MP", "VI", "US"}
+
+
+def test_countries_are_listed_by_name() -> None:
+    names = [holiday_calendar.country_name(code) for code in holiday_calendar.countries()]
+
+    assert len(names) > 200
+    assert names == sorted(names)
+
+
+def test_regions_are_codes_that_can_be_used() -> None:
+    assert holiday_calendar.regions("gb") == ["GB-ENG", "GB-NIR", "GB-SCT", "GB-WLS"]
+    assert holiday_calendar.regions("JP") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "has_regions"),
+    [("GB", True), ("gb", True), ("JP", False), ("GB-SCT", False)],
+)
+def test_only_a_country_alone_leaves_a_region_to_choose(code: str, has_regions: bool) -> None:
+    assert holiday_calendar.has_regions(code) is has_regions
+
+
+def test_a_country_alone_has_only_what_holds_in_all_of_it() -> None:
+    assert AUGUST_BANK_HOLIDAY not in holiday_calendar.holidays_of("GB", 2026)
+    assert AUGUST_BANK_HOLIDAY in holiday_calendar.holidays_of("GB-ENG", 2026)
+    assert AUGUST_BANK_HOLIDAY not in holiday_calendar.holidays_of("GB-SCT", 2026)
+    assert date(2026, 11, 30) in holiday_calendar.holidays_of("GB-SCT", 2026)
+
+
+@pytest.mark.parametrize(
+    ("code", "day", "name"),
+    [
+        pytest.param("DE-BY", date(2026, 1, 6), "Epiphany", id="translated"),
+        pytest.param("DE", date(2026, 10, 3), "German Unity Day", id="translated country"),
+        pytest.param("GB", date(2026, 5, 4), "May Day", id="its own English"),
+        pytest.param("CA", date(2026, 9, 7), "Labour Day", id="its own spelling"),
+        pytest.param("NZ", date(2026, 2, 6), "Waitangi Day", id="no translations"),
+        pytest.param("DE-AUGSBURG", date(2026, 8, 8), "Augsburg Peace Festival", id="city"),
+    ],
+)
+def test_holidays_are_whole_days_with_english_names(code: str, day: date, name: str) -> None:
+    assert holiday_calendar.holidays_of(code, 2026)[day] == Holiday(name, WHOLE_DAY)
+
+
+def test_names_do_not_follow_the_locale_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", "de")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+
+    assert holiday_calendar.holidays_of("AT", 2031)[date(2031, 12, 25)].name == "Christmas Day"
+
+
+@pytest.mark.parametrize("code", ["GB", "gb-eng", "US", "NP", "UA"])
+@pytest.mark.parametrize("year", [1, 2027, 9999])
+def test_a_year_holds_its_own_dates_in_order(code: str, year: int) -> None:
+    known = list(holiday_calendar.holidays_of(code, year))
+
+    assert known == sorted(known)
+    assert {day.year for day in known} <= {year}
+
+
+def test_nobody_can_change_what_is_kept() -> None:
+    kept = holiday_calendar.holidays_of("GB", 2026)
+
+    assert holiday_calendar.holidays_of("GB", 2026) is kept
+    with pytest.raises(TypeError):
+        cast("MutableMapping[date, Holiday]", kept)[date(2026, 8, 31)] = Holiday("Mine")
+
+
+def test_holidays_between_includes_both_ends_and_crosses_years() -> None:
+    between = holiday_calendar.holidays_between("GB", date(2025, 12, 26), date(2026, 1, 1))
+
+    assert list(between) == [date(2025, 12, 26), date(2026, 1, 1)]
+    assert holiday_calendar.holidays_between("GB", date(2025, 12, 27), date(2025, 12, 31)) == {}
+
+
+def test_an_unknown_country_has_no_holidays_to_ask_for() -> None:
+    with pytest.raises(InvalidInput):
+        holiday_calendar.holidays_of("XX", 2026)
+
+
+def test_no_country_is_imported_before_one_is_asked_for() -> None:
+    program = (
+        "import sys; from storage import holiday_calendar as calendar;"
+        "calendar.countries(); calendar.country_name('GB');"
+        "print([name for name in sys.modules if name.startswith('holidays.countries')])"
+    )
+
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert printed.strip() == "[]"

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from storage import holiday_sets, reference
+from storage.database import Database, Transaction
+from storage.days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
+from storage.errors import InsufficientRole, InvalidInput
+from storage.ids import new_id
+from storage.pages import PageOf
+from storage.tables import HolidayOverrideRow
+from storage.values import HolidaySet
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.refusals import codes_of
+
+LATER = NOW + timedelta(hours=1)
+CHRISTMAS = date(2026, 12, 25)
+MARKET_DAY = date(2026, 6, 10)
+
+
+def added(database: Database, acme: Acme, country_code: str) -> HolidaySet:
+    return database.write_now(holiday_sets.add, country_code, by=acme.caller, now=LATER)
+
+
+def an_override(
+    database: Database,
+    acme: Acme,
+    day: date,
+    *,
+    name: str = "Market day",
+    is_holiday: bool = True,
+    half: str | None = None,
+) -> None:
+    """An override of the organisation's own set."""
+
+    def insert(tx: Transaction) -> None:
+        known = reference.of_organisation(tx, acme.id)
+        tx.insert(
+            HolidayOverrideRow,
+            organisation_id=acme.id,
+            id=new_id(NOW),
+            holiday_set_id=next(iter(known.holiday_sets)),
+            date=day.isoformat(),
+            name=name,
+            is_holiday=is_holiday,
+            half=half,
+            created_at=NOW,
+        )
+        reference.changed(tx, acme.id)
+
+    database.write_now(insert)
+
+
+def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
+    known = database.read_now(reference.of_organisation, acme.id)
+    return holiday_sets.holidays_between(known, code, day, day).get(day)
+
+
+def test_a_country_is_added_once(database: Database) -> None:
+    acme = an_organisation(database)
+
+    made = added(database, acme, "de-by")
+
+    assert (made.country_code, made.created_at) == ("DE-BY", LATER)
+    codes = codes_of(
+        lambda: added(database, acme, "DE-BY"),
+        lambda: added(database, acme, "de-by"),
+        lambda: added(database, acme, "GB"),
+    )
+    assert codes == ["already_exists"] * 3
+    found = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    assert [one.country_code for one in found] == ["GB", "DE-BY"]
+    assert found[1] == made
+
+
+def test_an_unknown_country_is_refused(database: Database) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput) as refusal:
+        added(database, acme, "XX")
+
+    assert [(e.pointer, e.code) for e in refusal.value.errors] == [
+        ("/country_code", "unknown_country")
+    ]
+
+
+def test_only_admins_add_a_country(database: Database) -> None:
+    acme = an_organisation(database)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(holiday_sets.add, "FR", by=by, now=NOW)
+
+
+def test_pages_belong_to_one_organisation(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    added(database, globex, "FR")
+    added(database, acme, "DE")
+
+    first = database.read_now(holiday_sets.page, PageOf(1), by=acme.caller)
+    second = database.read_now(holiday_sets.page, PageOf(1, first.next_cursor), by=acme.caller)
+
+    assert [one.country_code for one in (*first.items, *second.items)] == ["GB", "DE"]
+    assert second.next_cursor is None
+
+
+def test_the_countrys_holidays_show_through(database: Database) -> None:
+    acme = an_organisation(database)
+
+    assert holidays_on(database, acme, CHRISTMAS) == Holiday("Christmas Day", WHOLE_DAY)
+    assert holidays_on(database, acme, MARKET_DAY) is None
+
+
+@pytest.mark.parametrize(
+    ("half", "halves"), [(None, WHOLE_DAY), ("am", MORNING), ("pm", AFTERNOON)]
+)
+def test_an_override_adds_a_day_or_a_half(
+    database: Database, half: str | None, halves: int
+) -> None:
+    acme = an_organisation(database)
+
+    an_override(database, acme, MARKET_DAY, half=half)
+
+    assert holidays_on(database, acme, MARKET_DAY) == Holiday("Market day", halves)
+
+
+def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
+    acme = an_organisation(database)
+
+    an_override(database, acme, CHRISTMAS, name="Half Christmas", half="pm")
+
+    assert holidays_on(database, acme, CHRISTMAS) == Holiday("Half Christmas", AFTERNOON)
+
+
+@pytest.mark.parametrize(
+    ("half", "left"),
+    [
+        (None, None),
+        ("am", Holiday("Christmas Day", AFTERNOON)),
+        ("pm", Holiday("Christmas Day", MORNING)),
+    ],
+)
+def test_an_override_takes_a_day_or_a_half_away(
+    database: Database, half: str | None, left: Holiday | None
+) -> None:
+    acme = an_organisation(database)
+
+    an_override(database, acme, CHRISTMAS, is_holiday=False, half=half)
+
+    assert holidays_on(database, acme, CHRISTMAS) == left
+
+
+def test_taking_away_what_is_no_holiday_does_nothing(database: Database) -> None:
+    acme = an_organisation(database)
+
+    an_override(database, acme, MARKET_DAY, is_holiday=False)
+
+    assert holidays_on(database, acme, MARKET_DAY) is None
+
+
+def test_overrides_stay_with_their_set_and_organisation(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    an_override(database, acme, MARKET_DAY)
+
+    assert holidays_on(database, acme, MARKET_DAY, "GB-SCT") is None
+    assert holidays_on(database, globex, MARKET_DAY) is None
+
+
+def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
+    acme = an_organisation(database)
+    an_override(database, acme, MARKET_DAY)
+    known = database.read_now(reference.of_organisation, acme.id)
+
+    found = holiday_sets.holidays_between(known, "GB", CHRISTMAS, date(2027, 1, 1))
+
+    assert MARKET_DAY not in found
+    assert (min(found), max(found)) == (CHRISTMAS, date(2027, 1, 1))
+
+
+def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
+    acme = an_organisation(database)
+    known = database.read_now(reference.of_organisation, acme.id)
+    before = holiday_sets.holiday_count(known, "GB", 2026)
+    year_after = holiday_sets.holiday_count(known, "GB", 2027)
+
+    an_override(database, acme, MARKET_DAY, half="am")
+    an_override(database, acme, CHRISTMAS, is_holiday=False)
+    an_override(database, acme, date(2026, 6, 11))
+
+    known = database.read_now(reference.of_organisation, acme.id)
+    assert holiday_sets.holiday_count(known, "GB", 2026) == before + 1
+    assert holiday_sets.holiday_count(known, "GB", 2027) == year_after
+
+
+def test_a_person_has_his_own_country_or_the_organisations(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, public_holiday_country_code="fr")
+    hedy = a_person(database, acme, first_name="Hedy")
+    known = database.read_now(reference.of_organisation, acme.id)
+
+    assert holiday_sets.country_code_of(known, ada) == "FR"
+    assert holiday_sets.country_code_of(known, hedy) == "GB"
+    assert holiday_sets.country_name("GB-SCT") == "United Kingdom (Scotland)"

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from storage import audit, leave_types, reference
+from storage.database import Database, Transaction
+from storage.errors import CodeTaken, InvalidInput
+from storage.ids import new_id
+from storage.pages import PageOf
+from storage.reference import Reference
+from storage.tables import LeaveRequestRow
+from storage.values import LeaveType
+from tests.builders import NOW, Acme, a_leave_type, a_person, an_organisation, caller_for
+from tests.refusals import codes_of
+
+LATER = NOW + timedelta(hours=1)
+
+
+def known_of(database: Database, acme: Acme) -> Reference:
+    return database.read_now(reference.of_organisation, acme.id)
+
+
+def a_request_of(database: Database, acme: Acme, leave_type: LeaveType) -> None:
+    ada = a_person(database, acme)
+
+    def insert(tx: Transaction) -> None:
+        tx.insert(
+            LeaveRequestRow,
+            organisation_id=acme.id,
+            id=new_id(NOW),
+            user_id=ada.id,
+            leave_type_id=leave_type.id,
+            status="cancelled",
+            start_date="2026-06-01",
+            end_date="2026-06-01",
+            total_half_days=2,
+            counted_halves="3",
+            created_at=NOW,
+            updated_at=NOW,
+            version=1,
+        )
+
+    database.write_now(insert)
+
+
+def test_a_type_needs_only_a_name(database: Database) -> None:
+    acme = an_organisation(database)
+
+    made = a_leave_type(database, acme, name="Congé d'étude")
+
+    assert (made.code, made.requires_approval, made.deducts_allowance) == (
+        "conge-d-etude",
+        True,
+        True,
+    )
+    assert database.read_now(leave_types.get, made.id, by=acme.caller) == made
+    assert known_of(database, acme).leave_types[made.id] == made
+
+
+def test_every_field_is_kept_in_its_normal_form(database: Database) -> None:
+    acme = an_organisation(database)
+
+    made = a_leave_type(
+        database,
+        acme,
+        code="study_2",
+        colour="#AABBCC",
+        emoji=":Books:",
+        requires_approval=False,
+        deducts_allowance=False,
+        allow_overdraft=True,
+        is_paid=False,
+        is_private=True,
+        requires_note=True,
+        min_notice_days=14,
+        max_consecutive_days=5,
+    )
+
+    stored = database.read_now(leave_types.get, made.id, by=acme.caller)
+    assert stored == made
+    assert (stored.code, stored.colour, stored.emoji) == ("study_2", "#aabbcc", "books")
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"name": ""}, "invalid_length"),
+        ({"code": "Study Leave"}, "invalid_code"),
+        ({"code": "a" * 65}, "invalid_code"),
+        ({"code": ""}, "invalid_code"),
+        ({"colour": "red"}, "invalid_colour"),
+        ({"colour": "#12345"}, "invalid_colour"),
+        ({"emoji": "two words"}, "invalid_emoji"),
+        ({"emoji": ":"}, "invalid_emoji"),
+        ({"is_paid": None}, "not_a_boolean"),
+        ({"min_notice_days": -1}, "out_of_range"),
+        ({"min_notice_days": 731}, "out_of_range"),
+        ({"min_notice_days": True}, "out_of_range"),
+        ({"max_consecutive_days": 0}, "out_of_range"),
+        ({"max_consecutive_days": 367}, "out_of_range"),
+        ({"flavour": "mint"}, "unknown_field"),
+    ],
+)
+def test_wrong_fields_are_refused(database: Database, fields: dict[str, Any], code: str) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput) as refusal:
+        a_leave_type(database, acme, **fields)
+
+    assert refusal.value.code == code
+
+
+def test_a_code_is_unique_in_the_organisation(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme)
+
+    with pytest.raises(CodeTaken):
+        a_leave_type(database, acme, code="annual")
+    with pytest.raises(CodeTaken):
+        database.write_now(
+            leave_types.update, study.id, {"code": "sick"}, by=acme.caller, now=LATER
+        )
+
+
+def test_a_change_is_kept_and_audited(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme)
+
+    after = database.write_now(
+        leave_types.update, study.id, {"min_notice_days": 7}, by=acme.caller, now=LATER
+    )
+
+    assert after == study._replace(min_notice_days=7, updated_at=LATER, version=2)
+    assert known_of(database, acme).leave_types[study.id] == after
+    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    assert (newest.action, newest.changes) == (
+        "leave_type.updated",
+        {"min_notice_days": {"before": 0, "after": 7}},
+    )
+
+
+def test_a_type_that_nobody_had_is_deleted(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme)
+
+    left = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
+
+    assert left is None
+    assert study.id not in known_of(database, acme).leave_types
+
+
+def test_a_type_that_somebody_had_is_archived_and_can_come_back(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme)
+    a_request_of(database, acme, study)
+
+    left = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
+    again = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
+    back = database.write_now(
+        leave_types.update, study.id, {"is_archived": False}, by=acme.caller, now=LATER
+    )
+
+    assert left == study._replace(is_archived=True, updated_at=LATER, version=2)
+    assert again == left
+    assert (back.is_archived, back.version) == (False, 3)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        lambda study: study.id,
+        lambda study: study.id.upper(),
+        lambda study: "study",
+        lambda study: "Study",
+        lambda study: " study LEAVE ",
+    ],
+    ids=["id", "id in capitals", "code", "code in capitals", "name"],
+)
+def test_a_type_is_meant_by_id_code_or_name(
+    database: Database, word: Callable[[LeaveType], str]
+) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme, code="study")
+
+    found = leave_types.by_word(known_of(database, acme), word(study))
+
+    assert found == study
+
+
+def test_a_name_means_the_type_in_use(database: Database) -> None:
+    acme = an_organisation(database)
+    former = a_leave_type(database, acme, code="study", is_archived=True)
+    current = a_leave_type(database, acme, code="study-2")
+    known = known_of(database, acme)
+
+    assert leave_types.by_word(known, "Study leave") == current
+    assert leave_types.by_word(known, "study") == former
+
+
+def test_an_unknown_word_is_refused(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    elsewhere = a_leave_type(database, globex)
+
+    with pytest.raises(InvalidInput) as refusal:
+        leave_types.by_word(known_of(database, acme), elsewhere.id)
+
+    assert [(e.pointer, e.code) for e in refusal.value.errors] == [
+        ("/leave_type", "unknown_leave_type")
+    ]
+
+
+def test_another_organisations_types_are_not_found(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    elsewhere = a_leave_type(database, globex)
+
+    codes = codes_of(
+        lambda: database.read_now(leave_types.get, elsewhere.id, by=acme.caller),
+        lambda: database.write_now(
+            leave_types.update, elsewhere.id, {"name": "Ours"}, by=acme.caller, now=NOW
+        ),
+        lambda: database.write_now(leave_types.delete, elsewhere.id, by=acme.caller, now=NOW),
+    )
+
+    assert codes == ["not_found"] * 3
+
+
+def test_only_admins_change_types(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+
+    codes = codes_of(
+        lambda: database.write_now(leave_types.create, {"name": "Mine"}, by=by, now=NOW),
+        lambda: database.write_now(leave_types.update, study.id, {}, by=by, now=NOW),
+        lambda: database.write_now(leave_types.delete, study.id, by=by, now=NOW),
+    )
+
+    assert codes == ["insufficient_role"] * 3

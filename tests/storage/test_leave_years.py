@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from datetime import date, timedelta
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage import leave_years
+from storage.errors import InvalidInput
+from storage.leave_years import LeaveYear, LeaveYearRule
+
+CALENDAR = LeaveYearRule("calendar", 4, 6)
+FISCAL = LeaveYearRule("fiscal", 4, 6)
+LEAP_DAY = LeaveYearRule("fiscal", 2, 29)
+ANNIVERSARY = LeaveYearRule("anniversary", 4, 6, date(2021, 9, 15))
+
+anchors = st.dates(date(2024, 1, 1), date(2024, 12, 31))  # A leap year, so 29 February is met.
+rules = st.builds(
+    lambda kind, anchor, start_date: LeaveYearRule(kind, anchor.month, anchor.day, start_date),
+    st.sampled_from(("calendar", "fiscal", "anniversary")),
+    anchors,
+    st.none() | st.dates(date(1996, 1, 1), date(2030, 12, 31)),
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "day", "first_day", "last_day", "name"),
+    [
+        pytest.param(
+            CALENDAR, date(2026, 1, 1), date(2026, 1, 1), date(2026, 12, 31), "2026", id="calendar"
+        ),
+        pytest.param(
+            FISCAL, date(2026, 4, 5), date(2025, 4, 6), date(2026, 4, 5), "2025/26", id="last day"
+        ),
+        pytest.param(
+            FISCAL, date(2026, 4, 6), date(2026, 4, 6), date(2027, 4, 5), "2026/27", id="first day"
+        ),
+        pytest.param(
+            LeaveYearRule("fiscal", 1, 1),
+            date(2026, 7, 1),
+            date(2026, 1, 1),
+            date(2026, 12, 31),
+            "2026",
+            id="fiscal from January",
+        ),
+        pytest.param(
+            ANNIVERSARY,
+            date(2026, 9, 14),
+            date(2025, 9, 15),
+            date(2026, 9, 14),
+            "2025/26",
+            id="anniversary",
+        ),
+        pytest.param(
+            ANNIVERSARY._replace(start_date=None),
+            date(2026, 9, 14),
+            date(2026, 4, 6),
+            date(2027, 4, 5),
+            "2026/27",
+            id="anniversary of nobody is the organisation's",
+        ),
+        pytest.param(
+            LEAP_DAY, date(2027, 2, 28), date(2027, 2, 28), date(2028, 2, 28), "2027/28", id="leap"
+        ),
+        pytest.param(
+            LEAP_DAY,
+            date(2028, 2, 29),
+            date(2028, 2, 29),
+            date(2029, 2, 27),
+            "2028/29",
+            id="leap day itself",
+        ),
+        pytest.param(
+            FISCAL,
+            date(1999, 12, 31),
+            date(1999, 4, 6),
+            date(2000, 4, 5),
+            "1999/00",
+            id="century",
+        ),
+        pytest.param(
+            FISCAL, date.max, date(9999, 4, 6), date.max, "9999/00", id="end of the calendar"
+        ),
+        pytest.param(FISCAL, date.min, date.min, date(1, 4, 5), "1", id="start of the calendar"),
+    ],
+)
+def test_a_date_falls_in_one_leave_year(
+    rule: LeaveYearRule, day: date, first_day: date, last_day: date, name: str
+) -> None:
+    year = leave_years.leave_year_containing(rule, day)
+
+    assert year == LeaveYear(first_day, last_day)
+    assert year.name == name
+
+
+def test_a_span_across_new_year_touches_both_years() -> None:
+    touched = leave_years.leave_years_touched(CALENDAR, date(2026, 12, 30), date(2027, 1, 2))
+
+    assert [year.name for year in touched] == ["2026", "2027"]
+
+
+def test_a_span_within_a_year_touches_one() -> None:
+    touched = leave_years.leave_years_touched(CALENDAR, date(2026, 1, 1), date(2026, 12, 31))
+
+    assert [year.name for year in touched] == ["2026"]
+
+
+@given(rules, st.dates(date(1990, 1, 1), date(2060, 12, 31)))
+def test_leave_years_tile_time(rule: LeaveYearRule, day: date) -> None:
+    year = leave_years.leave_year_containing(rule, day)
+
+    assert year.first_day <= day <= year.last_day
+    assert 365 <= (year.last_day - year.first_day).days + 1 <= 366
+    assert leave_years.leave_year_containing(rule, year.first_day) == year
+    assert leave_years.leave_year_containing(rule, year.last_day) == year
+    following = leave_years.leave_year_containing(rule, year.last_day + timedelta(days=1))
+    assert following.first_day == year.last_day + timedelta(days=1)
+    assert leave_years.leave_year_beginning_in(rule, year.first_day.year) == year
+
+
+@given(rules, st.dates(date(1990, 1, 1), date(2060, 12, 31)), st.integers(0, 1200))
+def test_touched_years_follow_each_other_and_cover_the_span(
+    rule: LeaveYearRule, first_day: date, length_days: int
+) -> None:
+    last_day = first_day + timedelta(days=length_days)
+
+    touched = leave_years.leave_years_touched(rule, first_day, last_day)
+
+    assert touched[0].first_day <= first_day <= touched[0].last_day
+    assert touched[-1].first_day <= last_day <= touched[-1].last_day
+    assert [year.first_day for year in touched[1:]] == [
+        year.last_day + timedelta(days=1) for year in touched[:-1]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("month", "day", "pointer"),
+    [
+        pytest.param(2, 31, "/leave_year_start_day", id="31 February"),
+        pytest.param(2, 30, "/leave_year_start_day", id="30 February"),
+        pytest.param(4, 31, "/leave_year_start_day", id="31 April"),
+        pytest.param(1, 32, "/leave_year_start_day", id="32 January"),
+        pytest.param(1, 0, "/leave_year_start_day", id="day 0"),
+        pytest.param(13, 1, "/leave_year_start_month", id="month 13"),
+        pytest.param(0, 1, "/leave_year_start_month", id="month 0"),
+    ],
+)
+def test_a_day_that_no_year_has_is_refused(month: int, day: int, pointer: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        leave_years.check_leave_year_start(month, day)
+
+    assert refusal.value.code == "impossible_date"
+    assert refusal.value.errors[0].pointer == pointer
+
+
+@given(anchors)
+def test_every_day_of_a_leap_year_may_begin_a_leave_year(anchor: date) -> None:
+    leave_years.check_leave_year_start(anchor.month, anchor.day)
+
+
+YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("start_date", "half_days"),
+    [
+        pytest.param(None, 50, id="no start date"),
+        pytest.param(date(2019, 5, 1), 50, id="here for years"),
+        pytest.param(date(2026, 1, 1), 50, id="from the first day"),
+        pytest.param(date(2026, 1, 2), 50, id="a day late, rounded up"),
+        pytest.param(date(2026, 7, 1), 26, id="184 of 365 days: 25.2 rounded up"),
+        pytest.param(date(2026, 12, 31), 1, id="last day"),
+        pytest.param(date(2027, 1, 1), 0, id="not yet here"),
+    ],
+)
+def test_a_first_year_gives_its_part_rounded_up(start_date: date | None, half_days: int) -> None:
+    assert leave_years.prorated_half_days(50, YEAR_2026, start_date) == half_days
+
+
+def test_a_whole_number_is_not_rounded_up() -> None:
+    # 73 of 365 days are exactly a fifth.
+    assert leave_years.prorated_half_days(50, YEAR_2026, date(2026, 10, 20)) == 10
+
+
+@given(st.integers(0, 200), st.dates(date(2026, 1, 1), date(2026, 12, 31)))
+def test_the_part_never_exceeds_the_allowance_and_falls_with_every_day(
+    allowance_half_days: int, start_date: date
+) -> None:
+    part = leave_years.prorated_half_days(allowance_half_days, YEAR_2026, start_date)
+    a_day_later = leave_years.prorated_half_days(
+        allowance_half_days, YEAR_2026, start_date + timedelta(days=1)
+    )
+
+    assert 0 <= a_day_later <= part <= allowance_half_days
+    present = (date(2027, 1, 1) - start_date).days
+    assert part == ceil(round(allowance_half_days * present / 365, 9))

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from storage import audit, holiday_sets, leave_types, organisations, reference
+from storage.database import Database
+from storage.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
+from storage.organisations import NewOrganisation
+from storage.pages import PageOf
+from storage.values import Organisation, User
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+
+LATER = NOW + timedelta(hours=1)
+NEW = NewOrganisation("Åcme & Söhne", "gb", "Europe/London", "ada@example.com", "Ada", "Lovelace")
+
+
+def created(database: Database, **changes: Any) -> tuple[Organisation, User]:
+    return database.write_now(organisations.create, NEW._replace(**changes), source="cli", now=NOW)
+
+
+def updated(database: Database, acme: Acme, **changes: Any) -> Organisation:
+    return database.write_now(organisations.update, changes, by=acme.caller, now=LATER)
+
+
+def test_a_new_organisation_has_everything_it_needs(database: Database) -> None:
+    organisation, owner = created(database)
+
+    known = database.read_now(reference.of_organisation, organisation.id)
+    assert known.organisation == organisation
+    assert organisation.slug == "acme-sohne"
+    assert organisation.working_days == ("monday", "tuesday", "wednesday", "thursday", "friday")
+    assert organisation.default_leave_allowance_half_days == 50
+    assert organisation.slack_members_join is True
+    assert (owner.role, owner.status) == ("owner", "pending")
+    assert [one.country_code for one in known.holiday_sets.values()] == ["GB"]
+
+
+def test_a_new_organisation_has_the_five_types_in_order(database: Database) -> None:
+    acme = an_organisation(database)
+
+    found = database.read_now(leave_types.page, PageOf(), by=acme.caller).items
+
+    assert [(t.code, t.requires_approval, t.deducts_allowance, t.is_private) for t in found] == [
+        ("annual", True, True, False),
+        ("sick", False, False, True),
+        ("unpaid", True, False, False),
+        ("parental", True, False, False),
+        ("compassionate", True, False, True),
+    ]
+
+
+def test_what_happens_at_the_beginning_is_audited(database: Database) -> None:
+    acme = an_organisation(database)
+
+    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+
+    by_the_system = [entry.action for entry in entries if entry.actor_id is None]
+    assert sorted(set(by_the_system)) == [
+        "holiday_set.created",
+        "leave_type.created",
+        "organisation.created",
+        "user.created",
+    ]
+    assert {entry.source for entry in entries if entry.actor_id is None} == {"cli"}
+
+
+def test_slugs_of_one_name_are_numbered(database: Database) -> None:
+    slugs = [created(database, name="Acme")[0].slug for _ in range(3)]
+
+    assert slugs == ["acme", "acme-2", "acme-3"]
+
+
+def test_a_name_without_letters_still_gives_a_slug(database: Database) -> None:
+    organisation, _ = created(database, name="株式会社")
+
+    assert organisation.slug == "organisation"
+
+
+def test_a_slug_can_be_chosen_once(database: Database) -> None:
+    organisation, _ = created(database, slug="acme-uk")
+
+    assert organisation.slug == "acme-uk"
+    with pytest.raises(AlreadyExists):
+        created(database, slug="acme-uk")
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"country_code": "XX"}, "unknown_country"),
+        ({"timezone": "Europe/Atlantis"}, "unknown_timezone"),
+        ({"timezone": "../etc/passwd"}, "unknown_timezone"),
+        ({"timezone": ""}, "unknown_timezone"),
+        ({"name": " "}, "invalid_length"),
+        ({"slug": "Not A Slug"}, "invalid_slug"),
+        ({"slug": ""}, "invalid_slug"),
+        ({"owner_email": "ada"}, "invalid_email"),
+    ],
+)
+def test_a_wrong_beginning_leaves_nothing_behind(
+    database: Database, changes: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        created(database, **changes)
+
+    assert refusal.value.code == code
+    assert database.read_now(organisations.count) == 0
+
+
+def test_settings_change_and_are_audited(database: Database) -> None:
+    acme = an_organisation(database)
+
+    after = updated(
+        database,
+        acme,
+        name=" Acme Ltd ",
+        working_days=["friday:am", "monday"],
+        default_leave_allowance_half_days=61,
+        carry_over_half_days=10,
+    )
+
+    assert (after.name, after.working_days) == ("Acme Ltd", ("monday", "friday:am"))
+    assert (after.default_leave_allowance_half_days, after.updated_at) == (61, LATER)
+    assert database.read_now(organisations.get, by=acme.caller) == after
+    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    assert newest.action == "organisation.updated"
+    assert newest.changes["name"] == {"before": "Acme", "after": "Acme Ltd"}
+    assert newest.changes["carry_over_half_days"] == {"before": 0, "after": 10}
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "code"),
+    [
+        ({"timezone": "Europe/Atlantis"}, "/timezone", "unknown_timezone"),
+        ({"country_code": "GB-XXX"}, "/country_code", "unknown_country"),
+        ({"working_days": ["funday"]}, "/working_days/0", "unknown_working_day"),
+        ({"leave_year_type": "lunar"}, "/leave_year_type", "unknown_leave_year_type"),
+        (
+            {"leave_year_start_month": 2, "leave_year_start_day": 31},
+            "/leave_year_start_day",
+            "impossible_date",
+        ),
+        ({"default_leave_allowance_half_days": 733}, "/default_leave_allowance", "not_half_days"),
+        ({"day_starts_at": "9:00"}, "/day_starts_at", "invalid_time"),
+        ({"midday_at": "18:00"}, "/midday_at", "working_hours_out_of_order"),
+        ({"name": None}, "/name", "invalid_length"),
+        ({"slug": "other"}, "/slug", "unknown_field"),
+    ],
+)
+def test_wrong_settings_are_refused(
+    database: Database, changes: dict[str, Any], pointer: str, code: str
+) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput) as refusal:
+        updated(database, acme, **changes)
+
+    assert [(error.pointer, error.code) for error in refusal.value.errors] == [(pointer, code)]
+    assert database.read_now(organisations.get, by=acme.caller) == acme.organisation
+
+
+def test_half_of_an_impossible_date_is_refused_too(database: Database) -> None:
+    acme = an_organisation(database, leave_year_start_month=1, leave_year_start_day=31)
+
+    with pytest.raises(InvalidInput) as refusal:
+        updated(database, acme, leave_year_start_month=2)
+
+    assert refusal.value.code == "impossible_date"
+
+
+def test_a_new_country_gets_a_holiday_set_once(database: Database) -> None:
+    acme = an_organisation(database)
+
+    updated(database, acme, country_code="de-by")
+    updated(database, acme, country_code="GB")
+    updated(database, acme, country_code="DE-BY")
+
+    found = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    assert [one.country_code for one in found] == ["GB", "DE-BY"]
+
+
+def test_only_admins_change_settings(database: Database) -> None:
+    acme = an_organisation(database)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(organisations.update, {"name": "Mine"}, by=by, now=LATER)
+
+
+def test_the_only_organisation_is_found_while_it_is_the_only_one(database: Database) -> None:
+    none = database.read_now(organisations.only_one)
+    acme = an_organisation(database)
+    one = database.read_now(organisations.only_one)
+    an_organisation(database, name="Globex")
+    two = database.read_now(organisations.only_one)
+
+    assert (none, one, two) == (None, acme.organisation, None)
+    assert database.read_now(organisations.count) == 2
+
+
+def test_organisations_are_found_by_slug(database: Database) -> None:
+    acme = an_organisation(database)
+
+    assert database.read_now(organisations.by_slug, "acme") == acme.organisation
+    with pytest.raises(NotFound):
+        database.read_now(organisations.by_slug, "globex")

@@ -1,0 +1,658 @@
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from storage import access, audit, feeds, joining, people
+from storage.database import Database, Transaction
+from storage.errors import (
+    CannotArchiveSelf,
+    EmailTaken,
+    InsufficientRole,
+    LastOwner,
+    NotFound,
+    NotYourField,
+    UnusableCursor,
+)
+from storage.ids import new_id
+from storage.joining import NotAMember
+from storage.pages import PageOf
+from storage.values import Caller, User
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
+from tests.refusals import at_once, codes_of, errors_of, overlapping
+
+LATER = NOW + timedelta(hours=1)
+ADA = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
+
+
+def created(database: Database, acme: Acme, **fields: Any) -> User:
+    return database.write_now(people.create, ADA | fields, by=acme.caller, now=NOW)
+
+
+def updated(database: Database, acme: Acme, user: User, **changes: Any) -> User:
+    return database.write_now(people.update, user.id, changes, by=acme.caller, now=LATER)
+
+
+def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
+    """Sorted by name: entries of one millisecond have no order."""
+    page = database.read_now(audit.entries, PageOf(100), by=acme.caller, subject_id=user.id)
+    return sorted(entry.action for entry in page.items)
+
+
+def joined(database: Database, acme: Acme, **said: Any) -> User:
+    slack_says: dict[str, Any] = {
+        "slack_user_id": "U1",
+        "email": "ada@example.com",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "timezone": "Europe/Paris",
+        "avatar_url": None,
+    }
+    return database.write_now(joining.join_from_slack, acme.id, **slack_says | said, now=LATER)
+
+
+def test_a_new_person_is_a_pending_member(database: Database) -> None:
+    acme = an_organisation(database)
+
+    ada = created(database, acme)
+
+    assert (ada.role, ada.status, ada.version) == ("member", "pending", 1)
+    assert ada.created_at == ada.updated_at == NOW
+    assert database.read_now(people.get, ada.id, by=acme.caller) == ada
+    assert actions_on(database, acme, ada) == ["user.created"]
+
+
+def test_every_field_can_be_given_at_once(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    engineering = a_department(database, acme)
+    given = {
+        "role": "approver",
+        "department_id": engineering.id,
+        "manager_id": grace.id,
+        "job_title": "Analyst",
+        "start_date": date(2026, 1, 5),
+        "working_days": ("friday:am", "monday"),
+        "public_holiday_country_code": "gb-sct",
+        "leave_allowance_half_days": 55,
+    }
+
+    ada = created(database, acme, **given)
+
+    kept = given | {
+        "working_days": ("monday", "friday:am"),
+        "public_holiday_country_code": "GB-SCT",
+    }
+    stored = database.read_now(people.get, ada.id, by=acme.caller)._asdict()
+    assert {name: stored[name] for name in kept} == kept
+
+
+def test_every_wrong_field_is_named(database: Database) -> None:
+    acme = an_organisation(database)
+
+    errors = errors_of(
+        lambda: created(
+            database,
+            acme,
+            email="ada@",
+            first_name="  ",
+            last_name="Love\x00lace",
+            role="king",
+            working_days=[],
+            public_holiday_country_code="XX",
+            leave_allowance_half_days=-1,
+            shoe_size=38,
+        )
+    )
+
+    assert errors == [
+        ("/email", "invalid_email"),
+        ("/first_name", "invalid_length"),
+        ("/last_name", "control_character"),
+        ("/role", "unknown_role"),
+        ("/working_days", "no_working_days"),
+        ("/public_holiday_country_code", "unknown_country"),
+        ("/leave_allowance", "not_half_days"),
+        ("/shoe_size", "unknown_field"),
+    ]
+
+
+def test_the_required_fields_are_named_when_they_are_missing(database: Database) -> None:
+    acme = an_organisation(database)
+
+    errors = errors_of(lambda: database.write_now(people.create, {}, by=acme.caller, now=NOW))
+
+    assert errors == [(f"/{n}", "required") for n in ("email", "first_name", "last_name")]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ada",
+        "ada@example",
+        "ada @example.com",
+        "ada@exa mple.com",
+        "@example.com",
+        "a@b@example.com",
+        "ada@-example.com",
+        "ada@example..com",
+        "Ada <ada@example.com>",
+        "a" * 65 + "@example.com",
+        "ada@" + "a" * 60 + ("." + "b" * 60) * 3 + ".example",
+    ],
+)
+def test_what_is_no_address_is_refused(database: Database, address: str) -> None:
+    acme = an_organisation(database)
+
+    errors = errors_of(lambda: created(database, acme, email=address))
+
+    assert errors == [("/email", "invalid_email")]
+
+
+def test_an_address_is_taken_without_case(database: Database) -> None:
+    acme = an_organisation(database)
+    created(database, acme, email="Straße@Example.com")
+
+    with pytest.raises(EmailTaken):
+        created(database, acme, email="STRASSE@example.COM")
+
+
+def test_an_address_may_be_used_in_two_organisations(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    created(database, acme)
+
+    ada_of_globex = created(database, globex)
+
+    assert ada_of_globex.email == ADA["email"]
+
+
+def test_of_two_equal_addresses_at_once_one_wins(database: Database) -> None:
+    acme = an_organisation(database)
+
+    codes = at_once(*[lambda: created(database, acme)] * 2)
+
+    assert codes == ["email_taken"]
+    assert len(database.read_now(people.list_all, by=acme.caller)) == 2
+
+
+@pytest.mark.parametrize("role", ["member", "approver"])
+def test_only_admins_make_people(database: Database, role: Any) -> None:
+    acme = an_organisation(database)
+    by = caller_for(acme, a_person(database, acme, role=role))
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(people.create, ADA, by=by, now=NOW)
+
+
+def test_an_admin_neither_makes_nor_touches_an_owner(database: Database) -> None:
+    acme = an_organisation(database)
+    admin = a_person(database, acme, role="admin")
+    member = a_person(database, acme, first_name="Hedy")
+    by = caller_for(acme, admin)
+
+    codes = codes_of(
+        lambda: database.write_now(people.create, ADA | {"role": "owner"}, by=by, now=NOW),
+        lambda: database.write_now(people.update, member.id, {"role": "owner"}, by=by, now=NOW),
+        lambda: database.write_now(people.update, admin.id, {"role": "owner"}, by=by, now=NOW),
+        lambda: database.write_now(
+            people.update, acme.owner.id, {"job_title": "Chief"}, by=by, now=NOW
+        ),
+        lambda: database.write_now(people.archive, acme.owner.id, by=by, now=NOW),
+        lambda: database.write_now(people.deactivate, acme.owner.id, by=by, now=NOW),
+    )
+
+    assert codes == ["insufficient_role"] * 6
+
+
+def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    after = updated(database, acme, ada, job_title="Countess", working_days=["monday"])
+
+    assert after == ada._replace(
+        job_title="Countess", working_days=("monday",), updated_at=LATER, version=ada.version + 1
+    )
+    assert database.read_now(people.get, ada.id, by=acme.caller) == after
+    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    assert (newest.action, newest.actor_id) == ("user.updated", acme.owner.id)
+    assert newest.changes == {
+        "job_title": {"before": None, "after": "Countess"},
+        "working_days": {"before": None, "after": ["monday"]},
+    }
+
+
+def test_null_returns_to_the_organisations_working_days(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, working_days=["monday"])
+
+    after = updated(database, acme, ada, working_days=None)
+
+    assert after.working_days is None
+
+
+def test_a_change_of_nothing_changes_nothing(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    after = updated(database, acme, ada, first_name=ada.first_name, role=ada.role)
+
+    assert after == ada
+    assert actions_on(database, acme, ada) == ["user.activated", "user.created"]
+
+
+def test_people_change_their_own_names_and_nothing_else(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, role="approver")
+    by = caller_for(acme, ada)
+
+    after = database.write_now(people.update, ada.id, {"first_name": " Augusta "}, by=by, now=NOW)
+
+    assert after.first_name == "Augusta"
+    with pytest.raises(NotYourField) as refusal:
+        database.write_now(
+            people.update, ada.id, {"role": "owner", "job_title": "x"}, by=by, now=NOW
+        )
+    assert refusal.value.fields == ("role",)
+
+
+def test_people_do_not_change_each_other(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(
+            people.update, hedy.id, {"first_name": "H"}, by=caller_for(acme, ada), now=NOW
+        )
+
+
+@pytest.mark.parametrize("use_case", [people.archive, people.deactivate, people.reactivate])
+def test_only_admins_stop_or_restart_people(database: Database, use_case: Any) -> None:
+    acme = an_organisation(database)
+    ada, hedy = a_person(database, acme), a_person(database, acme, role="approver")
+
+    codes = codes_of(
+        lambda: database.write_now(use_case, ada.id, by=caller_for(acme, ada), now=NOW),
+        lambda: database.write_now(use_case, ada.id, by=caller_for(acme, hedy), now=NOW),
+    )
+
+    assert codes == ["insufficient_role"] * 2
+
+
+def test_another_organisations_people_are_not_found(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    stranger = a_person(database, globex)
+
+    codes = codes_of(
+        lambda: database.read_now(people.get, stranger.id, by=acme.caller),
+        lambda: database.write_now(people.update, stranger.id, {}, by=acme.caller, now=NOW),
+        lambda: database.write_now(people.archive, stranger.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people.deactivate, stranger.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people.reactivate, stranger.id, by=acme.caller, now=NOW),
+    )
+
+    assert codes == ["not_found"] * 5
+
+
+@pytest.mark.parametrize("wrong_id", ["no-id", "", new_id(NOW), new_id(NOW).upper(), "\x00"])
+def test_what_is_no_id_is_not_found(database: Database, wrong_id: str) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(NotFound):
+        database.read_now(people.get, wrong_id, by=acme.caller)
+
+
+def test_references_into_another_organisation_are_not_found(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    ada, stranger = a_person(database, acme), a_person(database, globex)
+    elsewhere = a_department(database, globex)
+
+    manager = errors_of(lambda: updated(database, acme, ada, manager_id=stranger.id))
+    department = errors_of(lambda: created(database, acme, department_id=elsewhere.id))
+    no_id = errors_of(lambda: updated(database, acme, ada, department_id="engineering"))
+
+    assert manager == [("/manager_id", "not_found")]
+    assert department == no_id == [("/department_id", "not_found")]
+
+
+def test_a_circle_of_three_managers_is_refused(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    grace = a_person(database, acme, first_name="Grace", manager_id=ada.id)
+    hedy = a_person(database, acme, first_name="Hedy", manager_id=grace.id)
+
+    errors = errors_of(lambda: updated(database, acme, ada, manager_id=hedy.id))
+
+    assert errors == [("/manager_id", "manager_cycle")]
+
+
+def test_nobody_manages_himself(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    errors = errors_of(lambda: updated(database, acme, ada, manager_id=ada.id))
+
+    assert errors == [("/manager_id", "manager_cycle")]
+
+
+def test_two_who_become_each_others_manager_at_once_form_no_circle(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
+
+    codes = overlapping(
+        database,
+        lambda tx: people.update(tx, ada.id, {"manager_id": grace.id}, by=acme.caller, now=LATER),
+        lambda: updated(database, acme, grace, manager_id=ada.id),
+    )
+
+    assert codes == ["manager_cycle"]
+
+
+def test_an_archived_manager_is_refused_and_a_former_one_stays(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    hedy = a_person(database, acme, first_name="Hedy", manager_id=grace.id)
+    ada = a_person(database, acme)
+    database.write_now(people.archive, grace.id, by=acme.caller, now=NOW)
+
+    errors = errors_of(lambda: updated(database, acme, ada, manager_id=grace.id))
+    after = updated(database, acme, hedy, manager_id=grace.id, job_title="Inventor")
+
+    assert errors == [("/manager_id", "manager_archived")]
+    assert after.manager_id == grace.id
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda database, acme: updated(database, acme, acme.owner, role="admin"),
+        lambda database, acme: database.write_now(
+            people.archive, acme.owner.id, by=acme.caller, now=NOW
+        ),
+        lambda database, acme: database.write_now(
+            people.deactivate, acme.owner.id, by=acme.caller, now=NOW
+        ),
+    ],
+    ids=["demoted", "archived", "deactivated"],
+)
+def test_the_last_active_owner_stays(database: Database, lose: Any) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, role="owner", status="pending")
+    a_person(database, acme, role="owner", status="deactivated")
+
+    with pytest.raises(LastOwner):
+        lose(database, acme)
+
+
+def test_of_two_owners_demoted_at_once_one_remains(database: Database) -> None:
+    acme = an_organisation(database)
+    second = a_person(database, acme, role="owner")
+
+    codes = overlapping(
+        database,
+        lambda tx: people.update(tx, acme.owner.id, {"role": "member"}, by=acme.caller, now=LATER),
+        lambda: updated(database, acme, second, role="member"),
+    )
+
+    assert codes == ["last_owner"]
+    assert len(database.read_now(people.list_all, by=acme.caller, role="owner")) == 1
+
+
+def test_of_two_owners_who_stop_each_other_at_once_one_remains(database: Database) -> None:
+    acme = an_organisation(database)
+    second = a_person(database, acme, role="owner")
+    by_second = caller_for(acme, second)
+
+    codes = overlapping(
+        database,
+        lambda tx: people.archive(tx, second.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people.deactivate, acme.owner.id, by=by_second, now=NOW),
+    )
+
+    assert codes == ["last_owner"]
+
+
+@pytest.mark.parametrize("use_case", [people.archive, people.deactivate])
+def test_nobody_stops_himself(database: Database, use_case: Any) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, role="owner")
+
+    with pytest.raises(CannotArchiveSelf):
+        database.write_now(use_case, acme.owner.id, by=acme.caller, now=NOW)
+
+
+def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    by_ada = caller_for(acme, ada)
+    database.write_now(feeds.personal_token, by=by_ada, now=NOW)
+    database.write_now(
+        access.create_key,
+        for_user=ada.id,
+        name="ci",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=by_ada,
+        now=NOW,
+    )
+
+    archived = database.write_now(people.archive, ada.id, by=acme.caller, now=LATER)
+
+    assert (archived.status, archived.version) == ("archived", ada.version + 1)
+    assert database.read_now(people.get, ada.id, by=acme.caller) == archived
+    keys = database.read_now(access.page, PageOf(), by=acme.caller).items
+    assert [key.revoked_at for key in keys] == [LATER]
+    assert database.read_now(feeds.find_personal_token, by=by_ada) is None
+    assert "user.archived" in actions_on(database, acme, ada)
+
+
+def test_an_archived_person_is_never_changed_again(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, status="archived")
+
+    again = database.write_now(people.archive, ada.id, by=acme.caller, now=LATER)
+
+    assert again == ada
+    codes = codes_of(
+        lambda: updated(database, acme, ada, first_name="Augusta"),
+        lambda: database.write_now(people.deactivate, ada.id, by=acme.caller, now=LATER),
+        lambda: database.write_now(people.reactivate, ada.id, by=acme.caller, now=LATER),
+    )
+
+    assert codes == ["user_archived"] * 3
+
+
+def test_a_deactivated_person_comes_back(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    off = database.write_now(people.deactivate, ada.id, by=acme.caller, now=LATER)
+    still_off = database.write_now(people.deactivate, ada.id, by=acme.caller, now=LATER)
+    back = database.write_now(people.reactivate, ada.id, by=acme.caller, now=LATER)
+
+    assert (off.status, back.status) == ("deactivated", "active")
+    assert still_off == off
+    assert actions_on(database, acme, ada) == [
+        "user.activated",
+        "user.created",
+        "user.deactivated",
+        "user.reactivated",
+    ]
+
+
+def test_activating_is_for_the_pending_only(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = created(database, acme)
+
+    active = database.write_now(people.activate, ada, by=acme.caller, now=LATER)
+    again = database.write_now(people.activate, active, by=acme.caller, now=LATER)
+
+    assert active.status == "active"
+    assert again == active
+
+
+def test_the_list_is_filtered_and_in_the_order_of_creation(database: Database) -> None:
+    acme = an_organisation(database)
+    engineering = a_department(database, acme)
+    ada = a_person(database, acme, department_id=engineering.id, now=NOW + timedelta(minutes=2))
+    grace = a_person(
+        database, acme, role="approver", status="pending", now=NOW + timedelta(minutes=1)
+    )
+
+    def ids(**filters: Any) -> list[str]:
+        found = database.read_now(people.list_all, by=acme.caller, **filters)
+        return [user.id for user in found]
+
+    assert ids() == [acme.owner.id, grace.id, ada.id]
+    assert ids(status="active") == [acme.owner.id, ada.id]
+    assert ids(role="approver") == [grace.id]
+    assert ids(department_id=engineering.id) == [ada.id]
+    assert ids(department_id=engineering.id, role="approver") == []
+
+
+def test_filtering_by_a_foreign_department_is_not_found(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    elsewhere = a_department(database, globex)
+
+    filters: dict[str, Any] = {"by": acme.caller, "department_id": elsewhere.id}
+    codes = codes_of(
+        lambda: database.read_now(people.list_all, **filters),
+        lambda: database.read_now(people.page, PageOf(), **filters),
+    )
+
+    assert codes == ["not_found"] * 2
+
+
+def test_pages_hold_everybody_once(database: Database) -> None:
+    acme = an_organisation(database)
+    made = [acme.owner.id, *[a_person(database, acme).id for _ in range(4)]]
+
+    first = database.read_now(people.page, PageOf(2), by=acme.caller)
+    second = database.read_now(people.page, PageOf(2, first.next_cursor), by=acme.caller)
+    third = database.read_now(people.page, PageOf(2, second.next_cursor), by=acme.caller)
+
+    found = [user.id for page in (first, second, third) for user in page.items]
+    assert sorted(found) == sorted(made)
+    assert third.next_cursor is None
+
+
+def test_a_cursor_belongs_to_its_filters(database: Database) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme)
+    cursor = database.read_now(people.page, PageOf(1), by=acme.caller).next_cursor
+
+    with pytest.raises(UnusableCursor):
+        database.read_now(people.page, PageOf(1, cursor), by=acme.caller, role="member")
+
+
+def test_an_unknown_slack_member_joins_as_an_active_member(database: Database) -> None:
+    acme = an_organisation(database)
+
+    ada = joined(database, acme)
+
+    assert (ada.role, ada.status, ada.slack_user_id) == ("member", "active", "U1")
+    assert ada.timezone == "Europe/Paris"
+    assert joined(database, acme) == ada
+
+
+def test_a_slack_member_is_recognised_by_his_address_without_case(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = created(database, acme, role="admin")
+
+    found = joined(database, acme, email="ADA@example.com", first_name="Countess")
+
+    assert (found.id, found.role, found.first_name) == (ada.id, "admin", "Ada")
+    assert (found.status, found.slack_user_id) == ("active", "U1")
+    assert actions_on(database, acme, ada) == ["user.activated", "user.created"]
+
+
+def test_a_slack_member_is_recognised_by_his_id_first(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = joined(database, acme)
+    created(database, acme, email="augusta@example.com")
+
+    found = joined(database, acme, email="augusta@example.com")
+
+    assert found.id == ada.id
+
+
+@pytest.mark.parametrize("status", ["deactivated", "archived"])
+def test_who_is_switched_off_stays_out(database: Database, status: Any) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ada@example.com", status=status)
+
+    with pytest.raises(NotAMember):
+        joined(database, acme)
+
+
+def test_nobody_joins_where_the_organisation_lets_nobody_in(database: Database) -> None:
+    acme = an_organisation(database, slack_members_join=False)
+    grace = a_person(database, acme, first_name="Grace")
+
+    with pytest.raises(NotAMember):
+        joined(database, acme)
+    assert joined(database, acme, email=grace.email).id == grace.id
+
+
+def test_what_slack_says_is_made_to_fit(database: Database) -> None:
+    acme = an_organisation(database)
+
+    ada = joined(
+        database,
+        acme,
+        first_name="",
+        last_name="Love\nlace " + "x" * 300,
+        timezone="Mars/Olympus",
+    )
+
+    assert (ada.first_name, ada.timezone) == ("ada", None)
+    assert ada.last_name.startswith("Love lace xxx")
+    assert len(ada.last_name) == 200
+
+
+def test_a_slack_member_without_an_address_cannot_join(database: Database) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(NotAMember):
+        joined(database, acme, email=None)
+
+
+def test_the_first_words_of_one_slack_member_make_one_person(database: Database) -> None:
+    acme = an_organisation(database)
+
+    said: dict[str, Any] = {"slack_user_id": "U1", "email": "ada@example.com"}
+    said |= {"first_name": "Ada", "last_name": "", "timezone": None, "avatar_url": None}
+    codes = overlapping(
+        database,
+        lambda tx: joining.join_from_slack(tx, acme.id, **said, now=LATER),
+        lambda: joined(database, acme),
+    )
+
+    assert codes == []
+    assert len(database.read_now(people.list_all, by=acme.caller)) == 2
+
+
+def test_two_organisations_slack_members_never_mix(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    ada = joined(database, acme)
+
+    other = joined(database, globex)
+
+    assert other.id != ada.id
+
+
+def test_a_failed_archive_leaves_everything_as_it_was(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    def archive_then_fail(tx: Transaction, by: Caller) -> None:
+        people.archive(tx, ada.id, by=by, now=LATER)
+        raise NotFound("anything")
+
+    with pytest.raises(NotFound):
+        database.write_now(archive_then_fail, acme.caller)
+
+    assert database.read_now(people.get, ada.id, by=acme.caller) == ada

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import product
+
+import pytest
+
+from storage import days, rules
+from storage.days import DayCount, Span
+from storage.errors import (
+    InsufficientAllowance,
+    InsufficientRole,
+    InvalidInput,
+    InvalidTransition,
+    NotYourField,
+)
+from storage.leave_years import LeaveYear
+from storage.rules import Action, YearDemand
+from storage.values import LEAVE_STATUSES, ROLES, LeaveStatus, LeaveType, Role
+
+TODAY = date(2026, 3, 2)  # A Monday.
+LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
+ANNUAL = LeaveType(
+    id="type-1",
+    name="Annual leave",
+    code="annual",
+    colour="#336699",
+    emoji=None,
+    requires_approval=True,
+    deducts_allowance=True,
+    allow_overdraft=False,
+    is_paid=True,
+    is_private=False,
+    requires_note=False,
+    min_notice_days=0,
+    max_consecutive_days=None,
+    is_archived=False,
+    created_at=LONG_AGO,
+    updated_at=LONG_AGO,
+    version=1,
+)
+FIVE_DAYS = days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
+YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
+YEAR_2027 = LeaveYear(date(2027, 1, 1), date(2027, 12, 31))
+
+
+def counted(span: Span) -> list[DayCount]:
+    return days.count_days(span, FIVE_DAYS, {})
+
+
+def from_today(first: int, last: int) -> Span:
+    return Span(TODAY + timedelta(days=first), TODAY + timedelta(days=last))
+
+
+def refusals(leave_type: LeaveType, span: Span, note: str | None = None) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidInput) as refusal:
+        rules.check_type_rules(leave_type, span, counted(span), note, TODAY)
+    return [(error.pointer, error.code) for error in refusal.value.errors]
+
+
+POSSIBLE: dict[tuple[Action, LeaveStatus], LeaveStatus] = {
+    ("edit", "pending"): "pending",
+    ("approve", "pending"): "approved",
+    ("decline", "pending"): "declined",
+    ("cancel", "pending"): "cancelled",
+    ("cancel", "approved"): "cancelled",
+}
+
+
+@pytest.mark.parametrize(("action", "status"), list(POSSIBLE))
+def test_a_step_of_the_lifecycle_is_possible(action: Action, status: LeaveStatus) -> None:
+    rules.check_transition(action, status)
+
+    assert rules.may_follow(action, status)
+    assert rules.LIFECYCLE[action].to_status == POSSIBLE[action, status]
+
+
+@pytest.mark.parametrize(
+    ("action", "status"),
+    sorted(set(product(rules.LIFECYCLE, LEAVE_STATUSES)) - set(POSSIBLE)),
+)
+def test_every_other_step_is_refused_with_the_status(action: Action, status: LeaveStatus) -> None:
+    with pytest.raises(InvalidTransition) as refusal:
+        rules.check_transition(action, status, "Ada Lovelace")
+
+    assert not rules.may_follow(action, status)
+    assert (refusal.value.status, refusal.value.decided_by_name) == (status, "Ada Lovelace")
+
+
+def test_a_refused_step_reads_as_a_sentence() -> None:
+    with pytest.raises(InvalidTransition, match="is declined, so it cannot be approved"):
+        rules.check_transition("approve", "declined")
+
+
+@pytest.mark.parametrize(
+    ("today", "start_date", "end_date"),
+    [
+        pytest.param(TODAY, date(2024, 3, 2), date(2024, 3, 2), id="two years back"),
+        pytest.param(TODAY, date(2028, 3, 1), date(2028, 3, 2), id="two years ahead"),
+        pytest.param(date(2028, 2, 29), date(2026, 2, 28), date(2026, 3, 1), id="leap day, back"),
+        pytest.param(date(2028, 2, 29), date(2030, 2, 28), date(2030, 2, 28), id="leap, ahead"),
+    ],
+)
+def test_dates_within_two_years_are_in_reach(today: date, start_date: date, end_date: date) -> None:
+    rules.check_dates_in_reach(Span(start_date, end_date), today)
+
+
+@pytest.mark.parametrize(
+    ("today", "start_date", "end_date", "pointer"),
+    [
+        pytest.param(TODAY, date(2024, 3, 1), date(2024, 3, 9), "/start_date", id="too early"),
+        pytest.param(TODAY, date(2028, 3, 1), date(2028, 3, 3), "/end_date", id="ends too late"),
+        pytest.param(
+            TODAY, date(2028, 3, 3), date(2028, 3, 9), "/start_date", id="begins too late"
+        ),
+        pytest.param(
+            date(2028, 2, 29), date(2030, 2, 28), date(2030, 3, 1), "/end_date", id="leap, ahead"
+        ),
+        pytest.param(
+            date(2028, 2, 29), date(2026, 2, 27), date(2026, 3, 1), "/start_date", id="leap, back"
+        ),
+    ],
+)
+def test_dates_more_than_two_years_away_are_refused(
+    today: date, start_date: date, end_date: date, pointer: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        rules.check_dates_in_reach(Span(start_date, end_date), today)
+
+    assert refusal.value.code == "out_of_reach"
+    assert refusal.value.errors[0].pointer == pointer
+
+
+def test_a_weekend_holds_no_working_time() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        rules.check_working_time(counted(from_today(5, 6)))
+
+    assert refusal.value.code == "no_working_time"
+
+
+def test_half_a_day_is_working_time() -> None:
+    rules.check_working_time(counted(Span(TODAY, TODAY, None, "am")))
+
+
+def test_an_archived_type_is_refused_before_anything_else() -> None:
+    archived = ANNUAL._replace(is_archived=True, requires_note=True)
+
+    assert refusals(archived, from_today(1, 1)) == [("/leave_type_id", "leave_type_archived")]
+
+
+def test_notice_is_counted_in_calendar_days() -> None:
+    noticed = ANNUAL._replace(min_notice_days=7)
+
+    rules.check_type_rules(noticed, from_today(7, 7), counted(from_today(7, 7)), None, TODAY)
+    assert refusals(noticed, from_today(6, 9)) == [("/start_date", "too_little_notice")]
+
+
+def test_a_type_without_notice_may_be_asked_for_afterwards() -> None:
+    rules.check_type_rules(ANNUAL, from_today(-3, -3), counted(from_today(-3, -3)), None, TODAY)
+
+
+def test_days_off_do_not_use_up_the_days_in_a_row() -> None:
+    short = ANNUAL._replace(max_consecutive_days=6)
+
+    rules.check_type_rules(short, from_today(0, 7), counted(from_today(0, 7)), None, TODAY)
+    assert refusals(short, from_today(0, 8)) == [("/end_date", "too_many_days")]
+
+
+def test_half_a_day_too_many_is_too_many() -> None:
+    span = Span(TODAY, TODAY + timedelta(days=1), None, "am")
+
+    assert refusals(ANNUAL._replace(max_consecutive_days=1), span) == [
+        ("/end_date", "too_many_days")
+    ]
+
+
+@pytest.mark.parametrize("note", [None, "", "  \n"])
+def test_a_blank_note_is_no_note(note: str | None) -> None:
+    noted = ANNUAL._replace(requires_note=True)
+
+    assert refusals(noted, from_today(0, 0), note) == [("/note", "note_required")]
+
+
+def test_a_required_note_is_enough() -> None:
+    noted = ANNUAL._replace(requires_note=True)
+
+    rules.check_type_rules(
+        noted, from_today(0, 0), counted(from_today(0, 0)), "Moving house", TODAY
+    )
+
+
+def test_every_broken_rule_is_named_at_once() -> None:
+    strict = ANNUAL._replace(requires_note=True, min_notice_days=3, max_consecutive_days=1)
+
+    assert refusals(strict, from_today(0, 2)) == [
+        ("/start_date", "too_little_notice"),
+        ("/end_date", "too_many_days"),
+        ("/note", "note_required"),
+    ]
+
+
+def test_the_first_short_year_is_named() -> None:
+    demands = [YearDemand(YEAR_2026, 4, 4), YearDemand(YEAR_2027, 1, 2)]
+
+    with pytest.raises(InsufficientAllowance) as refusal:
+        rules.check_allowance(demands, allow_overdraft=False)
+
+    assert refusal.value.leave_year == "2027"
+    assert (refusal.value.remaining_half_days, refusal.value.needed_half_days) == (1, 2)
+
+
+def test_both_years_short_names_the_earlier() -> None:
+    demands = [YearDemand(YEAR_2026, 0, 1), YearDemand(YEAR_2027, 0, 1)]
+
+    with pytest.raises(InsufficientAllowance) as refusal:
+        rules.check_allowance(demands, allow_overdraft=False)
+
+    assert refusal.value.leave_year == "2026"
+
+
+@pytest.mark.parametrize(
+    ("demand", "allow_overdraft"),
+    [
+        pytest.param(YearDemand(YEAR_2026, 4, 4), False, id="exactly enough"),
+        pytest.param(YearDemand(YEAR_2026, -2, 0), False, id="nothing taken of an overdrawn year"),
+        pytest.param(YearDemand(YEAR_2026, 0, 9), True, id="overdraft"),
+    ],
+)
+def test_enough_allowance_passes(demand: YearDemand, allow_overdraft: bool) -> None:
+    rules.check_allowance([demand], allow_overdraft=allow_overdraft)
+
+
+@pytest.mark.parametrize(("rank", "role"), list(enumerate(ROLES)))
+@pytest.mark.parametrize(("needed_rank", "needed"), list(enumerate(ROLES)))
+def test_a_role_includes_those_below_it(
+    rank: int, role: Role, needed_rank: int, needed: Role
+) -> None:
+    assert rules.has_role(role, needed) == (rank >= needed_rank)
+
+
+def test_too_low_a_role_is_told_which_one_is_needed() -> None:
+    with pytest.raises(InsufficientRole) as refusal:
+        rules.check_role("approver", "admin")
+
+    assert refusal.value.needed == "admin"
+
+
+@pytest.mark.parametrize(
+    ("actor", "target", "new_role", "allowed"),
+    [
+        pytest.param("owner", "owner", "member", True, id="owner demotes an owner"),
+        pytest.param("owner", "member", "owner", True, id="owner makes an owner"),
+        pytest.param("owner", None, "owner", True, id="owner creates an owner"),
+        pytest.param("admin", "member", "admin", True, id="admin makes an admin"),
+        pytest.param("admin", "admin", None, True, id="admin changes an admin"),
+        pytest.param("admin", None, "member", True, id="admin creates a member"),
+        pytest.param("admin", "owner", None, False, id="admin changes an owner"),
+        pytest.param("admin", "owner", "member", False, id="admin demotes an owner"),
+        pytest.param("admin", "member", "owner", False, id="admin makes an owner"),
+        pytest.param("admin", None, "owner", False, id="admin creates an owner"),
+        pytest.param("approver", "member", None, False, id="approver changes a member"),
+        pytest.param("member", None, "member", False, id="member creates a member"),
+    ],
+)
+def test_only_owners_deal_with_owners(
+    actor: Role, target: Role | None, new_role: Role | None, allowed: bool
+) -> None:
+    assert rules.may_manage(actor, target, new_role) is allowed
+
+
+def test_people_may_change_their_own_names_and_job_title() -> None:
+    rules.check_own_fields(["first_name", "last_name", "job_title"])
+
+
+def test_people_are_told_which_fields_are_not_theirs() -> None:
+    with pytest.raises(NotYourField) as refusal:
+        rules.check_own_fields(["role", "first_name", "email"])
+
+    assert refusal.value.fields == ("email", "role")

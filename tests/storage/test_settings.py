@@ -1,0 +1,320 @@
+"""What the environment says: defaults, files beside names, and all that is wrong said at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.settings import ApiSettings
+from bot.settings import SlackSettings
+from storage.secrets import new_secret_key
+from storage.settings import Environment, SettingsError, StorageSettings
+
+KEY = new_secret_key()
+SLACK = {
+    "HIATUS_SLACK_SIGNING_SECRET": "signing",
+    "HIATUS_SLACK_BOT_TOKEN": "xoxb-1",
+}
+
+
+def problems_of(read: Any, env: dict[str, str]) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as refusal:
+        read(env)
+    problems: tuple[str, ...] = refusal.value.problems
+    return problems
+
+
+def key_beside(path: str) -> tuple[str, ...]:
+    return StorageSettings.from_env({"DATABASE_URL": f"sqlite:///{path}"}).secret_keys
+
+
+def test_without_any_setting_there_is_an_sqlite_file_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    settings = StorageSettings.from_env({})
+
+    assert settings.database_url == "sqlite:///hiatus.db"
+    assert (tmp_path / "hiatus.db.key").exists()
+    assert settings.secrets().decrypt(settings.secrets().encrypt("text")) == "text"
+
+
+def test_a_key_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
+    first = key_beside(f"{tmp_path}/hiatus.db")
+    second = key_beside(f"{tmp_path}/hiatus.db")
+
+    assert first == second
+    assert stat.S_IMODE((tmp_path / "hiatus.db.key").stat().st_mode) == 0o600
+
+
+def test_processes_that_start_at_once_end_with_one_key(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        keys = pool.map(key_beside, [f"{tmp_path}/hiatus.db"] * 16, chunksize=1)
+
+    assert len(set(keys)) == 1
+
+
+def test_a_key_file_cut_short_by_a_crash_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "hiatus.db.key").touch(mode=0o600)
+
+    [key] = key_beside(f"{tmp_path}/hiatus.db")
+
+    assert (tmp_path / "hiatus.db.key").read_text().strip() == key
+
+
+def test_no_key_file_is_made_where_a_key_is_given(tmp_path: Path) -> None:
+    other = new_secret_key()
+
+    settings = StorageSettings.from_env(
+        {"DATABASE_URL": f"sqlite:///{tmp_path}/a.db", "HIATUS_SECRET_KEYS": f"{KEY}, {other}"}
+    )
+
+    assert settings.secret_keys == (KEY, other)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:pw@db.example.com/hiatus",
+        "postgresql://a,b:5433/hiatus?target_session_attrs=read-write",
+        "postgresql:///hiatus?host=/run/postgresql",
+    ],
+)
+def test_whatever_libpq_understands_is_taken(url: str) -> None:
+    env = {"DATABASE_URL": url, "HIATUS_SECRET_KEYS": KEY}
+
+    assert StorageSettings.from_env(env).database_url == url
+
+
+def test_the_short_name_of_postgresql_is_made_long() -> None:
+    env = {"DATABASE_URL": "postgres://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
+
+    assert StorageSettings.from_env(env).database_url == "postgresql://db/hiatus"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://db/hiatus",
+        "hiatus.db",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:////no/such/folder/hiatus.db",
+        "postgresql://db/hiatus?no_such_option=1",
+        "postgresql://ann:hunter2@db:port/hiatus?sslmode",
+    ],
+)
+def test_other_databases_are_refused_without_showing_a_password(url: str) -> None:
+    [problem] = problems_of(StorageSettings.from_env, {"DATABASE_URL": url})
+
+    assert problem.startswith("DATABASE_URL ")
+    assert "hunter2" not in problem
+
+
+def test_postgresql_needs_keys() -> None:
+    [problem] = problems_of(StorageSettings.from_env, {"DATABASE_URL": "postgresql://db/hiatus"})
+
+    assert problem.startswith("HIATUS_SECRET_KEYS is missing")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["short", f"{KEY},short", ",", f"{KEY}{KEY}"],
+    ids=["short", "one of two", "none", "no comma"],
+)
+def test_what_is_no_fernet_key_is_refused_without_being_shown(keys: str) -> None:
+    env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": keys}
+
+    [problem] = problems_of(StorageSettings.from_env, env)
+
+    assert problem.startswith("HIATUS_SECRET_KEYS ")
+    assert KEY not in problem
+
+
+def test_a_folder_that_takes_no_key_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "hiatus.db.key").mkdir()
+    env = {"DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db"}
+
+    [problem] = problems_of(StorageSettings.from_env, env)
+
+    assert problem.startswith("HIATUS_SECRET_KEYS is missing")
+
+
+def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("postgresql://db/hiatus\n")
+    (tmp_path / "keys").write_text(f"{KEY}\n")
+
+    settings = StorageSettings.from_env(
+        {
+            "DATABASE_URL_FILE": str(tmp_path / "url"),
+            "HIATUS_SECRET_KEYS_FILE": str(tmp_path / "keys"),
+        }
+    )
+
+    assert settings == StorageSettings("postgresql://db/hiatus", (KEY,))
+
+
+@pytest.mark.parametrize("made", ["absent", "empty", "binary"])
+def test_a_secrets_file_without_a_secret_is_told(tmp_path: Path, made: str) -> None:
+    path = tmp_path / "token"
+    if made != "absent":
+        path.write_bytes(b"" if made == "empty" else b"\xff\xfe")
+    env = SLACK | {"HIATUS_SLACK_BOT_TOKEN": "", "HIATUS_SLACK_BOT_TOKEN_FILE": str(path)}
+
+    problems = problems_of(SlackSettings.from_env, env)
+
+    assert problems[0].startswith(f"HIATUS_SLACK_BOT_TOKEN_FILE names {path}")
+
+
+def test_a_secret_in_two_places_is_told(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("xoxb-2")
+    env = SLACK | {"HIATUS_SLACK_BOT_TOKEN_FILE": str(tmp_path / "token")}
+
+    [problem] = problems_of(SlackSettings.from_env, env)
+
+    assert "HIATUS_SLACK_BOT_TOKEN and HIATUS_SLACK_BOT_TOKEN_FILE" in problem
+
+
+def test_secrets_are_never_in_a_repr() -> None:
+    storage = StorageSettings.from_env(
+        {"DATABASE_URL": "postgresql://ann:hunter2@db/hiatus", "HIATUS_SECRET_KEYS": KEY}
+    )
+    slack = SlackSettings.from_env(SLACK | {"HIATUS_SLACK_APP_TOKEN": "xapp-1"})
+    api = ApiSettings.from_env({"HIATUS_RATE_LIMIT_STORAGE": "redis://:hunter2@redis"})
+
+    shown = repr((storage, slack, api))
+
+    secret = ("hunter2", KEY, "signing'", "xoxb-1", "xapp-1")
+    assert [text for text in secret if text in shown] == []
+
+
+def test_rest_has_the_defaults_of_the_contract() -> None:
+    assert ApiSettings.from_env({}) == ApiSettings(
+        base_url="http://127.0.0.1:8000",
+        rate_limit="600/minute",
+        rate_limit_storage="memory://",
+        webhook_allow_private=False,
+        scheduler_on=True,
+        log_format="json",
+    )
+
+
+def test_rest_takes_what_it_is_told() -> None:
+    settings = ApiSettings.from_env(
+        {
+            "BASE_URL": "https://hiatus.example.com/leave/",
+            "HIATUS_RATE_LIMIT": "10/second",
+            "HIATUS_RATE_LIMIT_STORAGE": "redis://redis:6379/0",
+            "HIATUS_WEBHOOK_ALLOW_PRIVATE": "on",
+            "HIATUS_SCHEDULER": "off",
+            "LOG_FORMAT": "console",
+        }
+    )
+
+    assert settings == ApiSettings(
+        "https://hiatus.example.com/leave",
+        "10/second",
+        "redis://redis:6379/0",
+        webhook_allow_private=True,
+        scheduler_on=False,
+        log_format="console",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BASE_URL", "hiatus.example.com"),
+        ("BASE_URL", "https://hiatus.example.com:port"),
+        ("BASE_URL", "https://hiatus.example.com/?a=b"),
+        ("HIATUS_RATE_LIMIT", "many"),
+        ("HIATUS_RATE_LIMIT", "600/fortnight"),
+        ("HIATUS_RATE_LIMIT_STORAGE", "postgresql://db"),
+        ("HIATUS_WEBHOOK_ALLOW_PRIVATE", "perhaps"),
+        ("HIATUS_SCHEDULER", "of"),
+        ("LOG_FORMAT", "xml"),
+    ],
+)
+def test_a_malformed_setting_is_named(name: str, value: str) -> None:
+    [problem] = problems_of(ApiSettings.from_env, {name: value})
+
+    assert problem.startswith(f"{name} ")
+
+
+def test_without_slack_settings_there_is_no_slack() -> None:
+    assert SlackSettings.from_env({"HIATUS_SLACK_API_URL": "http://127.0.0.1:1/api"}) is None
+
+
+def test_slack_settings_of_one_workspace() -> None:
+    assert SlackSettings.from_env(SLACK) == SlackSettings(
+        signing_secret="signing", bot_token="xoxb-1", api_url="https://slack.com/api/"
+    )
+
+
+def test_slack_settings_of_many_workspaces() -> None:
+    env = {
+        "HIATUS_SLACK_SIGNING_SECRET": "signing",
+        "HIATUS_SLACK_CLIENT_ID": "1.2",
+        "HIATUS_SLACK_CLIENT_SECRET": "secret",
+        "HIATUS_SLACK_API_URL": "http://127.0.0.1:9/api",
+    }
+
+    settings = SlackSettings.from_env(env)
+
+    assert settings is not None
+    assert (settings.client_id, settings.client_secret) == ("1.2", "secret")
+    assert settings.api_url == "http://127.0.0.1:9/api/"
+
+
+@pytest.mark.parametrize(
+    ("env", "named"),
+    [
+        ({"HIATUS_SLACK_BOT_TOKEN": "xoxb-1"}, "HIATUS_SLACK_SIGNING_SECRET"),
+        ({"HIATUS_SLACK_SIGNING_SECRET": "s"}, "HIATUS_SLACK_BOT_TOKEN"),
+        ({"HIATUS_SLACK_APP_TOKEN": "xapp-1"}, "HIATUS_SLACK_BOT_TOKEN"),
+        (
+            {"HIATUS_SLACK_SIGNING_SECRET": "s", "HIATUS_SLACK_CLIENT_ID": "1.2"},
+            "HIATUS_SLACK_CLIENT_SECRET",
+        ),
+        (
+            {"HIATUS_SLACK_SIGNING_SECRET": "s", "HIATUS_SLACK_CLIENT_SECRET": "c"},
+            "HIATUS_SLACK_CLIENT_ID",
+        ),
+        (
+            SLACK | {"HIATUS_SLACK_CLIENT_ID": "1.2", "HIATUS_SLACK_CLIENT_SECRET": "c"},
+            "HIATUS_SLACK_BOT_TOKEN",
+        ),
+        (SLACK | {"HIATUS_SLACK_BOT_TOKEN": "xoxp-1"}, "HIATUS_SLACK_BOT_TOKEN"),
+        (SLACK | {"HIATUS_SLACK_APP_TOKEN": "xoxb-1"}, "HIATUS_SLACK_APP_TOKEN"),
+        (SLACK | {"HIATUS_SLACK_API_URL": "slack.com/api"}, "HIATUS_SLACK_API_URL"),
+    ],
+)
+def test_half_a_slack_set_up_is_named(env: dict[str, str], named: str) -> None:
+    [problem] = problems_of(SlackSettings.from_env, env)
+
+    assert problem.startswith(named)
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    environment = Environment(
+        {"DATABASE_URL": "mysql://db", "LOG_FORMAT": "xml", "HIATUS_SLACK_BOT_TOKEN": "xoxb-1"}
+    )
+    StorageSettings.read(environment)
+    ApiSettings.read(environment)
+    SlackSettings.read(environment)
+
+    with pytest.raises(SettingsError) as refusal:
+        environment.check()
+
+    assert [problem.split()[0] for problem in refusal.value.problems] == [
+        "DATABASE_URL",
+        "LOG_FORMAT",
+        "HIATUS_SLACK_SIGNING_SECRET",
+    ]

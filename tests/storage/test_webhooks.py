@@ -1,0 +1,338 @@
+"""Records of webhook endpoints: who may touch them, what they may be, which secrets sign."""
+
+from __future__ import annotations
+
+import base64
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from storage import audit, reference, webhooks
+from storage.compiled import Place, compiled
+from storage.database import Database, Transaction
+from storage.errors import InsufficientRole, InvalidInput, NotFound
+from storage.ids import new_id
+from storage.pages import PageOf
+from storage.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
+from storage.values import EVENT_TYPES, Caller, Role, Webhook
+from storage.webhooks import MAX_WEBHOOKS, TooManyWebhooks
+from tests.builders import NOW, Acme, an_organisation
+
+URL = "https://example.com/hook"
+LATER = NOW + timedelta(minutes=5)
+
+
+def a_webhook(database: Database, acme: Acme, **fields: Any) -> tuple[Webhook, str]:
+    fields = {"url": URL, "events": ["*"]} | fields
+    return database.write_now(webhooks.create, by=acme.caller, now=NOW, **fields)
+
+
+def secrets_of(database: Database, acme: Acme, webhook: Webhook, after: timedelta) -> list[str]:
+    return database.read_now(webhooks.secrets_of, acme.id, webhook.id, now=NOW + after)
+
+
+def active_ids(database: Database, acme: Acme) -> list[str]:
+    """What the outbox sees."""
+    found = database.read_now(reference.of_organisation, acme.id)
+    return [webhook.id for webhook in found.webhooks]
+
+
+@compiled
+def row_counts(organisation_id: Place) -> Any:
+    webhook = WebhookRow.select(WebhookRow.id).where(WebhookRow.organisation_id == organisation_id)
+    delivery = DeliveryRow.select(DeliveryRow.id).where(
+        DeliveryRow.organisation_id == organisation_id
+    )
+    attempt = DeliveryAttemptRow.select(DeliveryAttemptRow.id).where(
+        DeliveryAttemptRow.organisation_id == organisation_id
+    )
+    return webhook.union_all(delivery).union_all(attempt)
+
+
+def test_a_webhook_is_made_with_a_secret_that_signs(database: Database) -> None:
+    acme = an_organisation(database)
+
+    webhook, secret = a_webhook(database, acme, events=["leave_request.approved"])
+
+    assert webhook == database.read_now(webhooks.get, webhook.id, by=acme.caller)
+    assert (webhook.url, webhook.events) == (URL, ("leave_request.approved",))
+    assert (webhook.is_active, webhook.disabled_reason, webhook.version) == (True, None, 1)
+    assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 32
+    assert secrets_of(database, acme, webhook, timedelta()) == [secret]
+    assert active_ids(database, acme) == [webhook.id]
+
+
+def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, first = a_webhook(database, acme)
+    _, second = database.write_now(
+        webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW
+    )
+
+    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+
+    assert {"webhook.created", "webhook.secret_rotated"} <= {entry.action for entry in entries}
+    assert first not in repr(entries)
+    assert second not in repr(entries)
+
+
+@pytest.mark.parametrize(
+    ("events", "code"),
+    [
+        ([], "no_events"),
+        (["leave_request.approve"], "unknown_event"),
+        (["*", "ping"], "unknown_event"),
+        (["*", ""], "unknown_event"),
+    ],
+)
+def test_events_are_known_by_name(database: Database, events: list[str], code: str) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput) as refusal:
+        a_webhook(database, acme, events=events)
+
+    assert refusal.value.code == code
+    assert refusal.value.errors[0].pointer == "/events"
+    assert all(known in str(refusal.value) for known in (*EVENT_TYPES, "*"))
+
+
+def test_an_event_that_is_named_twice_counts_once(database: Database) -> None:
+    acme = an_organisation(database)
+    twice = ["leave_request.updated", "leave_request.created", "leave_request.updated"]
+
+    webhook, _ = a_webhook(database, acme, events=twice)
+
+    assert webhook.events == ("leave_request.updated", "leave_request.created")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "example.com", "ftp://example.com", "https://", "https://e.com/a b", "https://[::1/"],
+)
+def test_a_url_has_the_shape_of_one(database: Database, url: str) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput) as refusal:
+        a_webhook(database, acme, url=url)
+
+    assert refusal.value.code == "url_invalid"
+
+
+def test_a_url_is_not_endless(database: Database) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(InvalidInput):
+        a_webhook(database, acme, url=URL + "/" + "a" * 2_000)
+
+
+@pytest.mark.parametrize("role", ["member", "approver"])
+def test_only_admins_and_owners_come_near_webhooks(database: Database, role: Role) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+    by = acme.caller._replace(role=role)
+
+    with pytest.raises(InsufficientRole):
+        database.read_now(webhooks.page, PageOf(), by=by)
+    with pytest.raises(InsufficientRole):
+        database.read_now(webhooks.get, webhook.id, by=by)
+    with pytest.raises(InsufficientRole):
+        database.write_now(webhooks.create, URL, ["*"], by=by, now=NOW)
+    with pytest.raises(InsufficientRole):
+        database.write_now(webhooks.update, webhook.id, {"url": URL}, by=by, now=NOW)
+    with pytest.raises(InsufficientRole):
+        database.write_now(webhooks.rotate_secret, webhook.id, by=by, now=NOW)
+    with pytest.raises(InsufficientRole):
+        database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
+
+
+def test_an_organisation_never_reaches_the_webhooks_of_another(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    webhook, secret = a_webhook(database, acme)
+    by: Caller = other.caller
+
+    with pytest.raises(NotFound):
+        database.read_now(webhooks.get, webhook.id, by=by)
+    with pytest.raises(NotFound):
+        database.write_now(webhooks.update, webhook.id, {"url": URL}, by=by, now=NOW)
+    with pytest.raises(NotFound):
+        database.write_now(webhooks.rotate_secret, webhook.id, by=by, now=NOW)
+    with pytest.raises(NotFound):
+        database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
+    assert not database.write_now(webhooks.disable, other.id, webhook.id, "gone", now=NOW)
+    assert database.read_now(webhooks.secrets_of, other.id, webhook.id, now=NOW) == []
+    assert database.read_now(webhooks.page, PageOf(), by=by).items == []
+    assert secrets_of(database, acme, webhook, timedelta()) == [secret]
+
+
+def test_pages_join_without_gap_or_repeat(database: Database) -> None:
+    acme = an_organisation(database)
+    made = {a_webhook(database, acme)[0].id for _ in range(3)}
+
+    first = database.read_now(webhooks.page, PageOf(2), by=acme.caller)
+    second = database.read_now(webhooks.page, PageOf(2, first.next_cursor), by=acme.caller)
+
+    assert [len(first.items), len(second.items)] == [2, 1]
+    assert {webhook.id for webhook in first.items + second.items} == made
+    assert second.next_cursor is None
+
+
+def test_only_what_was_sent_changes(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme, events=["leave_request.created"])
+
+    changed = database.write_now(
+        webhooks.update, webhook.id, {"url": URL + "/2"}, by=acme.caller, now=LATER
+    )
+
+    assert changed == webhook._replace(url=URL + "/2", updated_at=LATER, version=2)
+    assert changed == database.read_now(webhooks.get, webhook.id, by=acme.caller)
+
+
+def test_a_change_of_nothing_is_no_change(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+
+    unchanged = database.write_now(
+        webhooks.update, webhook.id, {"events": ["*", "*"]}, by=acme.caller, now=LATER
+    )
+
+    assert unchanged == webhook
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"url": "nowhere"}, {"events": []}, {"is_active": None}, {"secret": "whsec_mine"}],
+)
+def test_a_change_is_checked_like_the_beginning(
+    database: Database, changes: dict[str, Any]
+) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+
+    with pytest.raises(InvalidInput):
+        database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=LATER)
+
+    assert database.read_now(webhooks.get, webhook.id, by=acme.caller) == webhook
+
+
+def test_a_disabled_webhook_says_why_until_it_is_switched_on_again(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+
+    assert database.write_now(webhooks.disable, acme.id, webhook.id, "It said 410.", now=NOW)
+    disabled = database.read_now(webhooks.get, webhook.id, by=acme.caller)
+    after_disabling = active_ids(database, acme)
+    again = database.write_now(
+        webhooks.update, webhook.id, {"is_active": True}, by=acme.caller, now=LATER
+    )
+
+    assert (disabled.is_active, disabled.disabled_reason) == (False, "It said 410.")
+    assert disabled.version == 2
+    assert after_disabling == []
+    assert (again.is_active, again.disabled_reason) == (True, None)
+    assert active_ids(database, acme) == [webhook.id]
+
+
+def test_switching_on_forgets_since_when_it_failed(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+    where = {"organisation_id": acme.id, "id": webhook.id}
+    database.write_now(Transaction.update, WebhookRow, {"failing_since_at": NOW}, **where)
+    for is_active in (False, True):
+        changes = {"is_active": is_active}
+        database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=LATER)
+
+    forgotten = database.write_now(
+        Transaction.update, WebhookRow, {"is_active": True}, **where, failing_since_at=NOW
+    )
+
+    assert forgotten == 0
+
+
+def test_disabling_is_the_systems_doing_and_happens_once(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+
+    first = database.write_now(webhooks.disable, acme.id, webhook.id, "Gone.", now=NOW)
+    second = database.write_now(webhooks.disable, acme.id, webhook.id, "Other.", now=LATER)
+
+    entries = database.read_now(
+        audit.entries, PageOf(100), by=acme.caller, action="webhook.disabled"
+    ).items
+    assert (first, second) == (True, False)
+    assert [(entry.actor_id, entry.source) for entry in entries] == [(None, "scheduler")]
+
+
+def test_both_secrets_sign_for_a_day_after_rotation(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, old = a_webhook(database, acme)
+
+    rotated, new = database.write_now(
+        webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW
+    )
+
+    almost = timedelta(hours=24) - timedelta(milliseconds=1)
+    assert rotated.version == 2
+    assert new != old
+    assert secrets_of(database, acme, webhook, timedelta()) == [new, old]
+    assert secrets_of(database, acme, webhook, almost) == [new, old]
+    assert secrets_of(database, acme, webhook, timedelta(hours=24)) == [new]
+
+
+def a_delivery(database: Database, acme: Acme, webhook: Webhook) -> None:
+    delivery_id = new_id(NOW)
+
+    def write(tx: Transaction) -> None:
+        tx.insert(
+            DeliveryRow,
+            organisation_id=acme.id,
+            id=delivery_id,
+            webhook_id=webhook.id,
+            event_id=new_id(NOW),
+            event_type="ping",
+            sequence=1,
+            status="pending",
+            attempts=1,
+            due_at=NOW,
+            created_at=NOW,
+        )
+        tx.insert(
+            DeliveryAttemptRow,
+            organisation_id=acme.id,
+            id=new_id(NOW),
+            delivery_id=delivery_id,
+            attempted_at=NOW,
+            status_code=500,
+            duration_milliseconds=3,
+        )
+
+    database.write_now(write)
+
+
+def test_deleting_takes_deliveries_and_attempts_along_and_no_others(database: Database) -> None:
+    acme = an_organisation(database)
+    (doomed, _), (kept, _) = a_webhook(database, acme), a_webhook(database, acme)
+    for webhook in (doomed, doomed, kept):
+        a_delivery(database, acme, webhook)
+    before = len(database.read_now(Transaction.all, row_counts, organisation_id=acme.id))
+
+    database.write_now(webhooks.delete, doomed.id, by=acme.caller, now=NOW)
+
+    after = len(database.read_now(Transaction.all, row_counts, organisation_id=acme.id))
+    assert (before, after) == (2 + 3 + 3, 1 + 1 + 1)
+    assert active_ids(database, acme) == [kept.id]
+    assert database.read_now(webhooks.secrets_of, acme.id, doomed.id, now=NOW) == []
+    with pytest.raises(NotFound):
+        database.read_now(webhooks.get, doomed.id, by=acme.caller)
+
+
+def test_an_organisation_has_a_bounded_number_of_webhooks(database: Database) -> None:
+    acme = an_organisation(database)
+    made = [a_webhook(database, acme)[0] for _ in range(MAX_WEBHOOKS)]
+
+    with pytest.raises(TooManyWebhooks):
+        a_webhook(database, acme)
+
+    database.write_now(webhooks.delete, made[0].id, by=acme.caller, now=NOW)
+    a_webhook(database, acme)
