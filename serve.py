@@ -149,15 +149,17 @@ def demo_banner(database: Database, base_url: str) -> str:
     from storage import demo
 
     found = database.write_now(demo.ensure, now=utc_now())
-    return "\n".join(
-        [
-            f"Hiatus serves {found.organisation_name} at {base_url}",
-            f"  API          {base_url}/api/v1   (described in {base_url}/openapi.json)",
-            f"  Demo API key {found.api_key}   (of {found.owner_email})",
-            f"  Try          curl -H 'Authorization: Bearer {found.api_key}' "
-            f"{base_url}/api/v1/leave-requests",
-        ]
-    )
+    if found is None:
+        return f"Hiatus serves your organisations at {base_url}; there is no demo among them."
+    lines = [
+        f"Hiatus serves the demo organisation {found.organisation_name} at {base_url}",
+        f"  API       {base_url}/api/v1, described in {base_url}/openapi.json",
+        f"  API key   {found.api_key} of {found.owner_email}, an owner",
+        f"  API key   {found.member_api_key} of {found.member_email}, a member",
+        f"  Try       curl -H 'Authorization: Bearer {found.api_key}' "
+        f"{base_url}/api/v1/leave-requests",
+    ]
+    return "\n".join(lines)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.fields import ABSENT, Body, Day, Days, Instant, LongText, Name, Text, Uuid, Word
+from api.fields import ABSENT, NO_NUL, Body, Day, Days, Instant, LongText, Name, Uuid, Word
 from storage.amounts import half_days_of
 from storage.values import HalfDay, LeaveYearType, Role
 
@@ -19,10 +19,18 @@ WorkingDays = Annotated[
     ),
 ]
 CountryCode = Annotated[
-    Text,
+    str,
     Field(
         max_length=10, description="ISO 3166-1 alpha-2, with a region where it matters: `GB-SCT`."
     ),
+    NO_NUL,
+]
+Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]
+Url = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), NO_NUL]
+Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
+KeyName = Annotated[str, Field(max_length=100), NO_NUL]
+Events = Annotated[
+    list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
 ]
 
 
@@ -55,7 +63,7 @@ class UserChanges(Body):
 
 
 class NewUser(UserChanges):
-    email: Annotated[Text, Field(max_length=254, json_schema_extra={"format": "email"})]
+    email: Email
     first_name: Name
     last_name: Name
 
@@ -132,7 +140,7 @@ class NewHolidaySet(Body):
 class LeaveTypeChanges(Body):
     name: Name = ABSENT
     code: Annotated[Word, Field(description="A slug, unique in the organisation.")] = ABSENT
-    colour: Annotated[Text, Field(max_length=7, description="`#rrggbb`.")] = ABSENT
+    colour: Colour = ABSENT
     emoji: Annotated[Word | None, Field(description="A Slack short name.")] = ABSENT
     requires_approval: bool = ABSENT
     deducts_allowance: bool = ABSENT
@@ -149,22 +157,18 @@ class NewLeaveType(LeaveTypeChanges):
 
 
 class WebhookChanges(Body):
-    url: Annotated[Text, Field(max_length=2_000, json_schema_extra={"format": "uri"})] = ABSENT
-    events: Annotated[
-        list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
-    ] = ABSENT
+    url: Url = ABSENT
+    events: Events = ABSENT
     is_active: bool = ABSENT
 
 
 class NewWebhook(Body):
-    url: Annotated[Text, Field(max_length=2_000, json_schema_extra={"format": "uri"})]
-    events: Annotated[
-        list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
-    ]
+    url: Url
+    events: Events
 
 
 class NewApiKey(Body):
-    name: Annotated[Text, Field(max_length=100)]
+    name: KeyName
     scopes: Annotated[
         list[Word], Field(max_length=40, description="A subset of those of the key that asks.")
     ]

@@ -137,7 +137,7 @@ def exception_handlers(base_url: str) -> dict[Any, Callable[[Request, Any], Any]
             headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
         return http_problem(request, base_url, error.status_code, headers)
 
-    async def unavailable(request: Request, _: errors.DatabaseUnavailable) -> Response:
+    async def unavailable(request: Request, _: Exception) -> Response:
         return http_problem(request, base_url, 503, {"Retry-After": str(RETRY_AFTER_SECONDS)})
 
     return {
@@ -145,6 +145,7 @@ def exception_handlers(base_url: str) -> dict[Any, Callable[[Request, Any], Any]
         HttpRefusal: unreadable,
         HTTPException: raised,
         errors.DatabaseUnavailable: unavailable,
+        errors.SchemaOutOfDate: unavailable,
     }
 
 

@@ -79,13 +79,15 @@ def _uuid(text: str) -> str:
     return found
 
 
-Text = Annotated[str, AfterValidator(_without_nul)]
+# Last in its Annotated: what stands after a validator is checked without knowing that it is text.
+NO_NUL: Final = AfterValidator(_without_nul)
+
 Name = Annotated[
-    Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, strict=True)
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), NO_NUL
 ]
-ShortText = Annotated[Text, StringConstraints(max_length=500, strict=True)]
-LongText = Annotated[Text, StringConstraints(max_length=2_000, strict=True)]
-Word = Annotated[Text, StringConstraints(max_length=100, strict=True)]
+LongText = Annotated[str, StringConstraints(max_length=2_000), NO_NUL]
+Word = Annotated[str, StringConstraints(max_length=100), NO_NUL]
+Cursor = Annotated[str, StringConstraints(max_length=1_000), NO_NUL]
 Uuid = Annotated[
     str, AfterValidator(_uuid), Field(max_length=36, json_schema_extra={"format": "uuid"})
 ]
@@ -135,7 +137,7 @@ class Paged(Query):
         ),
     ] = DEFAULT_PAGE
     cursor: Annotated[
-        Text | None,
+        Cursor | None,
         Field(description="The `next_cursor` of the page before, with the same filters."),
     ] = None
 

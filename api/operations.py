@@ -37,10 +37,14 @@ _JSON: Final = (b"content-type", b"application/json")
 
 @dataclass(slots=True)
 class Call:
-    """One request, checked: what a handler may look at. ``ids`` are the path's, in lower case."""
+    """One request, checked: what a handler may look at. ``ids`` are the path's, in lower case.
+
+    ``reference_version`` is the organisation's, for ``reference.of_organisation``; None in a write,
+    whose transaction has to see for itself.
+    """
 
     caller: Caller
-    reference_version: int
+    reference_version: int | None
     now: datetime
     base_url: str
     ids: Mapping[str, str]
@@ -59,16 +63,15 @@ class Call:
 
 
 class Answer(NamedTuple):
-    """What a handler returns when it is more than a body with the operation's usual status."""
+    """What a handler returns when it is more than a body."""
 
     body: Any
-    status: int | None = None
     headers: Sequence[tuple[bytes, bytes]] = ()
 
 
 def created(path: str, body: Any) -> Answer:
     """A new thing and where it now is."""
-    return Answer(body, 201, [(b"location", path.encode("ascii"))])
+    return Answer(body, [(b"location", path.encode("ascii"))])
 
 
 class Edge(NamedTuple):
@@ -232,6 +235,7 @@ class Endpoint:
 
     async def _written(self, operation: Operation, scope: Scope, receive: Receive) -> Any:
         call = await self._edge.database.read(self._admitted, operation, scope)
+        call.reference_version = None
         call.body = operation.body_of(await _content(scope, receive), scope["headers"])
         call.query = operation.query_of(scope["query_string"])
         call.ids = operation.ids_of(scope["path_params"])
@@ -277,11 +281,10 @@ def _too_large() -> BodyTooLarge:
 async def _send(operation: Operation, result: Any, send: Send) -> None:
     """The answer, written straight to the server: no response object stands between."""
     answer = result if type(result) is Answer else Answer(result)
-    status = answer.status or operation.status
     headers = [*answer.headers]
     content = b""
-    if status != 204:
+    if operation.status != 204:
         content = orjson.dumps(answer.body, option=_JSON_OPTIONS)
         headers += (_JSON, (b"content-length", b"%d" % len(content)))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": operation.status, "headers": headers})
     await send({"type": "http.response.body", "body": content})

@@ -49,7 +49,12 @@ class Recognised(NamedTuple):
 
 def new_api_key() -> str:
     """``hiatus_sk_live_``, 32 random bytes in base62 and a checksum of those characters."""
-    secret = _base62(secrets.randbits(256), _SECRET_CHARACTERS)
+    return api_key_of(secrets.token_bytes(32))
+
+
+def api_key_of(secret_bytes: bytes) -> str:
+    """The key that 32 bytes make."""
+    secret = _base62(int.from_bytes(secret_bytes, "big"), _SECRET_CHARACTERS)
     return PREFIX + secret + _checksum(secret)
 
 
@@ -71,18 +76,20 @@ def create_key(
     expires_at: datetime | None,
     by: Caller,
     now: datetime,
+    secret: str | None = None,
 ) -> tuple[ApiKey, str]:
     """Make a key for a person; the second item is the key itself, which is never readable again.
 
     ``scopes`` None means every scope that ``by`` holds. A pending person becomes active. People
-    make keys for themselves, the system for anybody. Raises InvalidInput, Forbidden or NotFound.
+    make keys for themselves, the system for anybody. ``secret`` is a key that exists beforehand,
+    instead of a random one. Raises InvalidInput, Forbidden or NotFound.
     """
     name = fields.name(name, "name")
     chosen = _check(scopes, variant, expires_at, by, now)
     if by.user_id is not None and by.user_id != for_user:
         raise Forbidden("An API key is made by the person whom it belongs to.")
     _make_active(tx, for_user, by=by, now=now)
-    secret = new_api_key()
+    secret = secret or new_api_key()
     key_id = new_id(now)
     shown: dict[str, Any] = {
         "user_id": for_user,

@@ -111,9 +111,7 @@ def _operator(organisation: Organisation) -> Caller:
     return Caller(organisation.id, None, "owner", frozenset(SCOPES), "cli")
 
 
-def _add_set_up(
-    app: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]
-) -> None:
+def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]) -> None:
     @app.command("migrate")
     def migrate_command() -> None:
         """Bring the database's schema up to date."""
@@ -138,15 +136,11 @@ def _add_set_up(
         first_name, _, last_name = owner_name.strip().partition(" ")
         if not last_name:
             raise typer.BadParameter("give a first and a last name", param_hint="--owner-name")
-        new = NewOrganisation(
-            name, country, timezone, owner_email, first_name, last_name.strip()
-        )
+        new = NewOrganisation(name, country, timezone, owner_email, first_name, last_name.strip())
         with opened(env) as database:
             organisation, owner, secret = database.write_now(_init, new, now=clock())
         if as_json:
-            print_json(
-                {"organisation_id": organisation.id, "user_id": owner.id, "api_key": secret}
-            )
+            print_json({"organisation_id": organisation.id, "user_id": owner.id, "api_key": secret})
             return
         typer.echo(f"Made {organisation.name} ({organisation.slug}), owned by {owner.email}.")
         typer.echo(f"API key, shown this once: {secret}")
@@ -169,9 +163,7 @@ def _init(
     return organisation, owner, secret
 
 
-def _add_keys(
-    keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]
-) -> None:
+def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]) -> None:
     @keys.command("create")
     def create_command(
         email: Annotated[str, typer.Option(help="Whose key it will be.")],
@@ -233,9 +225,7 @@ def _add_keys(
         typer.echo(f"Key {key.id} is revoked.")
 
 
-def _create_key(
-    tx: Transaction, /, slug: str | None, email: str, **key: Any
-) -> tuple[ApiKey, str]:
+def _create_key(tx: Transaction, /, slug: str | None, email: str, **key: Any) -> tuple[ApiKey, str]:
     organisation = chosen_organisation(tx, slug)
     user = people.find_by_email(tx, organisation.id, email.strip())
     if user is None:

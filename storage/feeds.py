@@ -131,9 +131,7 @@ def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
     if token is not None:
         return token
     feed = _add(tx, None, is_personal_token=True, by=by, now=now)
-    audit.record(
-        tx, "calendar_feed.token_created", "calendar_feed", feed.id, by=by, now=now
-    )
+    audit.record(tx, "calendar_feed.token_created", "calendar_feed", feed.id, by=by, now=now)
     return feed.token
 
 
@@ -151,9 +149,7 @@ def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
             now=now,
         )
     feed = _add(tx, None, is_personal_token=True, by=by, now=now)
-    audit.record(
-        tx, "calendar_feed.token_regenerated", "calendar_feed", feed.id, by=by, now=now
-    )
+    audit.record(tx, "calendar_feed.token_regenerated", "calendar_feed", feed.id, by=by, now=now)
     return feed.token
 
 
@@ -247,9 +243,7 @@ def _add(
 
 def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
     after = {"revoked_at": now}
-    audit.record(
-        tx, "calendar_feed.revoked", "calendar_feed", feed_id, by=by, now=now, after=after
-    )
+    audit.record(tx, "calendar_feed.revoked", "calendar_feed", feed_id, by=by, now=now, after=after)
 
 
 @compiled
@@ -284,9 +278,7 @@ def _recognise(token_sha256: Place) -> Select:
 
 
 @compiled
-def _page(
-    organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place
-) -> Select:
+def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place) -> Select:
     query = CalendarFeedRow.select(
         CalendarFeedRow.id,
         CalendarFeedRow.name,

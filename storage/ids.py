@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import secrets
-import uuid
+import threading
 from datetime import datetime
+
+_lock = threading.Lock()
+_latest = 0
 
 
 def new_id(now: datetime) -> str:
-    """A version 7 UUID as 36 lower-case characters: sorts by time, kind to indexes.
+    """A version 7 UUID as 36 lower-case characters, greater than every one made before it here.
 
-    Source: RFC 9562, section 5.7.
+    Milliseconds, then 12 bits that count what one millisecond makes, then 62 random bits. Sorts by
+    time, which is kind to indexes. Source: RFC 9562, sections 5.7 and 6.2, method 1.
     """
-    milliseconds = int(now.timestamp() * 1000)
-    value = (milliseconds << 80) | secrets.randbits(80)
-    value = value & ~(0xF000 << 64) | (0x7000 << 64)
-    value = value & ~(0xC000 << 48) | (0x8000 << 48)
-    return str(uuid.UUID(int=value))
+    global _latest
+    stamp = int(now.timestamp() * 1000) << 12
+    with _lock:
+        stamp = _latest = max(stamp, _latest + 1)
+    head = f"{stamp >> 12:012x}"
+    tail = f"{0b10 << 62 | secrets.randbits(62):016x}"
+    return f"{head[:8]}-{head[8:]}-7{stamp & 0xFFF:03x}-{tail[:4]}-{tail[4:]}"

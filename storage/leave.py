@@ -23,6 +23,7 @@ from storage import (
     leave_years,
     locks,
     outbox,
+    people_rows,
     reference,
     rows,
     rules,
@@ -411,8 +412,8 @@ def _check_transition(
         return
     name = None
     if request.decided_by is not None:
-        row = tx.first(_name, organisation_id=by.organisation_id, user_id=request.decided_by)
-        name = row and f"{row[0]} {row[1]}"
+        decider = people_rows.find(tx, by.organisation_id, request.decided_by)
+        name = None if decider is None else decider.name
     rules.check_transition(action, request.status, name)
 
 
@@ -495,9 +496,3 @@ def _open_requests(organisation_id: Place, user_id: Place, today: Place) -> Sele
         | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.start_date > today)),
     )
 
-
-@compiled
-def _name(organisation_id: Place, user_id: Place) -> Select:
-    return UserRow.select(UserRow.first_name, UserRow.last_name).where(
-        UserRow.organisation_id == organisation_id, UserRow.id == user_id
-    )

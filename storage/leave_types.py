@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from peewee import Delete, Select
@@ -127,9 +127,8 @@ _OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
 
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
     """Give a new organisation its first types."""
-    for index, leave_type in enumerate(_OF_A_NEW_ORGANISATION):
-        # A millisecond apart, so that lists keep this order.
-        create(tx, leave_type, by=by, now=now + timedelta(milliseconds=index))
+    for leave_type in _OF_A_NEW_ORGANISATION:
+        create(tx, leave_type, by=by, now=now)
 
 
 def create(

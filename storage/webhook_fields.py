@@ -36,7 +36,5 @@ def check_events(events: Any) -> list[str]:
     code = "unknown_event" if unknown else "no_events"
     if unknown or not chosen:
         wrong = f"There is no event {', '.join(unknown)}. " if unknown else ""
-        raise InvalidInput.of(
-            "events", code, f"{wrong}Name one or more of {', '.join(known)}."
-        )
+        raise InvalidInput.of("events", code, f"{wrong}Name one or more of {', '.join(known)}.")
     return chosen

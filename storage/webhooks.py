@@ -35,9 +35,7 @@ class TooManyWebhooks(Conflict):
     title = "There are too many webhooks."
 
     def __init__(self) -> None:
-        super().__init__(
-            f"An organisation has at most {MAX_WEBHOOKS} webhooks; delete one first."
-        )
+        super().__init__(f"An organisation has at most {MAX_WEBHOOKS} webhooks; delete one first.")
 
 
 def create(

@@ -5,17 +5,19 @@ The cast: Ada asks, Grace approves, Hedy is on another team.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any, NamedTuple
 
-from storage import departments, leave_types, organisations, people
+from storage import departments, leave, leave_types, organisations, people, reference
 from storage.database import Database, Transaction
 from storage.organisations import NewOrganisation
 from storage.values import (
     SCOPES,
     Caller,
     Department,
+    HalfDay,
+    LeaveRequest,
     LeaveType,
     Organisation,
     Role,
@@ -128,3 +130,34 @@ def a_leave_type(
     """A type beside the default ones; ``fields`` are what ``create`` takes."""
     fields["name"] = name
     return database.write_now(leave_types.create, fields, by=acme.caller, now=now)
+
+
+def type_id(database: Database, acme: Acme, code: str = "annual") -> str:
+    """The id of one of the default leave types."""
+    known = database.read_now(reference.of_organisation, acme.id)
+    return next(found.id for found in known.leave_types.values() if found.code == code)
+
+
+def a_request(
+    database: Database,
+    acme: Acme,
+    user: User,
+    *,
+    start_date: date = date(2026, 8, 3),
+    end_date: date | None = None,
+    start_half_day: HalfDay | None = None,
+    end_half_day: HalfDay | None = None,
+    note: str | None = None,
+    code: str = "annual",
+    now: datetime = NOW,
+) -> LeaveRequest:
+    """What the person asks for: one Monday of annual leave unless dates are named."""
+    draft = leave.Draft(
+        type_id(database, acme, code),
+        start_date,
+        end_date or start_date,
+        start_half_day,
+        end_half_day,
+        note,
+    )
+    return database.write_now(leave.submit, by=caller_for(acme, user), draft=draft, now=now)

@@ -1,4 +1,4 @@
-"""A migrated database of its own for every test, on SQLite and on one PostgreSQL for the whole run."""
+"""A migrated database for every test: SQLite, and one PostgreSQL server for the whole run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import fcntl
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import count
@@ -28,7 +27,7 @@ _numbers = count(1)
 def pytest_configure(config: pytest.Config) -> None:
     # Under pytest-xdist the controller names the folder; the worker that needs it first fills it.
     of_controller: dict[str, Any] = getattr(config, "workerinput", {})
-    folder = of_controller.get("postgres_folder") or tempfile.mkdtemp(prefix="hiatus-postgres-")
+    folder = of_controller.get("postgres_folder") or postgres.new_folder()
     config.stash[_FOLDER] = Path(folder)
     config.stash[_OWNER_PID] = of_controller.get("postgres_owner_pid", os.getpid())
 
@@ -91,13 +90,24 @@ def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
     return f"sqlite:///{path}"
 
 
+@pytest.fixture(scope="session")
+def finished_urls() -> list[str]:
+    """PostgreSQL databases of finished tests that are still there, at most one."""
+    return []
+
+
 @pytest.fixture
-def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+def postgres_url(
+    postgres_server: str, postgres_template: str, finished_urls: list[str]
+) -> Iterator[str]:
     """A migrated PostgreSQL database of this test's own."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
     url = postgres.make_database(postgres_server, name, postgres_template)
     yield url
-    postgres.drop_database(url)
+    # One test late: a connection takes a moment to end, and DROP would wait 0.1 s for it.
+    if finished_urls:
+        postgres.drop_database(finished_urls.pop())
+    finished_urls.append(url)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

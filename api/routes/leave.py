@@ -65,7 +65,7 @@ def _shown(tx: Transaction, call: Call, request: LeaveRequest) -> LeaveRecord:
 
 
 def _known(tx: Transaction, call: Call) -> Reference:
-    return reference.of_organisation(tx, call.caller.organisation_id)
+    return reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
 
 
 OPERATIONS = (

@@ -35,7 +35,7 @@ def add_set(tx: Transaction, call: Call) -> Answer:
 
 
 def _shown(tx: Transaction, call: Call) -> Callable[[HolidaySet], HolidaySetRecord]:
-    known = reference.of_organisation(tx, call.caller.organisation_id)
+    known = reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
     year = call.now.year
 
     def show(holiday_set: HolidaySet) -> HolidaySetRecord:

@@ -66,7 +66,9 @@ def reactivate(tx: Transaction, call: Call) -> Any:
 
 def _shown(tx: Transaction, call: Call) -> Callable[[User], UserRecord]:
     """The full shape, with the organisation's working days where a user has none of their own."""
-    organisation = reference.of_organisation(tx, call.caller.organisation_id).organisation
+    organisation = reference.of_organisation(
+        tx, call.caller.organisation_id, call.reference_version
+    ).organisation
     return lambda user: records.user(user, organisation.working_days)
 
 

@@ -547,9 +547,12 @@ TABLES: tuple[type[Model], ...] = (
 
 def up(migrator: Any, db: Any) -> None:
     with db.bind_ctx(TABLES, bind_refs=False, bind_backrefs=False):
-        db.create_tables(TABLES, safe=False)
+        # One by one: create_tables() sorts by name, and foreign keys need their table first.
+        for table in TABLES:
+            table.create_table(safe=False)
 
 
 def down(migrator: Any, db: Any) -> None:
     with db.bind_ctx(TABLES, bind_refs=False, bind_backrefs=False):
-        db.drop_tables(TABLES)
+        for table in reversed(TABLES):
+            table.drop_table()

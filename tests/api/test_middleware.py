@@ -36,7 +36,9 @@ def test_one_line_is_logged_for_a_request(client: Client, database: Database) ->
     assert line["duration_ms"] > 0
 
 
-@pytest.mark.parametrize("path", ["/cal/secret-token", "/cal/secret-token.ics", "/cal/x/secret-token"])
+@pytest.mark.parametrize(
+    "path", ["/cal/secret-token", "/cal/secret-token.ics", "/cal/x/secret-token"]
+)
 def test_a_feeds_token_is_never_logged(client: Client, path: str) -> None:
     with capture_logs() as lines:
         client.get(path)

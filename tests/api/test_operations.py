@@ -13,12 +13,12 @@ from starlette.routing import Mount
 
 from api import app
 from api.app import FirstSegment
-from api.fields import ABSENT, Body, Day, Paged, Uuid
+from api.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.key_use import KeyUse
 from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from storage import access
 from storage.database import Database, Transaction
-from storage.errors import DatabaseUnavailable, NotFound
+from storage.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person, an_organisation
@@ -32,6 +32,7 @@ class Thing(Body):
     on: Day | None = ABSENT
     owner_id: Uuid = ABSENT
     tags: list[str] = ABSENT
+    name: Name = ABSENT
 
 
 class Things(Paged):
@@ -44,7 +45,7 @@ def page(tx: Transaction, call: Call) -> Any:
 
 
 def echo(tx: Transaction, call: Call) -> Any:
-    return Answer(call.body.sent(), 201, [(b"x-made", b"yes")])
+    return Answer(call.body.sent(), [(b"x-made", b"yes")])
 
 
 def get(tx: Transaction, call: Call) -> Any:
@@ -65,6 +66,10 @@ def lose_database(tx: Transaction, call: Call) -> None:
     raise DatabaseUnavailable("host db.internal is gone")
 
 
+def fall_behind(tx: Transaction, call: Call) -> None:
+    raise SchemaOutOfDate("db.internal lacks 0007")
+
+
 def an_operation(**more: Any) -> Operation:
     return Operation(summary="Do", tag="Things", **({"scope": "leave:read"} | more))
 
@@ -78,6 +83,7 @@ OPERATIONS = (
         scope="leave:write",
         role="admin",
         body=Thing,
+        status=201,
     ),
     an_operation(method="GET", path="/things/{id}", handler=get, kind="thing"),
     an_operation(
@@ -85,6 +91,7 @@ OPERATIONS = (
     ),
     an_operation(method="GET", path="/things/broken", handler=break_down),
     an_operation(method="GET", path="/things/lost", handler=lose_database),
+    an_operation(method="GET", path="/things/behind", handler=fall_behind),
 )
 
 
@@ -204,7 +211,13 @@ def test_a_missing_scope_is_named_before_a_missing_role(
 
 @pytest.mark.parametrize(
     ("query", "limit"),
-    [("", 25), ("?limit=1", 1), ("?limit=100", 100), ("?limit=101", 100), ("?limit=" + "9" * 18, 100)],
+    [
+        ("", 25),
+        ("?limit=1", 1),
+        ("?limit=100", 100),
+        ("?limit=101", 100),
+        ("?limit=" + "9" * 18, 100),
+    ],
 )
 def test_a_page_holds_at_most_100(client: Client, key: str, query: str, limit: int) -> None:
     assert client.get(PATH + query, key).json()["limit"] == limit
@@ -243,9 +256,7 @@ def test_what_is_no_id_is_not_found_as_an_unknown_one(client: Client, key: str) 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"{'count': 1}", b"\xff", b'{"tags": ["\\ud800"]}'])
 def test_an_unreadable_body_is_400(client: Client, key: str, content: bytes) -> None:
-    answer = client.post(
-        PATH, key, content=content, headers={"Content-Type": "application/json"}
-    )
+    answer = client.post(PATH, key, content=content, headers={"Content-Type": "application/json"})
 
     assert code(answer) == (400, "invalid_json")
 
@@ -290,6 +301,16 @@ def test_nothing_is_converted(client: Client, key: str, body: Any) -> None:
     assert client.post(PATH, key, json=body).status_code == 422
 
 
+@pytest.mark.parametrize(
+    ("name", "refused_as"),
+    [("", "too_short"), ("  ", "too_short"), ("x" * 201, "too_long"), ("a\0b", "contains_nul")],
+)
+def test_texts_are_bounded_and_free_of_nul(
+    client: Client, key: str, name: str, refused_as: str
+) -> None:
+    assert field_errors(client.post(PATH, key, json={"name": name})) == [("/name", refused_as)]
+
+
 def test_null_is_told_from_absence(client: Client, key: str) -> None:
     assert client.post(PATH, key, json={"on": None}).json() == {"on": None}
     assert client.post(PATH, key, json={}).json() == {}
@@ -331,17 +352,16 @@ def test_an_unexpected_error_tells_nothing(client: Client, key: str) -> None:
     assert "RuntimeError" not in answer.text
 
 
-def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str) -> None:
-    answer = client.get(f"{PATH}/lost", key)
+@pytest.mark.parametrize("path", ["lost", "behind"])
+def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str, path: str) -> None:
+    answer = client.get(f"{PATH}/{path}", key)
 
     assert code(answer) == (503, "unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert "db.internal" not in answer.text
 
 
-def test_a_keys_use_is_kept_to_the_minute(
-    client: Client, database: Database, acme: Acme
-) -> None:
+def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, acme: Acme) -> None:
     secret = a_key(database, acme, scopes=["leave:read"])
 
     client.get(PATH, secret)

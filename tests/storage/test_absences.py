@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from storage import absences, feeds, leave, leave_types, people
-from storage.database import Database, Transaction
+from storage.database import Database
 from storage.feeds import FeedOwner
 from storage.ids import new_id
 from storage.pages import PageOf
@@ -97,31 +97,29 @@ def a_request(
     code: str = "annual",
 ) -> str:
     """A request in whatever state, written as a row: no rule is asked."""
-    end_date = end_date or start_date
     request_id = new_id(NOW)
     leave_type = type_of(database, acme, code)
 
     def ago(number: int | None) -> datetime | None:
         return None if number is None else NOW - timedelta(days=number)
 
-    database.write_now(
-        Transaction.insert,
-        LeaveRequestRow,
-        organisation_id=acme.id,
-        id=request_id,
-        user_id=user.id,
-        leave_type_id=leave_type.id,
-        status=kind.status,
-        start_date=start_date.isoformat(),
-        end_date=end_date.isoformat(),
-        total_half_days=2,
-        counted_halves="3",
-        decided_at=ago(kind.decided_days_ago),
-        cancelled_at=ago(kind.cancelled_days_ago),
-        created_at=NOW,
-        updated_at=NOW,
-        version=3,
-    )
+    row = {
+        "organisation_id": acme.id,
+        "id": request_id,
+        "user_id": user.id,
+        "leave_type_id": leave_type.id,
+        "status": kind.status,
+        "start_date": start_date.isoformat(),
+        "end_date": (end_date or start_date).isoformat(),
+        "total_half_days": 2,
+        "counted_halves": "3",
+        "decided_at": ago(kind.decided_days_ago),
+        "cancelled_at": ago(kind.cancelled_days_ago),
+        "created_at": NOW,
+        "updated_at": NOW,
+        "version": 3,
+    }
+    database.write_now(lambda tx: tx.insert(LeaveRequestRow, **row))
     return request_id
 
 
@@ -308,7 +306,7 @@ def test_a_person_without_a_time_zone_has_the_organisations(database: Database) 
 
 
 def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -> None:
-    """The same through the use cases: what needs no approval was shown, what was pending was not."""
+    """Through the use cases: what needed no approval was shown to others, what waited was not."""
     acme = an_organisation(database)
     ada = a_person(database, acme)
     by = caller_for(acme, ada)

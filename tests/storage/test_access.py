@@ -16,13 +16,9 @@ from storage.values import SCOPES, ApiKey, Caller, User, UserStatus
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 
-def a_key(
-    database: Database, by: Caller, for_user: User, **fields: Any
-) -> tuple[ApiKey, str]:
+def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tuple[ApiKey, str]:
     fields = {"name": "ci", "scopes": None, "variant": 1, "expires_at": None} | fields
-    return database.write_now(
-        access.create_key, for_user=for_user.id, by=by, now=NOW, **fields
-    )
+    return database.write_now(access.create_key, for_user=for_user.id, by=by, now=NOW, **fields)
 
 
 def recognised(database: Database, key: str, now: datetime = NOW) -> access.Recognised:
@@ -135,9 +131,7 @@ def test_a_key_works_until_its_expiry(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_keys_of_people_who_left_are_not_recognised(
-    database: Database, status: UserStatus
-) -> None:
+def test_keys_of_people_who_left_are_not_recognised(database: Database, status: UserStatus) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     _, secret = a_key(database, caller_for(acme, ada), ada)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from storage import access, organisations, people
 from storage.commands import build_app
@@ -47,7 +46,8 @@ class Shell:
         return json.loads(result.stdout)
 
     def recognised(self, key: str, now: datetime = NOW) -> Caller:
-        return self.read(access.recognise_key, key, now=now).caller
+        recognised: access.Recognised = self.read(access.recognise_key, key, now=now)
+        return recognised.caller
 
     def read(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
         settings = StorageSettings.from_env(self.env)
@@ -118,9 +118,7 @@ def test_a_key_has_every_scope_unless_some_are_named(shell: Shell) -> None:
     create = ["keys", "create", "--email=ADA@example.com", "--name=ci"]
 
     whole = shell.json_of(*create)
-    narrow = shell.json_of(
-        *create, "--scope=leave:read", "--scope=users:read", "--variant=2"
-    )
+    narrow = shell.json_of(*create, "--scope=leave:read", "--scope=users:read", "--variant=2")
 
     assert set(whole) == {"id", "api_key"}
     assert shell.recognised(whole["api_key"]).scopes == frozenset(SCOPES)

@@ -32,6 +32,10 @@ def key_beside(path: str) -> tuple[str, ...]:
     return StorageSettings.from_env({"DATABASE_URL": f"sqlite:///{path}"}).secret_keys
 
 
+def keys_beside(paths: list[str]) -> list[tuple[str, ...]]:
+    return [key_beside(path) for path in paths]
+
+
 def test_without_any_setting_there_is_an_sqlite_file_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,10 +57,13 @@ def test_a_key_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
 
 
 def test_processes_that_start_at_once_end_with_one_key(tmp_path: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        keys = pool.map(key_beside, [f"{tmp_path}/hiatus.db"] * 16, chunksize=1)
+    paths = [f"{tmp_path}/{number}.db" for number in range(300)]
 
-    assert len(set(keys)) == 1
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        keys = pool.map(keys_beside, [paths] * 4, chunksize=1)
+
+    assert keys == [keys[0]] * 4
+    assert len(set(keys[0])) == 300
 
 
 def test_a_key_file_cut_short_by_a_crash_is_filled(tmp_path: Path) -> None:

@@ -38,8 +38,13 @@ def active_ids(database: Database, acme: Acme) -> list[str]:
     return [webhook.id for webhook in found.webhooks]
 
 
+def row_count(database: Database, acme: Acme) -> int:
+    """Webhooks, deliveries and attempts of the organisation, all together."""
+    return len(database.read_now(lambda tx: tx.all(all_rows, organisation_id=acme.id)))
+
+
 @compiled
-def row_counts(organisation_id: Place) -> Any:
+def all_rows(organisation_id: Place) -> Any:
     webhook = WebhookRow.select(WebhookRow.id).where(WebhookRow.organisation_id == organisation_id)
     delivery = DeliveryRow.select(DeliveryRow.id).where(
         DeliveryRow.organisation_id == organisation_id
@@ -66,9 +71,7 @@ def test_a_webhook_is_made_with_a_secret_that_signs(database: Database) -> None:
 def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
     acme = an_organisation(database)
     webhook, first = a_webhook(database, acme)
-    _, second = database.write_now(
-        webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW
-    )
+    _, second = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
 
     entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
 
@@ -180,6 +183,7 @@ def test_pages_join_without_gap_or_repeat(database: Database) -> None:
 def test_only_what_was_sent_changes(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme, events=["leave_request.created"])
+    assert active_ids(database, acme) == [webhook.id]
 
     changed = database.write_now(
         webhooks.update, webhook.id, {"url": URL + "/2"}, by=acme.caller, now=LATER
@@ -187,6 +191,7 @@ def test_only_what_was_sent_changes(database: Database) -> None:
 
     assert changed == webhook._replace(url=URL + "/2", updated_at=LATER, version=2)
     assert changed == database.read_now(webhooks.get, webhook.id, by=acme.caller)
+    assert database.read_now(reference.of_organisation, acme.id).webhooks == [changed]
 
 
 def test_a_change_of_nothing_is_no_change(database: Database) -> None:
@@ -220,6 +225,7 @@ def test_a_disabled_webhook_says_why_until_it_is_switched_on_again(database: Dat
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
 
+    assert active_ids(database, acme) == [webhook.id]
     assert database.write_now(webhooks.disable, acme.id, webhook.id, "It said 410.", now=NOW)
     disabled = database.read_now(webhooks.get, webhook.id, by=acme.caller)
     after_disabling = active_ids(database, acme)
@@ -238,16 +244,15 @@ def test_switching_on_forgets_since_when_it_failed(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     where = {"organisation_id": acme.id, "id": webhook.id}
-    database.write_now(Transaction.update, WebhookRow, {"failing_since_at": NOW}, **where)
+    database.write_now(lambda tx: tx.update(WebhookRow, {"failing_since_at": NOW}, **where))
     for is_active in (False, True):
         changes = {"is_active": is_active}
         database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=LATER)
 
-    forgotten = database.write_now(
-        Transaction.update, WebhookRow, {"is_active": True}, **where, failing_since_at=NOW
+    still_failing = database.write_now(
+        lambda tx: tx.update(WebhookRow, {"is_active": True}, **where, failing_since_at=NOW)
     )
-
-    assert forgotten == 0
+    assert still_failing == 0
 
 
 def test_disabling_is_the_systems_doing_and_happens_once(database: Database) -> None:
@@ -268,9 +273,7 @@ def test_both_secrets_sign_for_a_day_after_rotation(database: Database) -> None:
     acme = an_organisation(database)
     webhook, old = a_webhook(database, acme)
 
-    rotated, new = database.write_now(
-        webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW
-    )
+    rotated, new = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
 
     almost = timedelta(hours=24) - timedelta(milliseconds=1)
     assert rotated.version == 2
@@ -315,12 +318,12 @@ def test_deleting_takes_deliveries_and_attempts_along_and_no_others(database: Da
     (doomed, _), (kept, _) = a_webhook(database, acme), a_webhook(database, acme)
     for webhook in (doomed, doomed, kept):
         a_delivery(database, acme, webhook)
-    before = len(database.read_now(Transaction.all, row_counts, organisation_id=acme.id))
+    before = row_count(database, acme)
+    assert set(active_ids(database, acme)) == {doomed.id, kept.id}
 
     database.write_now(webhooks.delete, doomed.id, by=acme.caller, now=NOW)
 
-    after = len(database.read_now(Transaction.all, row_counts, organisation_id=acme.id))
-    assert (before, after) == (2 + 3 + 3, 1 + 1 + 1)
+    assert (before, row_count(database, acme)) == (2 + 3 + 3, 1 + 1 + 1)
     assert active_ids(database, acme) == [kept.id]
     assert database.read_now(webhooks.secrets_of, acme.id, doomed.id, now=NOW) == []
     with pytest.raises(NotFound):

@@ -1,0 +1,79 @@
+"""Slack's Web API as we call it: one client, one session, and what its failures mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.settings import SlackSettings
+
+# A delivery makes up to three calls, and ends before its lease does.
+CALL_SECONDS: Final = 10
+
+# Slack did not do it, or nobody knows whether it did.
+FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError)
+
+# Bolt logs rejected bodies at INFO and the SDK every argument at DEBUG; notes are personal data.
+LOGGER: Final = logging.getLogger("hiatus.slack_library")
+LOGGER.setLevel(logging.WARNING)
+
+
+def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
+    """A client without a session yet; it repeats nothing by itself, so that nothing is said twice."""
+    return AsyncWebClient(
+        token=token,
+        base_url=settings.api_url,
+        timeout=CALL_SECONDS,
+        logger=LOGGER,
+        retry_handlers=[],
+    )
+
+
+@asynccontextmanager
+async def connected(*clients: AsyncWebClient) -> AsyncIterator[None]:
+    """Give the clients one session of the running event loop, and close it at the end."""
+    timeout = aiohttp.ClientTimeout(total=CALL_SECONDS, sock_connect=5)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        for client in clients:
+            client.session = session
+        try:
+            yield
+        finally:
+            for client in clients:
+                client.session = None
+
+
+def error_code(failure: Exception) -> str | None:
+    """Slack's own word for what went wrong, None when it said none."""
+    if not isinstance(failure, SlackApiError):
+        return None
+    # What could not be read carries aiohttp's response instead of Slack's.
+    data = getattr(failure.response, "data", None)
+    code = data.get("error") if isinstance(data, dict) else None
+    return code if isinstance(code, str) else None
+
+
+def status_code(failure: Exception) -> int | None:
+    """The HTTP status of the answer, None when there was none."""
+    response = getattr(failure, "response", None)
+    status = getattr(response, "status_code", None) or getattr(response, "status", None)
+    return status if isinstance(status, int) else None
+
+
+def retry_after_seconds(failure: Exception) -> int | None:
+    """How long Slack asks us to wait (docs.slack.dev, "Rate limits")."""
+    headers = getattr(getattr(failure, "response", None), "headers", None) or {}
+    text = str(headers.get("Retry-After", "")).strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
+
+
+def summary(failure: Exception) -> str:
+    """A short line for the log and the notice's row; never what was sent."""
+    said = error_code(failure) or status_code(failure)
+    return type(failure).__name__ if said is None else f"{type(failure).__name__}: {said}"

@@ -1,0 +1,130 @@
+"""The card of a request in an approver's DM: one picture of what is true now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot import ids
+from bot.views import text, words
+from bot.views.text import Block
+from storage.approval_cards import ApprovalCard, ColleagueOff
+from storage.values import LeaveRequest
+
+
+def message(card: ApprovalCard) -> dict[str, Any]:
+    """``text`` and ``blocks`` of a message; buttons only while the viewer can decide.
+
+    The text alone says everything that matters: screen readers read nothing else
+    (docs.slack.dev, chat.postMessage, "Accessibility considerations").
+    """
+    return {"text": _text(card), "blocks": blocks(card)}
+
+
+def blocks(card: ApprovalCard) -> list[Block]:
+    request = card.request
+    shown = [
+        text.section(
+            f"*{text.name(card.requester.name)}* asks for *{text.name(card.leave_type.name)}*"
+        ),
+        text.section(f"{dates(request)}\n{words.amount(request.total_half_days)}"),
+    ]
+    if card.balances:
+        shown.append(text.section("\n".join(_balance_lines(card))))
+    if card.colleagues and request.status == "pending":
+        shown.append({"type": "section", "text": text.verbatim(_colleagues(card))})
+    if request.note:
+        shown.append({"type": "section", "text": text.verbatim(f"Note: {request.note}")})
+    if request.status == "declined" and request.decision_reason:
+        reason = f"Reason: {request.decision_reason}"
+        shown.append({"type": "section", "text": text.verbatim(reason)})
+    shown.append(text.quiet(text.escaped(state(card))))
+    if card.may_decide:
+        shown.append(_buttons(request.id))
+    return shown
+
+
+def dates(request: LeaveRequest) -> str:
+    """The request's dates and halves in words."""
+    return words.span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+
+
+def state(card: ApprovalCard) -> str:
+    """What became of the request, by whom and when: ``Approved by Grace, 2 June 2026, 10:05``."""
+    request = card.request
+    if request.status == "pending":
+        return _waiting(card)
+    at = request.cancelled_at if request.status == "cancelled" else request.decided_at
+    when = "" if at is None else f", {words.moment(at, card.timezone)}"
+    if request.status == "cancelled":
+        return f"Cancelled{when}"
+    if card.decided_by_name is None:
+        return f"{request.status.capitalize()} automatically{when}"
+    return f"{request.status.capitalize()} by {text.cut(card.decided_by_name, 80)}{when}"
+
+
+def _waiting(card: ApprovalCard) -> str:
+    request = card.request
+    asked = [text.cut(one, text.LONGEST_NAME) for one in card.awaited_names]
+    sentence = f"Waits for {words.names(asked)}" if asked else "Waits for a decision"
+    if request.version > 1:
+        sentence += f". Changed {words.moment(request.updated_at, card.timezone)}"
+    return sentence
+
+
+def _balance_lines(card: ApprovalCard) -> list[str]:
+    lines = []
+    for year_name, remaining_half_days in card.balances:
+        left = f"{remaining_half_days / 2:g}"
+        lines.append(f"After this: {left} {'day' if left == '1' else 'days'} left in {year_name}")
+    return lines
+
+
+def _colleagues(card: ApprovalCard) -> str:
+    lines = ["Off then:", *map(_colleague, card.colleagues)]
+    if card.has_more_colleagues:
+        lines.append("… and others")
+    return "\n".join(lines)
+
+
+def _colleague(one: ColleagueOff) -> str:
+    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+    what = "Away" if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"
+
+
+def _buttons(request_id: str) -> Block:
+    return {
+        "type": "actions",
+        "elements": [
+            {
+                "type": "button",
+                "action_id": ids.APPROVE,
+                "text": text.plain("Approve"),
+                "style": "primary",
+                "value": request_id,
+            },
+            {
+                "type": "button",
+                "action_id": ids.DECLINE,
+                "text": text.plain("Decline"),
+                "style": "danger",
+                "value": request_id,
+            },
+        ],
+    }
+
+
+def _text(card: ApprovalCard) -> str:
+    request = card.request
+    parts = [
+        f"{text.name(card.requester.name)} asks for {text.name(card.leave_type.name)}: "
+        f"{dates(request)}, {words.amount(request.total_half_days)}.",
+        *(f"{line}." for line in _balance_lines(card)),
+        f"{text.escaped(state(card))}.",
+    ]
+    if request.note:
+        # Cut before it is escaped, so that no entity is cut in two.
+        parts.append(f"Note: {text.escaped(text.cut(request.note, 400))}")
+    return " ".join(parts)

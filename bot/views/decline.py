@@ -1,0 +1,65 @@
+"""The form that asks why a request is declined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from bot import ids
+from bot.views import card as cards
+from bot.views import text
+from storage.approval_cards import ApprovalCard
+from storage.leave import LONGEST_REASON
+
+
+class Subject(NamedTuple):
+    """What the form is about: the request, and the clicked message, by their ids."""
+
+    request_id: str
+    channel: str
+    ts: str
+
+    @classmethod
+    def of(cls, private_metadata: str) -> Subject:
+        """Read back what ``view`` kept. Raises ValueError for anything else."""
+        request_id, channel, ts = private_metadata.split(" ")
+        return cls(request_id, channel, ts)
+
+
+def view(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
+    """The modal; the reason is optional."""
+    what = (
+        f"*{text.name(card.requester.name)}*: {text.name(card.leave_type.name)}, "
+        f"{cards.dates(card.request)}"
+    )
+    return {
+        "type": "modal",
+        "callback_id": ids.DECLINE_FORM,
+        "private_metadata": " ".join(subject),
+        "title": text.plain("Decline request", text.LONGEST_TITLE),
+        "submit": text.plain("Decline"),
+        "close": text.plain("Back"),
+        "blocks": [
+            text.section(what),
+            {
+                "type": "input",
+                "block_id": ids.REASON,
+                "optional": True,
+                "label": text.plain("Reason"),
+                "hint": text.plain("The person who asked will read it."),
+                "element": {
+                    "type": "plain_text_input",
+                    "action_id": ids.ANSWER,
+                    "multiline": True,
+                    "max_length": LONGEST_REASON,
+                },
+            },
+        ],
+    }
+
+
+def reason_of(values: Mapping[str, Any]) -> str | None:
+    """What was typed, from the view's ``state.values``."""
+    answer = (values.get(ids.REASON) or {}).get(ids.ANSWER) or {}
+    reason: str | None = answer.get("value")
+    return reason

@@ -1,0 +1,80 @@
+"""Short answers: help, what a requester hears, the modal that says one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.views import card as cards
+from bot.views import text, words
+from bot.views.text import Block
+from storage.approval_cards import ApprovalCard
+from storage.values import EventType
+
+_LONGEST_COMMAND = 40
+
+
+def help_text(command: str, unknown_words: str = "") -> str:
+    """What the command can do, in mrkdwn; led by what it cannot, when something else was typed."""
+    intro = ""
+    if unknown_words:
+        shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
+        intro = f"I do not understand “{shown}”.\n"
+    return (
+        f"{intro}`{command}` opens the form in which you request leave.\n"
+        f"`{command} help` shows this.\n"
+        "Whoever decides gets a message with buttons, and you hear from me what came of it."
+    )
+
+
+def notice(title: str, sentence: str) -> dict[str, Any]:
+    """A modal that says one thing; the sentence is plain text."""
+    return {
+        "type": "modal",
+        "title": text.plain(title, text.LONGEST_TITLE),
+        "close": text.plain("Close"),
+        "blocks": [{"type": "section", "text": text.verbatim(sentence)}],
+    }
+
+
+def requester_notice(card: ApprovalCard, event_type: EventType) -> dict[str, Any] | None:
+    """The DM that tells a requester what happened; None when what happened is history already.
+
+    Later news travels in a notice of its own, so an overtaken one would only confuse.
+    """
+    told = _told(card, event_type)
+    if told is None:
+        return None
+    request = card.request
+    what = (
+        f"{text.name(card.leave_type.name)}, {cards.dates(request)}, "
+        f"{words.amount(request.total_half_days)}"
+    )
+    blocks: list[Block] = [text.section(f"*{text.escaped(told)}*\n{what}")]
+    fallback = f"{text.escaped(told)} {what}."
+    if request.status == "declined" and request.decision_reason:
+        reason = request.decision_reason
+        blocks.append({"type": "section", "text": text.verbatim(f"Reason: {reason}")})
+        fallback += f" Reason: {text.escaped(text.cut(reason, 400))}"
+    return {"text": fallback, "blocks": blocks}
+
+
+def changed_reply(card: ApprovalCard) -> str:
+    """What an approver reads beneath the card when the request was changed."""
+    return (
+        f"{text.name(card.requester.name)} changed this request: {cards.dates(card.request)}, "
+        f"{words.amount(card.request.total_half_days)}."
+    )
+
+
+def _told(card: ApprovalCard, event_type: EventType) -> str | None:
+    status = card.request.status
+    if event_type in ("leave_request.created", "leave_request.updated"):
+        if status != "pending":
+            return None
+        sent_to = words.names([text.cut(one, text.LONGEST_NAME) for one in card.awaited_names])
+        is_new = event_type == "leave_request.created"
+        done = "Your request was sent" if is_new else "Your request was changed and sent"
+        return f"{done} to {sent_to} for approval." if sent_to else f"{done} for approval."
+    if event_type != f"leave_request.{status}":
+        return None
+    return f"Your request: {cards.state(card)}."

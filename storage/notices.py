@@ -1,0 +1,278 @@
+"""Slack notices: claimed by one process at a time, settled, tried again.
+
+A claim moves ``due_at`` to the end of its lease: a notice whose process dies comes due again by
+itself. What is shown is read when it is sent; sending is the Slack side's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal, NamedTuple
+
+from peewee import Delete, Expression, Select, Tuple, Update, fn
+
+from storage import approval_cards, outbox, people_rows, posted, reference, rows
+from storage.approval_cards import ApprovalCard
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.ids import new_id
+from storage.outbox import NoticeKind
+from storage.posted import Posted
+from storage.tables import LeaveRequestRow, NoticeRow
+from storage.values import EventType, User
+
+# Waits after the 1st, 2nd … failed attempt; the last one again and again.
+RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
+# A notice that could not be shown for so long is given up.
+WORTH_TRYING: Final = timedelta(hours=24)
+# Longer than the longest attempt, so that no living process loses a notice it is sending.
+LEASE_SECONDS: Final = 60
+
+Verdict = Literal["delivered", "retry", "failed"]
+
+
+class Notice(NamedTuple):
+    """Something to show one person; ``attempts`` counts those before this claim."""
+
+    organisation_id: str
+    id: str
+    kind: NoticeKind
+    user_id: str
+    leave_request_id: str
+    event_type: EventType
+    attempts: int
+    created_at: datetime
+    claim_id: str
+
+
+class Drawn(NamedTuple):
+    """A card as it went out: where it stands, and the request's version that it shows."""
+
+    message: Posted
+    version: int
+
+
+class Outcome(NamedTuple):
+    """What came of an attempt.
+
+    ``error`` says why it was not delivered. ``retry_after_seconds`` is what Slack asked for.
+    ``drawn`` is set when a card was posted or redrawn, ``gone`` when the one we knew is no more.
+    """
+
+    verdict: Verdict
+    error: str | None = None
+    retry_after_seconds: int | None = None
+    drawn: Drawn | None = None
+    gone: Posted | None = None
+
+
+class Sight(NamedTuple):
+    """All that drawing a notice takes. ``message`` is the card that the person has already."""
+
+    team_id: str | None
+    recipient: User
+    card: ApprovalCard
+    message: Posted | None
+
+
+def claim(
+    tx: Transaction, *, limit: int, claim_id: str, now: datetime, lease_seconds: int = LEASE_SECONDS
+) -> list[Notice]:
+    """Take up to ``limit`` due notices, those due longest first.
+
+    Of what one person is to see of one request, only the earliest is taken, and nothing while
+    something is on its way. ``claim_id`` is new for every call.
+    """
+    found = tx.all(
+        _claim,
+        now=now,
+        lease_ends_at=now + timedelta(seconds=lease_seconds),
+        claim_id=claim_id,
+        limit=limit,
+    )
+    notices = [_notice(row, claim_id) for row in found]
+    return sorted(notices, key=lambda notice: notice.id)
+
+
+def _notice(row: Sequence[Any], claim_id: str) -> Notice:
+    organisation_id, notice_id, kind, user_id, request_id, event_type, attempts, created_at = row
+    return Notice(
+        organisation_id,
+        notice_id,
+        kind,
+        user_id,
+        request_id,
+        event_type,
+        attempts,
+        rows.instant(created_at),
+        claim_id,
+    )
+
+
+def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
+    """What the notice is about, as it is now; None when the request or the person is gone."""
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    card = approval_cards.card(
+        tx, notice.organisation_id, notice.leave_request_id, viewer_id=notice.user_id, now=now
+    )
+    if recipient is None or card is None:
+        return None
+    message = posted.find(tx, notice.organisation_id, notice.leave_request_id, notice.user_id)
+    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    return Sight(team_id, recipient, card, message)
+
+
+def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
+    """Record what came of attempts: delivered, tried again later, or given up.
+
+    Where a card stands is remembered even by a process that lost its claim: the message is there.
+    """
+    for notice, outcome in outcomes:
+        attempts = notice.attempts + 1
+        changes: dict[str, Any] = {
+            "attempts": attempts,
+            "last_error": outcome.error,
+            "claim_id": None,
+        }
+        if outcome.verdict == "retry" and now - notice.created_at < WORTH_TRYING:
+            changes["due_at"] = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
+        else:
+            status = "delivered" if outcome.verdict == "delivered" else "failed"
+            changes |= {"status": status, "settled_at": now}
+        tx.update(
+            NoticeRow,
+            changes,
+            organisation_id=notice.organisation_id,
+            id=notice.id,
+            status="pending",
+            claim_id=notice.claim_id,
+        )
+        _keep_message(tx, notice, outcome, now)
+
+
+def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
+    """How long to wait after that many attempts; Slack's own ``Retry-After`` replaces our step."""
+    if outcome.retry_after_seconds is not None:
+        return min(max(outcome.retry_after_seconds, 1), RETRY_AFTER_SECONDS[-1])
+    return RETRY_AFTER_SECONDS[min(attempts, len(RETRY_AFTER_SECONDS)) - 1]
+
+
+def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
+    """Delete up to ``limit`` notices that were settled before that instant; how many there were."""
+    return tx.change(_prune, before=before, limit=limit)
+
+
+def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: datetime) -> None:
+    place = (notice.organisation_id, notice.leave_request_id, notice.user_id)
+    if outcome.gone is not None:
+        posted.forget(tx, *place, outcome.gone)
+    if outcome.drawn is None:
+        return
+    posted.remember(tx, *place, outcome.drawn.message, now=now)
+    row = tx.first(
+        _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
+    )
+    if row is not None and row[0] != outcome.drawn.version and not _is_awaited(tx, notice):
+        # The request changed while it was drawn: no live button may stay behind.
+        tx.insert(
+            NoticeRow,
+            organisation_id=notice.organisation_id,
+            id=new_id(now),
+            kind=notice.kind,
+            user_id=notice.user_id,
+            leave_request_id=notice.leave_request_id,
+            event_type="leave_request.updated",
+            status="pending",
+            attempts=0,
+            due_at=now,
+            created_at=now,
+        )
+        tx.wake(outbox.NOTICES)
+
+
+def _is_awaited(tx: Transaction, notice: Notice) -> bool:
+    """Whether another notice will draw the card anyway."""
+    found = tx.first(
+        _other_pending,
+        organisation_id=notice.organisation_id,
+        user_id=notice.user_id,
+        leave_request_id=notice.leave_request_id,
+        kind=notice.kind,
+        notice_id=notice.id,
+    )
+    return found is not None
+
+
+def _due(now: Any, limit: Any, engine: str) -> Any:
+    notice, other = NoticeRow.alias(), NoticeRow.alias()
+    comes_first = other.select(other.id).where(
+        other.organisation_id == notice.organisation_id,
+        other.user_id == notice.user_id,
+        other.leave_request_id == notice.leave_request_id,
+        other.status == "pending",
+        (other.id < notice.id)
+        | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
+    )
+    query: Any = (
+        notice.select(notice.organisation_id, notice.id)
+        .where(notice.status == "pending", notice.due_at <= now, ~fn.EXISTS(comes_first))
+        .order_by(notice.due_at)
+        .limit(limit)
+    )
+    # Two processes claim at once: each passes over what the other is taking.
+    return query.for_update('FOR UPDATE OF "t1" SKIP LOCKED') if engine == "postgresql" else query
+
+
+@compiled
+def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engine: str) -> Update:
+    claimed = NoticeRow.update(claim_id=claim_id, due_at=lease_ends_at).returning(
+        NoticeRow.organisation_id,
+        NoticeRow.id,
+        NoticeRow.kind,
+        NoticeRow.user_id,
+        NoticeRow.leave_request_id,
+        NoticeRow.event_type,
+        NoticeRow.attempts,
+        NoticeRow.created_at,
+    )
+    due = _due(now, limit, engine)
+    if engine == "sqlite":
+        return claimed.where(Tuple(NoticeRow.organisation_id, NoticeRow.id).in_(due))
+    # Materialised: otherwise PostgreSQL may run the limited query more than once.
+    taken = due.cte("taken", materialized=True, columns=("organisation_id", "id"))
+    same: Expression = (NoticeRow.organisation_id == taken.c.organisation_id) & (
+        NoticeRow.id == taken.c.id
+    )
+    return claimed.from_(taken).where(same).with_cte(taken)
+
+
+@compiled
+def _version(organisation_id: Place, request_id: Place) -> Select:
+    return LeaveRequestRow.select(LeaveRequestRow.version).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )
+
+
+@compiled
+def _other_pending(
+    organisation_id: Place, user_id: Place, leave_request_id: Place, kind: Place, notice_id: Place
+) -> Select:
+    return NoticeRow.select(NoticeRow.id).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.user_id == user_id,
+        NoticeRow.leave_request_id == leave_request_id,
+        NoticeRow.kind == kind,
+        NoticeRow.status == "pending",
+        NoticeRow.id != notice_id,
+    )
+
+
+@compiled
+def _prune(before: Place, limit: Place) -> Delete:
+    old = (
+        NoticeRow.select(NoticeRow.organisation_id, NoticeRow.id)
+        .where(NoticeRow.settled_at < before)
+        .limit(limit)
+    )
+    return NoticeRow.delete().where(Tuple(NoticeRow.organisation_id, NoticeRow.id).in_(old))

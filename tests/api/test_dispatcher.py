@@ -1,0 +1,142 @@
+"""The dispatcher: woken, bounded, robust, and orderly when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from api.dispatcher import Dispatcher
+
+
+class Work:
+    """A queue in memory; ``settled`` holds one list for each time that outcomes were recorded."""
+
+    def __init__(self, *waiting: int) -> None:
+        self.waiting = list(waiting)
+        self.settled: list[list[tuple[int, int]]] = []
+        self.running = 0
+        self.most_running = 0
+
+    async def claim(self, limit: int) -> list[int]:
+        taken, self.waiting = self.waiting[:limit], self.waiting[limit:]
+        return taken
+
+    async def attempt(self, work: int) -> int:
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await asyncio.sleep(0.01)
+        self.running -= 1
+        return work * 10
+
+    async def settle(self, done: list[tuple[int, int]]) -> None:
+        self.settled.append(done)
+
+    def all_settled(self) -> list[tuple[int, int]]:
+        return sorted(pair for done in self.settled for pair in done)
+
+
+def dispatcher(work: Work, in_flight: int = 4) -> Dispatcher[int, int]:
+    return Dispatcher(
+        "test", claim=work.claim, attempt=work.attempt, settle=work.settle, in_flight=in_flight
+    )
+
+
+async def until(condition: Callable[[], bool], seconds: float = 3) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def run(story: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(_awaited(story), 10))
+
+
+async def _awaited(story: Callable[[], Awaitable[None]]) -> None:
+    await story()
+
+
+def test_everything_is_done_and_never_more_than_the_bound_at_once() -> None:
+    work = Work(*range(20))
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await until(lambda: len(work.all_settled()) == 20)
+        await doing.stop()
+
+    run(story)
+
+    assert work.all_settled() == [(number, number * 10) for number in range(20)]
+    assert work.most_running == 4
+
+
+def test_it_sleeps_until_it_is_woken_from_any_thread() -> None:
+    work = Work()
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await asyncio.sleep(0.05)
+        work.waiting.append(7)
+        await asyncio.to_thread(doing.wake)
+        await until(lambda: work.all_settled() == [(7, 70)])
+        await doing.stop()
+
+    run(story)
+
+
+def test_a_failing_claim_does_not_end_the_loop() -> None:
+    work = Work(1)
+
+    class Flaky(Work):
+        failures = 1
+
+        async def claim(self, limit: int) -> list[int]:
+            if self.failures:
+                self.failures -= 1
+                raise OSError("the database is away")
+            return await super().claim(limit)
+
+    work = Flaky(1)
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await asyncio.sleep(0.05)
+        doing.wake()
+        await until(lambda: work.all_settled() == [(1, 10)])
+        await doing.stop()
+
+    run(story)
+
+
+def test_a_failing_attempt_is_left_to_its_lease() -> None:
+    class Broken(Work):
+        async def attempt(self, work: int) -> int:
+            if work == 1:
+                raise ZeroDivisionError
+            return await super().attempt(work)
+
+    work = Broken(1, 2)
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await until(lambda: work.all_settled() == [(2, 20)])
+        await doing.stop()
+
+    run(story)
+
+
+def test_stopping_waits_for_what_is_in_flight_and_records_it() -> None:
+    work = Work(1, 2, 3)
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await until(lambda: work.running > 0)
+        await doing.stop()
+
+    run(story)
+
+    assert work.all_settled() == [(1, 10), (2, 20), (3, 30)]

@@ -1,0 +1,106 @@
+"""The command: choose, measure, print a table. Exits with 1 if an answer was not as it should be."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import typer
+
+from tests.bench.measuring import (
+    BARE,
+    CONNECTIONS,
+    SCENARIOS,
+    Measurement,
+    UnexpectedAnswer,
+    measure,
+)
+
+Engine = StrEnum("Engine", ["sqlite", "postgresql"])
+ScenarioName = StrEnum("ScenarioName", list(SCENARIOS))
+
+# Ratios to the bare route that Hiatus means to reach.
+TARGETS = {
+    ("list", "sqlite"): 0.18,
+    ("list", "postgresql"): 0.10,
+    ("create", "sqlite"): 0.15,
+    ("create", "postgresql"): 0.08,
+}
+_LINE = "{:<9}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
+
+
+def bench(
+    only: Annotated[list[ScenarioName] | None, typer.Option(help="Only this; may repeat.")] = None,
+    engine: Annotated[list[Engine] | None, typer.Option(help="Only this; may repeat.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Less exact, under a minute.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Say which targets are met.")] = False,
+) -> None:
+    """Measure Hiatus against a bare Starlette route that returns the same bytes."""
+    names = [name for name in SCENARIOS if not only or name in only]
+    if "approve" in names and "create" not in names:
+        names.insert(names.index("approve"), "create")
+    engines = [str(one) for one in engine or Engine]
+    rounds, seconds = (3, 0.5) if quick else (5, 2.0)
+    typer.echo(_machine())
+    typer.echo(
+        f"{rounds} interleaved rounds of {seconds} s, {CONNECTIONS} connections; medians of the rounds"
+    )
+    with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder:
+        try:
+            found = list(measure(names, engines, rounds, seconds, Path(folder)))
+        except UnexpectedAnswer as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from error
+    typer.echo(_LINE.format("", "", "requests/s", "p50 ms", "p99 ms", "ratio", "CPU ms each"))
+    for name in names:
+        for server in (BARE, *engines):
+            _print_line(name, server, found, check)
+    share = max(one.outcome.cpu_share for one in found if one.server == BARE)
+    typer.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
+
+
+def _print_line(scenario: str, server: str, found: Sequence[Measurement], check: bool) -> None:
+    own = [one for one in found if (one.scenario, one.server) == (scenario, server)]
+    bare = [one for one in found if (one.scenario, one.server) == (scenario, BARE)]
+    outcomes = [one.outcome for one in own]
+    # Of the same round each, so that what slows the whole machine counts on both sides.
+    ratio = median(
+        mine.outcome.per_second / theirs.outcome.per_second
+        for mine, theirs in zip(own, bare, strict=True)
+    )
+    line = _LINE.format(
+        scenario,
+        server,
+        f"{median(one.per_second for one in outcomes):,.0f}",
+        f"{median(one.p50_milliseconds for one in outcomes):.1f}",
+        f"{median(one.p99_milliseconds for one in outcomes):.1f}",
+        f"{ratio:.3f}",
+        f"{median(one.cpu_milliseconds for one in own):.3f}",
+    )
+    target = TARGETS.get((scenario, server))
+    if check and target is not None:
+        line += f"  {'reaches' if ratio >= target else 'misses'} {target:.2f}"
+    typer.echo(line)
+
+
+def _machine() -> str:
+    flags = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    optimised = "with" if "--enable-optimizations" in flags else "without"
+    return (
+        f"CPython {platform.python_version()} built {optimised} profile-guided optimisation "
+        f"({platform.python_compiler()}), {os.cpu_count()} cores, "
+        f"{platform.system()} {platform.release()} {platform.machine()}"
+    )
+
+
+if __name__ == "__main__":
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(bench)
+    app()

@@ -1,0 +1,52 @@
+"""What everything is compared with: Starlette routes that return ready bytes, and nothing else.
+
+``python -m tests.bench.bare PORT FILE`` serves the ``Ready`` answers in the file from one uvicorn
+worker. A route neither looks at the request nor reads its body.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+
+class Ready(NamedTuple):
+    """One route's answer; ``path`` as Starlette's routes have it, ``body`` in base64."""
+
+    method: str
+    path: str
+    status: int
+    content_type: str
+    body: str
+
+
+def _route(ready: Ready) -> Route:
+    body = base64.b64decode(ready.body)
+
+    async def answer(_: Request) -> Response:
+        return Response(body, ready.status, media_type=ready.content_type)
+
+    return Route(ready.path, answer, methods=[ready.method])
+
+
+if __name__ == "__main__":
+    answers = [Ready(*one) for one in json.loads(Path(sys.argv[2]).read_text())]
+    uvicorn.run(
+        Starlette(routes=[_route(ready) for ready in answers]),
+        host="127.0.0.1",
+        port=int(sys.argv[1]),
+        loop="uvloop",
+        http="httptools",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+    )

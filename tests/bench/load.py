@@ -1,0 +1,161 @@
+"""The load: keep-alive connections that send prepared bytes, in a process of its own.
+
+``python -m tests.bench.load`` reads one ``Load`` as JSON from standard input and writes one
+``Outcome`` to standard output. It parses no more than a status and a length, so that one core of
+it asks for several times what one core of Starlette can answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import subprocess
+import sys
+import time
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import uvloop
+
+_START_SECONDS = 30
+_LENGTH = b"content-length: "
+
+
+class Load(NamedTuple):
+    """What to send to a port of this machine: ``requests`` again and again, or each of them once.
+
+    It ends after ``seconds`` or with the last request. ``status`` is what every answer must have.
+    """
+
+    port: int
+    connections: int
+    seconds: float
+    requests: list[str]
+    is_once: bool
+    status: int
+
+
+class Outcome(NamedTuple):
+    """``unexpected`` counts answers by their status, 0 for a lost connection.
+
+    ``cpu_share`` is the load's own use of one core.
+    """
+
+    answers: int
+    seconds: float
+    p50_milliseconds: float
+    p99_milliseconds: float
+    cpu_share: float
+    unexpected: dict[str, int]
+    first_unexpected: str
+
+    @property
+    def per_second(self) -> float:
+        return self.answers / self.seconds
+
+
+def run_apart(load: Load) -> Outcome:
+    """Run the load in a process of its own. Raises CalledProcessError, TimeoutExpired."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.load"],
+        input=json.dumps(load),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=load.seconds + _START_SECONDS,
+    )
+    return Outcome(*json.loads(done.stdout))
+
+
+class _Run:
+    """What the connections of one load share."""
+
+    def __init__(self, load: Load) -> None:
+        prepared = [request.encode() for request in load.requests]
+        self.requests = iter(prepared) if load.is_once else cycle(prepared)
+        self.status = b"%d" % load.status
+        self.closes_at = time.perf_counter() + load.seconds
+        self.latencies: list[float] = []
+        self.unexpected: dict[str, int] = {}
+        self.first_unexpected = ""
+
+    def count_unexpected(self, status: bytes, answer: bytes) -> None:
+        name = status.decode("latin-1")
+        self.unexpected[name] = self.unexpected.get(name, 0) + 1
+        self.first_unexpected = self.first_unexpected or answer[:1_000].decode("latin-1")
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, run: _Run, finished: asyncio.Future[None]) -> None:
+        self._run = run
+        self._finished = finished
+        self._received = b""
+        self._sent_at = 0.0
+
+    def connection_made(self, transport: Any) -> None:
+        # uvloop's transports are not asyncio.Transport's children.
+        self._transport = transport
+        self._send_next(time.perf_counter())
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received = self._received + data if self._received else data
+        head = received.find(b"\r\n\r\n")
+        if head < 0:
+            return
+        found = received.find(_LENGTH, 0, head)
+        length = int(received[found + len(_LENGTH) : received.find(b"\r\n", found)])
+        if len(received) < head + 4 + length:
+            return
+        now = time.perf_counter()
+        self._run.latencies.append(now - self._sent_at)
+        if received[9:12] != self._run.status:
+            self._run.count_unexpected(received[9:12], received)
+        self._received = b""
+        self._send_next(now)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self._finished.done():
+            self._run.count_unexpected(b"0", b"The connection was lost.")
+            self._finished.set_result(None)
+
+    def _send_next(self, now: float) -> None:
+        request = next(self._run.requests, None) if now < self._run.closes_at else None
+        if request is None:
+            self._finished.set_result(None)
+            self._transport.close()
+            return
+        self._sent_at = now
+        self._transport.write(request)
+
+
+async def _run(load: Load) -> Outcome:
+    loop = asyncio.get_running_loop()
+    run = _Run(load)
+    started, cpu_started = time.perf_counter(), time.process_time()
+    waiting = []
+    for _ in range(load.connections):
+        finished: asyncio.Future[None] = loop.create_future()
+        waiting.append(finished)
+        await loop.create_connection(
+            lambda finished=finished: _Connection(run, finished), "127.0.0.1", load.port
+        )
+    await asyncio.gather(*waiting)
+    seconds = time.perf_counter() - started
+    cpu_share = (time.process_time() - cpu_started) / seconds
+    in_order = sorted(run.latencies)
+    return Outcome(
+        len(in_order),
+        seconds,
+        in_order[len(in_order) // 2] * 1_000,
+        in_order[len(in_order) * 99 // 100] * 1_000,
+        cpu_share,
+        run.unexpected,
+        run.first_unexpected,
+    )
+
+
+if __name__ == "__main__":
+    gc.disable()
+    asked = Load(*json.load(sys.stdin))
+    sys.stdout.write(json.dumps(uvloop.run(_run(asked))))

@@ -1,0 +1,153 @@
+"""Interleaved rounds: in each of them every scenario meets every server for a moment."""
+
+from __future__ import annotations
+
+import base64
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import NamedTuple
+
+from storage.secrets import new_secret_key
+from tests import postgres
+from tests.bench import servers
+from tests.bench.bare import Ready
+from tests.bench.load import Load, Outcome, run_apart
+from tests.bench.prepared import Prepared, prepared
+from tests.bench.servers import Server
+
+CONNECTIONS = 32
+# More in a second than any machine creates.
+MOST_PER_SECOND = 5_000
+BARE = "bare"
+# The first round warms everything up and is not counted.
+WARM_UP_SECONDS = 0.3
+
+
+class Scenario(NamedTuple):
+    """``path`` is the route's. ``is_once``: every request can succeed only once."""
+
+    name: str
+    method: str
+    path: str
+    status: int
+    is_once: bool
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("list", "GET", "/api/v1/leave-requests", 200, False),
+        Scenario("create", "POST", "/api/v1/leave-requests", 201, True),
+        # After create: it approves what that made.
+        Scenario("approve", "POST", "/api/v1/approvals/{id}/approve", 200, True),
+        Scenario("feed", "GET", "/cal/{token}", 200, False),
+    )
+}
+
+
+class UnexpectedAnswer(Exception):
+    """A server answered with another status than the one that is measured."""
+
+
+class Measurement(NamedTuple):
+    """One scenario against one server in one round; ``cpu_milliseconds`` is the server's a request."""
+
+    scenario: str
+    server: str
+    outcome: Outcome
+    cpu_milliseconds: float
+
+
+class _Side(NamedTuple):
+    """One engine: the server, and what can be asked of it."""
+
+    server: Server
+    prepared: Prepared
+
+    def requests(self, scenario: Scenario, most: int) -> list[str]:
+        match scenario.name:
+            case "list":
+                return self.prepared.list()
+            case "create":
+                return self.prepared.create(most)
+            case "approve":
+                return self.prepared.approve()
+            case _:
+                return self.prepared.feed()
+
+
+def measure(
+    scenarios: Sequence[str], engines: Sequence[str], rounds: int, seconds: float, folder: Path
+) -> Iterator[Measurement]:
+    """Every measurement as it is made. ``approve`` needs ``create`` before it.
+
+    Raises UnexpectedAnswer.
+    """
+    with ExitStack() as stack:
+        sides = {engine: stack.enter_context(_side(engine, folder)) for engine in engines}
+        chosen = [SCENARIOS[name] for name in scenarios]
+        asked = {}
+        answers = []
+        for scenario in chosen:
+            side = next(iter(sides.values()))
+            asked[scenario.name] = side.requests(scenario, 1)[0]
+            answers.append(_answer(scenario, side.server, asked[scenario.name]))
+        bare = stack.enter_context(servers.bare(answers, folder))
+        for number in range(rounds + 1):
+            for scenario in chosen:
+                length = seconds if number else WARM_UP_SECONDS
+                repeated = scenario._replace(is_once=False)
+                found = [_measured(repeated, BARE, bare, [asked[scenario.name]], length)]
+                # In another order each time, so that nobody always follows the same neighbour.
+                for engine in list(sides)[:: 1 if number % 2 else -1]:
+                    side = sides[engine]
+                    requests = side.requests(scenario, round(length * MOST_PER_SECOND))
+                    found.append(_measured(scenario, engine, side.server, requests, length))
+                if number:
+                    yield from found
+
+
+@contextmanager
+def _side(engine: str, folder: Path) -> Iterator[_Side]:
+    secret_key = new_secret_key()
+    with ExitStack() as stack:
+        if engine == "sqlite":
+            url = f"sqlite:///{folder / 'hiatus.db'}"
+        else:
+            server = postgres.start(durable=True)
+            stack.callback(server.stop)
+            postgres.wait_until_ready(server.url)
+            url = postgres.make_database(server.url)
+        filled = stack.enter_context(prepared(url, secret_key))
+        yield _Side(stack.enter_context(servers.hiatus(url, secret_key, folder, engine)), filled)
+
+
+def _answer(scenario: Scenario, server: Server, request: str) -> Ready:
+    """What the server says, for the bare one to repeat."""
+    with closing(socket.create_connection(("127.0.0.1", server.port), 10)) as connection:
+        connection.sendall(request.encode())
+        response = HTTPResponse(connection, method=scenario.method)
+        response.begin()
+        body = response.read()
+    if response.status != scenario.status:
+        raise UnexpectedAnswer(f"{scenario.name}: {response.status} {body.decode()}")
+    content_type = response.getheader("content-type", "")
+    encoded = base64.b64encode(body).decode()
+    return Ready(scenario.method, scenario.path, scenario.status, content_type, encoded)
+
+
+def _measured(
+    scenario: Scenario, name: str, server: Server, requests: list[str], seconds: float
+) -> Measurement:
+    cpu_before = server.cpu_seconds()
+    load = Load(server.port, CONNECTIONS, seconds, requests, scenario.is_once, scenario.status)
+    outcome = run_apart(load)
+    if outcome.unexpected:
+        raise UnexpectedAnswer(
+            f"{scenario.name} on {name}: {outcome.unexpected}\n{outcome.first_unexpected}"
+        )
+    cpu_milliseconds = (server.cpu_seconds() - cpu_before) * 1_000 / outcome.answers
+    return Measurement(scenario.name, name, outcome, cpu_milliseconds)

@@ -1,0 +1,208 @@
+"""A database full of leave, made with the use cases, and the requests that the load sends to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from storage import access, feeds, leave, leave_reading, leave_types, organisations, people, webhooks
+from storage.database import Database, Transaction
+from storage.leave import Draft
+from storage.organisations import NewOrganisation
+from storage.pages import PageOf
+from storage.schema import migrate
+from storage.secrets import Secrets
+from storage.values import SCOPES, Caller, User
+
+PEOPLE = 50
+REQUESTS_EACH = 40
+FEED_EVENTS = 50
+# People enough to create and approve for: nobody asks for more than a person would.
+WRITING_ORGANISATIONS = 10
+MOST_HALF_DAYS = 732
+# Leave lies within two years of today.
+WEEKS_AHEAD = 100
+# From a Tuesday to a Thursday: never public holidays alone.
+LENGTH = timedelta(days=2)
+
+
+class Organisation(NamedTuple):
+    """``keys`` are the members' API keys."""
+
+    owner: Caller
+    owner_key: str
+    leave_type_id: str
+    members: list[User]
+    keys: list[str]
+
+
+class Prepared:
+    """The requests of each scenario, as bytes on the wire; what is created or approved is new."""
+
+    def __init__(
+        self, database: Database, read: Organisation, feed_token: str, written: list[Organisation]
+    ) -> None:
+        self._database = database
+        self._read = read
+        self._feed_token = feed_token
+        self._written = written
+        self._creations = self._all_creations()
+
+    def list(self) -> list[str]:
+        return [_request("GET", "/api/v1/leave-requests", self._read.owner_key)]
+
+    def feed(self) -> list[str]:
+        return [_request("GET", f"/cal/{self._feed_token}")]
+
+    def create(self, most: int) -> list[str]:
+        """The next ``most`` requests for leave, of as many different people as there are."""
+        return list(islice(self._creations, most))
+
+    def approve(self) -> list[str]:
+        """Approvals of all that is pending, by the owners; organisations take turns."""
+        pending = [self._pending(organisation) for organisation in self._written]
+        longest = max(map(len, pending))
+        return [
+            _request("POST", f"/api/v1/approvals/{ids[number]}/approve", organisation.owner_key, "")
+            for number in range(longest)
+            for organisation, ids in zip(self._written, pending, strict=True)
+            if number < len(ids)
+        ]
+
+    def _all_creations(self) -> Iterator[str]:
+        for week in range(1, WEEKS_AHEAD):
+            start = _tuesday(week)
+            for number in range(PEOPLE):
+                for organisation in self._written:
+                    body = {
+                        "leave_type_id": organisation.leave_type_id,
+                        "start_date": start.isoformat(),
+                        "end_date": (start + LENGTH).isoformat(),
+                        "end_half_day": "am",
+                        "note": "Away to see the family.",
+                    }
+                    key = organisation.keys[number]
+                    yield _request("POST", "/api/v1/leave-requests", key, json.dumps(body))
+
+    def _pending(self, organisation: Organisation) -> list[str]:
+        ids: list[str] = []
+        cursor = None
+        while True:
+            page = self._database.read_now(
+                leave_reading.page, PageOf(100, cursor), by=organisation.owner, status="pending"
+            )
+            ids += [request.id for request in page.items]
+            cursor = page.next_cursor
+            if cursor is None:
+                return ids
+
+
+@contextmanager
+def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
+    """Migrate the empty database and fill it."""
+    migrate(url)
+    database = Database.open(url, Secrets([secret_key]))
+    try:
+        read = database.write_now(_organisation, 0)
+        # One transaction a person, so that PostgreSQL's and SQLite's logs stay small.
+        for member in read.members:
+            database.write_now(_history, read, member)
+        by = _caller(read, read.members[0])
+        token = database.write_now(feeds.personal_token, by=by, now=_now())
+        written = [
+            database.write_now(_organisation, number + 1)
+            for number in range(WRITING_ORGANISATIONS)
+        ]
+        yield Prepared(database, read, token, written)
+    finally:
+        database.close()
+
+
+def _organisation(tx: Transaction, number: int) -> Organisation:
+    now = _now()
+    new = NewOrganisation(
+        f"Organisation {number}", "GB", "Europe/London", f"owner.{number}@example.com", "Olive", "O"
+    )
+    made, owner = organisations.create(tx, new, source="cli", now=now)
+    system = Caller(made.id, None, "owner", frozenset(SCOPES), "cli")
+    owner_key = _key(tx, owner, system)
+    by = Caller(made.id, owner.id, "owner", frozenset(SCOPES), "api")
+    organisations.update(tx, {"default_leave_allowance_half_days": MOST_HALF_DAYS}, by=by, now=now)
+    webhooks.create(tx, "https://receiver.example.com/hiatus", ["*"], by=by, now=now)
+    leave_type_id = _deducting_type(tx, by)
+    members: list[User] = []
+    for index in range(PEOPLE):
+        fields: dict[str, Any] = {
+            "email": f"person.{index}@example.com",
+            "first_name": "Person",
+            "last_name": f"Number {index}",
+            "manager_id": members[0].id if members else owner.id,
+        }
+        member = people.create(tx, fields, by=by, now=now)
+        members.append(people.activate(tx, member, by=by, now=now))
+    keys = [_key(tx, member, system) for member in members]
+    return Organisation(by, owner_key, leave_type_id, members, keys)
+
+
+def _deducting_type(tx: Transaction, by: Caller) -> str:
+    found = leave_types.page(tx, PageOf(), by=by).items
+    return next(one.id for one in found if one.deducts_allowance)
+
+
+def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
+    """A person's requests, three in four of them approved; the first one's are the feed's."""
+    is_feed = member is organisation.members[0]
+    amount = FEED_EVENTS if is_feed else REQUESTS_EACH
+    for number in range(amount):
+        start = _tuesday(number - amount // 2)
+        request = leave.submit(
+            tx,
+            by=_caller(organisation, member),
+            draft=Draft(organisation.leave_type_id, start, start + LENGTH),
+            now=_now(),
+        )
+        if number % 4 or is_feed:
+            leave.approve(tx, request.id, by=organisation.owner, now=_now())
+
+
+def _caller(organisation: Organisation, member: User) -> Caller:
+    return Caller(organisation.owner.organisation_id, member.id, "member", frozenset(SCOPES), "api")
+
+
+def _key(tx: Transaction, user: User, by: Caller) -> str:
+    _, secret = access.create_key(
+        tx,
+        for_user=user.id,
+        name="Benchmark",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=by,
+        now=_now(),
+    )
+    return secret
+
+
+def _request(method: str, path: str, key: str | None = None, body: str | None = None) -> str:
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: */*"]
+    if key is not None:
+        lines.append(f"Authorization: Bearer {key}")
+    if body:
+        lines.append("Content-Type: application/json")
+    if body is not None:
+        lines.append(f"Content-Length: {len(body.encode())}")
+    return "\r\n".join([*lines, "", body or ""])
+
+
+def _tuesday(weeks_ahead: int) -> date:
+    today = _now().date()
+    return today + timedelta(days=1 - today.weekday(), weeks=weeks_ahead)
+
+
+def _now() -> datetime:
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)

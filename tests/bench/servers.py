@@ -1,0 +1,105 @@
+"""The servers that are measured, each a process of its own on a free port of 127.0.0.1."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.bench.bare import Ready
+
+ROOT = Path(__file__).parents[2]
+_START_SECONDS = 30
+_STOP_SECONDS = 10
+
+
+class Server(NamedTuple):
+    """A server that answers."""
+
+    port: int
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """The processor time that it has used so far; 0 where there is no /proc."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except FileNotFoundError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def bare(answers: Sequence[Ready], folder: Path) -> Iterator[Server]:
+    """The bare Starlette application."""
+    file = folder / "bare.json"
+    file.write_text(json.dumps(answers))
+    port = _free_port()
+    command = ["-m", "tests.bench.bare", str(port), str(file)]
+    with _running(command, {}, port, folder / "bare.log") as server:
+        yield server
+
+
+@contextmanager
+def hiatus(url: str, secret_key: str, folder: Path, name: str) -> Iterator[Server]:
+    """Hiatus as somebody would start it, with nothing sent out and no limit of requests."""
+    port = _free_port()
+    settings = {
+        "DATABASE_URL": url,
+        "HIATUS_SECRET_KEYS": secret_key,
+        "HIATUS_SCHEDULER": "off",
+        "HIATUS_RATE_LIMIT": "1000000000/minute",
+        "BASE_URL": f"http://127.0.0.1:{port}",
+    }
+    command = ["-m", "serve", "serve", "--port", str(port)]
+    with _running(command, settings, port, folder / f"{name}.log") as server:
+        yield server
+
+
+@contextmanager
+def _running(
+    arguments: Sequence[str], settings: Mapping[str, str], port: int, log: Path
+) -> Iterator[Server]:
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    with log.open("wb") as lines:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=environment | settings,
+            stdin=subprocess.DEVNULL,
+            stdout=lines,
+            stderr=lines,
+        )
+        try:
+            _wait_until_open(port, process, log)
+            yield Server(port, process.pid)
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_until_open(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"A server does not start:\n{log.read_text()}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,230 @@
+"""Editing, approving, declining and cancelling: who may, from which status, and what follows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+
+from storage import audit, leave, leave_reading, people
+from storage.database import Database
+from storage.errors import (
+    InsufficientRole,
+    InvalidInput,
+    InvalidTransition,
+    NotFound,
+    OverlappingLeave,
+    OwnRequest,
+    Refusal,
+)
+from storage.leave import NotYourApproval
+from storage.pages import PageOf
+from storage.values import Caller, LeaveRequest
+from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
+
+Step = Callable[[Database, str, Caller], LeaveRequest]
+
+
+def approve(database: Database, request_id: str, by: Caller) -> LeaveRequest:
+    return database.write_now(leave.approve, request_id, by=by, now=NOW)
+
+
+def decline(database: Database, request_id: str, by: Caller) -> LeaveRequest:
+    return database.write_now(leave.decline, request_id, reason=" Too busy ", by=by, now=NOW)
+
+
+def cancel(database: Database, request_id: str, by: Caller) -> LeaveRequest:
+    return database.write_now(leave.cancel, request_id, by=by, now=NOW)
+
+
+def edit(database: Database, request_id: str, by: Caller) -> LeaveRequest:
+    changes: dict[str, Any] = {"end_date": date(2026, 8, 4), "end_half_day": "am"}
+    return database.write_now(leave.edit, request_id, changes, by=by, now=NOW)
+
+
+def test_an_approval_says_who_and_when(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    request = a_request(database, acme, ada)
+
+    approved = approve(database, request.id, caller_for(acme, grace))
+
+    assert (approved.status, approved.decided_by, approved.decided_at) == (
+        "approved",
+        grace.id,
+        NOW,
+    )
+    assert approved.version == request.version + 1
+    entry = database.read_now(
+        audit.entries, PageOf(1), by=acme.caller, subject_id=request.id
+    ).items[0]
+    assert (entry.action, entry.actor_id) == ("leave_request.approved", grace.id)
+    assert entry.changes["status"] == {"before": "pending", "after": "approved"}
+
+
+def test_a_decline_keeps_its_reason(database: Database) -> None:
+    acme = an_organisation(database)
+    request = a_request(database, acme, a_person(database, acme))
+
+    declined = decline(database, request.id, acme.caller)
+
+    assert (declined.status, declined.decision_reason) == ("declined", "Too busy")
+
+
+def test_an_edit_is_counted_anew_and_may_keep_its_own_days(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada)
+
+    edited = edit(database, request.id, caller_for(acme, ada))
+
+    assert (edited.total_half_days, edited.status, edited.version) == (3, "pending", 2)
+
+
+def test_an_edit_cannot_move_onto_other_leave(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada)
+    a_request(database, acme, ada, start_date=date(2026, 8, 4))
+
+    with pytest.raises(OverlappingLeave):
+        edit(database, request.id, caller_for(acme, ada))
+
+    assert (
+        database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == request
+    )
+
+
+def test_an_edit_cannot_take_away_a_date(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada)
+
+    with pytest.raises(InvalidInput, match="cannot be null"):
+        database.write_now(
+            leave.edit, request.id, {"start_date": None}, by=caller_for(acme, ada), now=NOW
+        )
+
+
+LATER: dict[str, tuple[Step, tuple[Step, ...]]] = {
+    "approved": (approve, (approve, decline, edit)),
+    "declined": (decline, (approve, decline, edit, cancel)),
+    "cancelled": (cancel, (approve, decline, edit, cancel)),
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "first", "late"),
+    [
+        pytest.param(status, first, late, id=f"{late.__name__} what is {status}")
+        for status, (first, lates) in LATER.items()
+        for late in lates
+    ],
+)
+def test_a_stale_step_is_refused_by_the_status(
+    database: Database, status: str, first: Step, late: Step
+) -> None:
+    acme = an_organisation(database)
+    request = a_request(database, acme, a_person(database, acme))
+    settled = first(database, request.id, acme.caller)
+
+    with pytest.raises(InvalidTransition) as refused:
+        late(database, request.id, acme.caller)
+
+    assert refused.value.status == status
+    assert (
+        database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == settled
+    )
+
+
+def test_approved_leave_can_be_cancelled_by_its_owner(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada)
+    approve(database, request.id, acme.caller)
+
+    cancelled = cancel(database, request.id, caller_for(acme, ada))
+
+    assert (cancelled.status, cancelled.cancelled_at) == ("cancelled", NOW)
+
+
+@pytest.mark.parametrize("step", [approve, decline])
+def test_nobody_decides_on_his_own_request_not_even_an_owner(
+    database: Database, step: Step
+) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, role="admin")
+    request = a_request(database, acme, acme.owner)
+
+    with pytest.raises(OwnRequest):
+        step(database, request.id, acme.caller)
+
+
+@pytest.mark.parametrize("step", [approve, decline, cancel, edit])
+def test_a_stranger_to_the_request_finds_none(database: Database, step: Step) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    request = a_request(database, acme, a_person(database, acme))
+    hedy = a_person(database, acme, first_name="Hedy")
+
+    for caller in (caller_for(acme, hedy), other.caller):
+        with pytest.raises(NotFound):
+            step(database, request.id, caller)
+
+
+def test_an_approver_who_is_no_admin_can_neither_edit_nor_cancel(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    request = a_request(database, acme, a_person(database, acme, manager_id=grace.id))
+
+    for step in (edit, cancel):
+        with pytest.raises(InsufficientRole):
+            step(database, request.id, caller_for(acme, grace))
+
+
+def test_who_decided_once_and_lost_the_office_sees_and_cannot_decide(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    request = a_request(database, acme, ada)
+    approve(database, request.id, caller_for(acme, grace))
+    database.write_now(people.update, ada.id, {"manager_id": None}, by=acme.caller, now=NOW)
+
+    with pytest.raises(NotYourApproval):
+        decline(database, request.id, caller_for(acme, grace))
+
+
+def test_two_decisions_at_once_give_one(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    request = a_request(database, acme, a_person(database, acme, manager_id=grace.id))
+    begin = threading.Barrier(8)
+    outcomes: list[str] = []
+
+    def decide(step: Step, by: Caller) -> None:
+        begin.wait()
+        try:
+            outcomes.append(step(database, request.id, by).status)
+        except Refusal as refusal:
+            outcomes.append(refusal.code)
+
+    threads = [
+        threading.Thread(target=decide, args=(step, by))
+        for step in (approve, decline)
+        for by in (acme.caller, caller_for(acme, grace)) * 2
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert outcomes.count("invalid_transition") == 7
+    stored = database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
+    assert stored.version == 2
+    decisions = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, subject_id=request.id
+    ).items
+    assert len(decisions) == 2

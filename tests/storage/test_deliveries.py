@@ -1,0 +1,172 @@
+"""Deliveries: claimed once, settled once, tried again on schedule, in order for each request."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from storage import deliveries, leave, webhooks
+from storage.compiled import compiled
+from storage.database import Database
+from storage.deliveries import RETRY_AFTER_SECONDS, Delivery, Outcome
+from storage.tables import DeliveryRow
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+
+DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
+FAILED = Outcome("retry", 500, "bad_status", 12, b"oh no", None, False)
+GONE = Outcome("gone", 410, "bad_status", 12, b"", None, False)
+
+
+@compiled
+def _rows() -> Any:
+    return DeliveryRow.select(
+        DeliveryRow.status, DeliveryRow.attempts, DeliveryRow.due_at, DeliveryRow.last_status_code
+    ).order_by(DeliveryRow.id)
+
+
+def listening(database: Database, *urls: str) -> Acme:
+    acme = an_organisation(database)
+    for url in urls or ("https://example.com/hook",):
+        database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)
+    return acme
+
+
+def claimed(
+    database: Database, now: datetime = NOW, limit: int = 10, claim_id: str = "one"
+) -> list[Delivery]:
+    return database.write_now(deliveries.claim, limit=limit, claim_id=claim_id, now=now)
+
+
+def settled(
+    database: Database, delivery: Delivery, outcome: Outcome, now: datetime = NOW
+) -> tuple[Any, ...]:
+    database.write_now(deliveries.settle, [(delivery, outcome)], jitter=1.0, now=now)
+    return database.read_now(lambda tx: tx.all(_rows))[0]
+
+
+def test_a_claim_carries_what_an_attempt_needs(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, secret = database.write_now(
+        webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
+    )
+    request = a_request(database, acme, a_person(database, acme))
+
+    (delivery,) = claimed(database)
+
+    assert (delivery.url, delivery.secrets) == ("https://example.com/hook", [secret])
+    assert (delivery.webhook_id, delivery.attempts) == (webhook.id, 0)
+    assert request.id.encode() in delivery.body
+
+
+def test_what_is_claimed_is_nobody_elses_until_the_lease_ends(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    (first,) = claimed(database)
+
+    assert claimed(database, NOW + timedelta(seconds=59), claim_id="two") == []
+    (again,) = claimed(database, NOW + timedelta(seconds=60), claim_id="three")
+
+    assert (again.id, again.event_id, again.body) == (first.id, first.event_id, first.body)
+
+
+def test_who_lost_his_claim_settles_nothing(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    (late,) = claimed(database)
+    claimed(database, NOW + timedelta(seconds=60), claim_id="two")
+
+    assert settled(database, late, DELIVERED)[0] == "pending"
+
+
+def test_a_delivered_one_is_done(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    (delivery,) = claimed(database)
+
+    row = settled(database, delivery, DELIVERED)
+
+    assert (row[0], row[1], row[3]) == ("delivered", 1, 204)
+    assert claimed(database, NOW + timedelta(days=30), claim_id="two") == []
+
+
+def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    now, waits = NOW, []
+
+    for number in range(10):
+        (delivery,) = claimed(database, now, claim_id=str(number))
+        row = settled(database, delivery, FAILED, now)
+        waits.append(round(row[2] / 1000 - now.timestamp()))
+        now += timedelta(days=2)
+
+    assert tuple(waits[:9]) == RETRY_AFTER_SECONDS
+    assert (row[0], row[1]) == ("failed", 10)
+    assert claimed(database, now, claim_id="late") == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "attempts", "seconds"),
+    [
+        pytest.param(FAILED, 1, 5, id="the step"),
+        pytest.param(FAILED._replace(retry_after_seconds=7), 1, 7, id="what was asked for"),
+        pytest.param(FAILED._replace(retry_after_seconds=1), 1, 5, id="never less than the step"),
+        pytest.param(FAILED._replace(retry_after_seconds=900), 2, 600, id="at most twice the step"),
+        pytest.param(FAILED._replace(at_least_60_seconds=True), 1, 75, id="busy: a minute"),
+        pytest.param(FAILED._replace(at_least_60_seconds=True), 2, 300, id="busy, step is longer"),
+    ],
+)
+def test_how_long_to_wait(outcome: Outcome, attempts: int, seconds: float) -> None:
+    assert deliveries.retry_delay_seconds(attempts, outcome) == seconds
+
+
+def test_410_fails_the_delivery_and_switches_the_endpoint_off(database: Database) -> None:
+    acme = listening(database)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada)
+    a_request(database, acme, ada, start_date=date(2026, 8, 4))
+    (delivery, _) = claimed(database)
+
+    assert settled(database, delivery, GONE)[0] == "failed"
+
+    webhook = database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller)
+    assert (webhook.is_active, webhook.disabled_reason) == (False, deliveries.GONE)
+    assert claimed(database, NOW + timedelta(days=1), claim_id="two") == []
+
+
+def test_of_one_request_the_later_event_waits_for_the_first_try_of_the_earlier(
+    database: Database,
+) -> None:
+    acme = listening(database)
+    request = a_request(database, acme, a_person(database, acme))
+    database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+
+    (created,) = claimed(database)
+    assert b'"leave_request.created"' in created.body
+    settled(database, created, FAILED)
+    (approved,) = claimed(database, claim_id="two")
+
+    assert b'"leave_request.approved"' in approved.body
+
+
+def test_processes_that_claim_at_once_never_share_a_delivery(database: Database) -> None:
+    acme = listening(database, *(f"https://example.com/{number}" for number in range(40)))
+    a_request(database, acme, a_person(database, acme))
+    begin = threading.Barrier(8)
+    taken: list[str] = []
+
+    def take(name: str) -> None:
+        begin.wait()
+        while found := claimed(database, limit=3, claim_id=f"{name}-{len(taken)}"):
+            taken.extend(delivery.id for delivery in found)
+
+    threads = [threading.Thread(target=take, args=(str(number),)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(taken) == len(set(taken)) == 40

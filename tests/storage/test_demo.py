@@ -1,0 +1,71 @@
+"""The demo organisation: lively on any day, made once, and never in somebody's real data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from storage import access, audit, demo, leave_reading, people
+from storage.database import Database
+from storage.pages import PageOf
+from storage.values import SCOPES
+from tests.builders import NOW, an_organisation
+
+
+def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
+    made = database.write_now(demo.fill, now=NOW)
+
+    owner = database.read_now(access.recognise_key, made.api_key, now=NOW).caller
+    member = database.read_now(access.recognise_key, made.member_api_key, now=NOW).caller
+    staff = database.read_now(people.list_all, by=owner)
+    requests = database.read_now(leave_reading.page, PageOf(100), by=owner).items
+    statuses = Counter(request.status for request in requests)
+    assert (owner.role, owner.scopes) == ("owner", frozenset(SCOPES))
+    assert member.role == "member"
+    assert {user.status for user in staff} == {"active"}
+    assert len(staff) == 9
+    assert {"pending": 2, "declined": 1, "cancelled": 1}.items() <= statuses.items()
+    assert statuses["approved"] >= 6
+    approved = [request for request in requests if request.status == "approved"]
+    assert any(request.start_date <= NOW.date() <= request.end_date for request in approved)
+
+
+@pytest.mark.parametrize("days", [0, 24, 25, 55, 150, 178, 205, 207, 210, 212, 214, 300, 340])
+def test_it_can_be_made_on_any_day(database: Database, days: int) -> None:
+    now = datetime(2026, 6, 1, 23, 30, tzinfo=UTC) + timedelta(days=days)
+
+    made = database.write_now(demo.fill, now=now)
+
+    owner = database.read_now(access.recognise_key, made.api_key, now=now).caller
+    requests = database.read_now(leave_reading.page, PageOf(100), by=owner).items
+    assert len(requests) >= 10
+
+
+def test_a_second_run_keeps_the_data_and_shows_the_same_keys(database: Database) -> None:
+    first = database.write_now(demo.ensure, now=NOW)
+    assert first is not None
+    owner = database.read_now(access.recognise_key, first.api_key, now=NOW).caller
+    entries = len(database.read_now(audit.entries, PageOf(100), by=owner).items)
+
+    second = database.write_now(demo.ensure, now=NOW + timedelta(days=3))
+
+    assert second == first
+    assert len(database.read_now(audit.entries, PageOf(100), by=owner).items) == entries
+
+
+def test_other_organisations_are_left_alone(database: Database) -> None:
+    an_organisation(database)
+
+    assert database.write_now(demo.ensure, now=NOW) is None
+
+
+def test_a_demo_key_that_was_revoked_is_not_shown_any_more(database: Database) -> None:
+    made = database.write_now(demo.fill, now=NOW)
+    owner = database.read_now(access.recognise_key, made.api_key, now=NOW).caller
+    assert owner.key_id is not None
+
+    database.write_now(access.revoke, owner.key_id, by=owner, now=NOW)
+
+    assert database.write_now(demo.ensure, now=NOW) is None

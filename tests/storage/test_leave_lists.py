@@ -1,0 +1,207 @@
+"""The lists of leave requests: whose, filtered how, in which order, page by page."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from storage import leave, leave_reading
+from storage.database import Database
+from storage.errors import InsufficientRole, NotFound, UnusableCursor
+from storage.pages import Page, PageOf
+from storage.values import LeaveRequest
+from tests.builders import (
+    NOW,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+)
+
+
+def days(page: Page[LeaveRequest]) -> list[date]:
+    return [request.start_date for request in page.items]
+
+
+def test_a_member_lists_his_own_and_an_admin_everybodys(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
+    mine = a_request(database, acme, ada)
+    theirs = a_request(database, acme, hedy)
+    a_request(database, other, a_person(database, other))
+
+    own = database.read_now(leave_reading.page, PageOf(), by=caller_for(acme, ada))
+    all_ = database.read_now(leave_reading.page, PageOf(), by=acme.caller)
+
+    assert [request.id for request in own.items] == [mine.id]
+    assert {request.id for request in all_.items} == {mine.id, theirs.id}
+
+
+def test_a_member_cannot_list_somebody_elses(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
+
+    with pytest.raises(InsufficientRole):
+        database.read_now(
+            leave_reading.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id
+        )
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        pytest.param({"status": "approved"}, [date(2026, 8, 4)], id="status"),
+        pytest.param(
+            {"first_day": date(2026, 8, 4), "last_day": date(2026, 8, 5)},
+            [date(2026, 8, 4), date(2026, 8, 5)],
+            id="a time, both days included",
+        ),
+        pytest.param({"first_day": date(2026, 8, 5)}, [date(2026, 8, 5)], id="from"),
+        pytest.param({"last_day": date(2026, 8, 3)}, [date(2026, 8, 3)], id="to"),
+    ],
+)
+def test_filters_hold(
+    database: Database, filters: dict[str, Any], expected: list[date]
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada, start_date=date(2026, 8, 3))
+    a_request(database, acme, ada, start_date=date(2026, 8, 4), code="sick")
+    a_request(database, acme, ada, start_date=date(2026, 8, 5))
+
+    page = database.read_now(
+        leave_reading.page, PageOf(), by=acme.caller, sort="start_date", **filters
+    )
+
+    assert days(page) == expected
+
+
+def test_a_departments_leave_is_listed(database: Database) -> None:
+    acme = an_organisation(database)
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    mine = a_request(database, acme, ada)
+    a_request(database, acme, a_person(database, acme))
+
+    page = database.read_now(
+        leave_reading.page, PageOf(), by=acme.caller, department_id=team.id
+    )
+
+    assert [request.id for request in page.items] == [mine.id]
+
+
+@pytest.mark.parametrize("sort", ["start_date", "-start_date", "created_at", "-created_at"])
+def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
+    database: Database, sort: leave_reading.Sort
+) -> None:
+    acme = an_organisation(database)
+    people = [a_person(database, acme) for _ in range(3)]
+    for number in range(9):
+        a_request(
+            database,
+            acme,
+            people[number % 3],
+            start_date=date(2026, 8, 3) + timedelta(days=number // 3),
+            now=NOW + timedelta(minutes=number // 2),
+        )
+    before = database.read_now(leave_reading.page, PageOf(100), by=acme.caller, sort=sort)
+
+    met: list[str] = []
+    cursor = None
+    for number in range(5):
+        page = database.read_now(
+            leave_reading.page, PageOf(2, cursor), by=acme.caller, sort=sort
+        )
+        met += [request.id for request in page.items]
+        cursor = page.next_cursor
+        a_request(
+            database,
+            acme,
+            people[0],
+            start_date=date(2026, 10, 5) + timedelta(days=number),
+            now=NOW + timedelta(hours=1),
+        )
+
+    known = [request.id for request in before.items]
+    assert [found for found in met if found in known] == known[: len(met)]
+    assert len(set(met)) == len(met)
+
+
+def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    ada = a_person(database, acme)
+    for day in (3, 4):
+        a_request(database, acme, ada, start_date=date(2026, 8, day))
+    cursor = database.read_now(leave_reading.page, PageOf(1), by=acme.caller).next_cursor
+    assert cursor is not None
+    altered = ("A" if cursor[0] != "A" else "B") + cursor[1:]
+
+    for by, page, filters in (
+        (acme.caller, PageOf(1, cursor), {"status": "pending"}),
+        (acme.caller, PageOf(1, cursor), {"sort": "start_date"}),
+        (other.caller, PageOf(1, cursor), {}),
+        (acme.caller, PageOf(1, altered), {}),
+        (acme.caller, PageOf(1, "é"), {}),
+    ):
+        with pytest.raises(UnusableCursor):
+            database.read_now(leave_reading.page, page, by=by, **filters)  # type: ignore[arg-type]
+
+
+def test_the_second_list_shows_what_the_caller_may_see(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    hedy = a_person(database, acme, first_name="Hedy")
+    asked = a_request(database, acme, ada)
+    hidden = a_request(database, acme, hedy)
+    own = a_request(database, acme, grace)
+
+    def seen_by(user: Any, **filters: Any) -> set[str]:
+        page = database.read_now(
+            leave_reading.visible, PageOf(), by=caller_for(acme, user), now=NOW, **filters
+        )
+        return {request.id for request in page.items}
+
+    assert seen_by(grace) == {asked.id, own.id}
+    assert seen_by(grace, user_id=hedy.id) == set()
+    assert seen_by(acme.owner) == {asked.id, own.id, hidden.id}
+
+
+def test_the_second_lists_dates_leave_out_the_day_itself(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    for day in (3, 4, 5):
+        a_request(database, acme, ada, start_date=date(2026, 8, day))
+
+    page = database.read_now(
+        leave_reading.visible,
+        PageOf(),
+        by=acme.caller,
+        now=NOW,
+        starts_after=date(2026, 8, 3),
+        starts_before=date(2026, 8, 5),
+    )
+
+    assert days(page) == [date(2026, 8, 4)]
+
+
+def test_an_id_that_is_none_is_not_found(database: Database) -> None:
+    acme = an_organisation(database)
+
+    for request_id in ("", "x", "019e8269-4e80-7e8f-9eff-078e9174496d", "'; DROP TABLE users"):
+        with pytest.raises(NotFound):
+            database.read_now(leave_reading.get, request_id, by=acme.caller, now=NOW)
+
+
+def test_who_decided_still_sees_the_request(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    request = a_request(database, acme, ada)
+    by = caller_for(acme, grace)
+    database.write_now(leave.approve, request.id, by=by, now=NOW)
+
+    assert database.read_now(leave_reading.get, request.id, by=by, now=NOW).status == "approved"

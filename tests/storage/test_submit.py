@@ -1,0 +1,374 @@
+"""Asking for leave: what is stored, what is refused, and that a refusal leaves nothing."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from storage import audit, leave, leave_reading, webhooks
+from storage.compiled import compiled
+from storage.database import Database, Transaction
+from storage.errors import InsufficientAllowance, InvalidInput, OverlappingLeave, Refusal
+from storage.pages import PageOf
+from storage.tables import DeliveryRow, EventRow, NoticeRow
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_leave_type,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    type_id,
+)
+
+
+@compiled
+def _events() -> Any:
+    return EventRow.select(EventRow.type, EventRow.sequence, EventRow.body).order_by(
+        EventRow.sequence
+    )
+
+
+@compiled
+def _deliveries() -> Any:
+    return DeliveryRow.select(DeliveryRow.event_type, DeliveryRow.status)
+
+
+@compiled
+def _notices() -> Any:
+    return NoticeRow.select(NoticeRow.kind, NoticeRow.user_id)
+
+
+def everything(tx: Transaction) -> list[Any]:
+    return [tx.all(_events), tx.all(_deliveries), tx.all(_notices)]
+
+
+def test_a_request_is_counted_and_awaits_the_manager(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+
+    request = a_request(
+        database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7), note="  Sea  "
+    )
+
+    assert (request.status, request.total_half_days, request.note) == ("pending", 10, "Sea")
+    awaiting = database.read_now(
+        leave_reading.awaiting, PageOf(), by=caller_for(acme, grace), now=NOW
+    )
+    assert [found.id for found in awaiting.items] == [request.id]
+    stored = database.read_now(
+        leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW
+    )
+    assert stored == request
+
+
+def test_weekends_holidays_and_unworked_halves_are_free(database: Database) -> None:
+    acme = an_organisation(database, country_code="GB-ENG")
+    ada = a_person(
+        database, acme, working_days=["monday", "tuesday", "wednesday", "thursday", "friday:am"]
+    )
+
+    # Friday to Tuesday over the weekend and the English bank holiday of 31 August.
+    request = a_request(
+        database, acme, ada, start_date=date(2026, 8, 28), end_date=date(2026, 9, 1)
+    )
+
+    assert (request.counted_halves, request.total_half_days) == ("10003", 3)
+
+
+def test_a_type_that_needs_no_approval_is_approved_at_once(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+
+    request = a_request(database, acme, ada, code="sick")
+
+    assert (request.status, request.decided_by, request.version) == ("approved", None, 2)
+    events, deliveries, _ = database.read_now(everything)
+    assert [(event[0], event[1]) for event in events] == [
+        ("leave_request.created", 1),
+        ("leave_request.approved", 2),
+    ]
+    assert len(deliveries) == 2
+
+
+def test_a_sole_owner_is_approved_at_once_and_the_audit_says_why(database: Database) -> None:
+    acme = an_organisation(database)
+
+    request = a_request(database, acme, acme.owner)
+
+    assert request.status == "approved"
+    entries = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, subject_id=request.id
+    ).items
+    assert [entry.action for entry in entries] == [
+        "leave_request.approved",
+        "leave_request.created",
+    ]
+    assert entries[0].changes["why"]["after"] == "nobody_could_approve"
+
+
+def test_an_event_carries_the_request_its_owner_and_its_type(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    database.write_now(
+        webhooks.create,
+        "https://example.com/",
+        ["leave_request.created"],
+        by=acme.caller,
+        now=NOW,
+    )
+
+    request = a_request(database, acme, ada)
+
+    ((_, _, body),) = database.read_now(everything)[0]
+    event = orjson.loads(bytes(body))
+    assert event["type"] == "leave_request.created"
+    assert event["timestamp"] == "2026-06-01T09:00:00Z"
+    data = event["data"]
+    assert (data["id"], data["status"], data["total_days"]) == (request.id, "pending", 1)
+    assert (data["organisation_id"], data["sequence"]) == (acme.id, 1)
+    assert (data["user"]["email"], data["leave_type"]["code"]) == (ada.email, "annual")
+
+
+def test_nobody_subscribed_writes_no_event(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    database.write_now(
+        webhooks.create,
+        "https://example.com/",
+        ["leave_request.cancelled"],
+        by=acme.caller,
+        now=NOW,
+    )
+
+    a_request(database, acme, ada)
+
+    assert database.read_now(everything) == [[], [], []]
+
+
+def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
+    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    request = a_request(database, acme, ada, note="😀" * leave.LONGEST_NOTE)
+
+    database.write_now(
+        leave.decline,
+        request.id,
+        reason="😀" * leave.LONGEST_REASON,
+        by=acme.caller,
+        now=NOW,
+    )
+
+    sizes = [len(bytes(body)) for _, _, body in database.read_now(everything)[0]]
+    assert len(sizes) == 2
+    assert max(sizes) < 20_000
+
+
+def draft(database: Database, acme: Acme, **changes: Any) -> leave.Draft:
+    plain = leave.Draft(type_id(database, acme), date(2026, 8, 3), date(2026, 8, 7))
+    return plain._replace(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "code"),
+    [
+        pytest.param({"end_date": date(2026, 8, 2)}, "/end_date", "end_before_start", id="backwards"),
+        pytest.param({"end_date": date(2027, 8, 5)}, "/end_date", "too_long", id="over 366 days"),
+        pytest.param(
+            {"start_date": date(2028, 6, 2), "end_date": date(2028, 6, 2)},
+            "/start_date",
+            "out_of_reach",
+            id="over two years ahead",
+        ),
+        pytest.param(
+            {"start_date": date(2024, 5, 31)}, "/end_date", "too_long", id="over two years back"
+        ),
+        pytest.param(
+            {"end_date": date(2026, 8, 3), "start_half_day": "pm", "end_half_day": "am"},
+            "/end_half_day",
+            "impossible_half_days",
+            id="afternoon until midday",
+        ),
+        pytest.param(
+            {"start_date": date(2026, 8, 8), "end_date": date(2026, 8, 9)},
+            "/start_date",
+            "no_working_time",
+            id="a weekend",
+        ),
+        pytest.param(
+            {"leave_type_id": "019e8269-4e80-7e8f-9eff-078e9174496d"},
+            "/leave_type_id",
+            "unknown_leave_type",
+            id="no such type",
+        ),
+        pytest.param({"note": "x" * 2_001}, "/note", "invalid_length", id="long note"),
+        pytest.param({"note": "a\x00b"}, "/note", "control_character", id="NUL in the note"),
+    ],
+)
+def test_a_refusal_names_the_field_and_changes_nothing(
+    database: Database, changes: dict[str, Any], field: str, code: str
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    before = database.read_now(audit.entries, PageOf(), by=acme.caller).items
+
+    with pytest.raises(InvalidInput) as refused:
+        database.write_now(
+            leave.submit,
+            by=caller_for(acme, ada),
+            draft=draft(database, acme, **changes),
+            now=NOW,
+        )
+
+    assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
+    assert database.read_now(leave_reading.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(audit.entries, PageOf(), by=acme.caller).items == before
+
+
+def test_another_organisations_leave_type_is_unknown(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    ada = a_person(database, acme)
+
+    with pytest.raises(InvalidInput, match="no leave type"):
+        database.write_now(
+            leave.submit, by=caller_for(acme, ada), draft=draft(database, other), now=NOW
+        )
+
+
+def test_rules_of_the_type_are_applied(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    study = a_leave_type(
+        database, acme, requires_note=True, min_notice_days=90, max_consecutive_days=3
+    )
+
+    with pytest.raises(InvalidInput) as refused:
+        database.write_now(
+            leave.submit,
+            by=caller_for(acme, ada),
+            draft=draft(database, acme, leave_type_id=study.id),
+            now=NOW,
+        )
+
+    assert {error.code for error in refused.value.errors} == {
+        "too_little_notice",
+        "too_many_days",
+        "note_required",
+    }
+
+
+def test_overlap_is_counted_in_halves_and_names_the_other_request(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    morning = a_request(database, acme, ada, start_half_day="am", end_half_day="am")
+
+    afternoon = a_request(database, acme, ada, start_half_day="pm")
+    with pytest.raises(OverlappingLeave) as refused:
+        a_request(database, acme, ada)
+
+    assert afternoon.total_half_days == 1
+    assert refused.value.other_id in (morning.id, afternoon.id)
+
+
+def test_leave_inside_longer_leave_overlaps(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 14))
+
+    with pytest.raises(OverlappingLeave):
+        a_request(database, acme, ada, start_date=date(2026, 8, 5))
+
+
+def test_declined_and_cancelled_leave_does_not_overlap(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    first = a_request(database, acme, ada)
+    database.write_now(leave.decline, first.id, reason=None, by=acme.caller, now=NOW)
+    second = a_request(database, acme, ada)
+    database.write_now(leave.cancel, second.id, by=caller_for(acme, ada), now=NOW)
+
+    assert a_request(database, acme, ada).status == "pending"
+
+
+def test_each_leave_year_needs_enough_on_its_own(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=4)
+    ada = a_person(database, acme)
+
+    # Monday 28 December 2026 to Tuesday 5 January 2027: four working days and two.
+    with pytest.raises(InsufficientAllowance) as refused:
+        a_request(database, acme, ada, start_date=date(2026, 12, 29), end_date=date(2027, 1, 5))
+
+    assert refused.value.leave_year == "2026"
+    assert (refused.value.remaining_half_days, refused.value.needed_half_days) == (4, 6)
+    fits = a_request(database, acme, ada, start_date=date(2026, 12, 30), end_date=date(2027, 1, 5))
+    assert fits.total_half_days == 8
+
+
+def test_overdraft_goes_below_nothing_where_the_type_allows_it(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=0)
+    ada = a_person(database, acme)
+    flexible = a_leave_type(database, acme, name="Flexible", allow_overdraft=True)
+
+    assert a_request(database, acme, ada, code=flexible.code).status == "pending"
+
+
+def test_the_persons_own_allowance_comes_before_the_departments(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=0)
+    team = a_department(database, acme, default_leave_allowance_half_days=2)
+    hedy = a_person(database, acme, first_name="Hedy", department_id=team.id)
+    ada = a_person(database, acme, department_id=team.id, leave_allowance_half_days=4)
+    two_days = {"start_date": date(2026, 8, 3), "end_date": date(2026, 8, 4)}
+
+    assert a_request(database, acme, ada, **two_days).total_half_days == 4  # type: ignore[arg-type]
+    with pytest.raises(InsufficientAllowance):
+        a_request(database, acme, hedy, **two_days)  # type: ignore[arg-type]
+
+
+def test_somebody_who_starts_midyear_has_a_part_of_the_allowance(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=20)
+    ada = a_person(database, acme, start_date=date(2026, 7, 1))
+
+    with pytest.raises(InsufficientAllowance) as refused:
+        a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 14))
+
+    # 184 of 365 days of 20 half-days, rounded up.
+    assert refused.value.remaining_half_days == 11
+
+
+def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=10)
+    ada = a_person(database, acme)
+    begin = threading.Barrier(30)
+    outcomes: list[object] = []
+
+    def ask(number: int) -> None:
+        begin.wait()
+        # Fifteen days, each asked for twice.
+        day = date(2026, 8, 3) + timedelta(days=(number % 15) // 5 * 7 + number % 5)
+        try:
+            outcomes.append(a_request(database, acme, ada, start_date=day))
+        except Refusal as refusal:
+            outcomes.append(refusal.code)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    stored = database.read_now(leave_reading.page, PageOf(100), by=acme.caller).items
+    assert len({request.start_date for request in stored}) == len(stored) == 5
+    assert len(outcomes) == 30
+    assert {found for found in outcomes if isinstance(found, str)} <= {
+        "overlapping_leave",
+        "insufficient_allowance",
+    }

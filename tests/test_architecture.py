@@ -1,0 +1,167 @@
+"""What holds for the repository as a whole: import contracts, lock files, version and schema."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+
+import peewee
+import psycopg
+import pytest
+
+from storage.tables import TABLES
+from tests import postgres
+
+ROOT = Path(__file__).parent.parent
+HISTORY = "schema_migration"
+
+
+def test_import_contracts_hold() -> None:
+    result = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("package", ["api", "bot", "storage"])
+def test_package_is_the_one_of_this_repository(package: str) -> None:
+    spec = find_spec(package)
+
+    assert spec is not None
+    assert spec.origin == str(ROOT / package / "__init__.py")
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_locked_requirement_has_an_exact_version_and_a_hash(name: str) -> None:
+    lines = [line for line in (ROOT / name).read_text().splitlines() if "# via" not in line]
+    requirements = re.split(r"\n(?=[a-zA-Z])", "\n".join(lines))
+
+    assert [line for line in requirements if "--hash=sha256:" not in line] == []
+    assert [line for line in requirements if not re.match(r"[\w.\[\]-]+==\d", line)] == []
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_lock_file_names_no_registry(name: str) -> None:
+    text = (ROOT / name).read_text()
+
+    assert re.findall(r"\S*://\S*|--\S*(?:index|links|host)\S*", text) == []
+
+
+def test_development_runs_on_the_locked_versions_of_production() -> None:
+    production = _pins("requirements.txt")
+
+    assert production - _pins("requirements-dev.txt") == set()
+
+
+def _pins(name: str) -> set[str]:
+    return set(re.findall(r"^[\w.\[\]-]+==[^\\\n]+", (ROOT / name).read_text(), re.MULTILINE))
+
+
+def test_version_is_the_newest_in_the_changelog() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    headings = re.findall(
+        r"^## \[?(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+
+    assert headings[0] == project["version"]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git to list the files")
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its repository")
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    machine_path = re.compile(rb"(?<![\w.:/])/(?:home|root|Users|work)/")
+
+    found = [
+        path.name for path in paths if path.is_file() and machine_path.search(path.read_bytes())
+    ]
+
+    assert found == []
+
+
+def test_migrations_make_the_tables_of_the_models_on_sqlite(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    database = peewee.SqliteDatabase(str(tmp_path / "models.db"))
+    _create_tables(database)
+
+    assert _sqlite_schema(Path(sqlite_url.removeprefix("sqlite:///"))) == _sqlite_schema(
+        tmp_path / "models.db"
+    )
+
+
+def test_migrations_make_the_tables_of_the_models_on_postgresql(
+    postgres_url: str, empty_postgres_url: str
+) -> None:
+    _create_tables(peewee.PostgresqlDatabase(empty_postgres_url, prefer_psycopg3=True))
+
+    assert _postgres_schema(postgres_url) == _postgres_schema(empty_postgres_url)
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_server: str, postgres_url: str) -> Iterator[str]:
+    """A database without tables; its name is that of ``postgres_url`` and a word."""
+    name = postgres_url.rpartition("/")[2].partition("?")[0]
+    url = postgres.make_database(postgres_server, f"{name}_models")
+    yield url
+    postgres.drop_database(url)
+
+
+def _create_tables(database: peewee.Database) -> None:
+    # One by one: Database.create_tables sorts by name and knows nothing of our foreign keys.
+    with database.connection_context(), database.bind_ctx(TABLES):
+        for table in TABLES:
+            table.create_table(safe=False)
+
+
+def _sqlite_schema(path: Path) -> set[tuple[str, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master "
+            "WHERE tbl_name != ? AND sql IS NOT NULL",
+            (HISTORY,),
+        )
+        return set(rows)
+
+
+def _postgres_schema(url: str) -> set[tuple[str, ...]]:
+    """Columns, constraints and indexes; without the order of columns, which ALTER TABLE changes."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            """
+            WITH tables AS (
+                SELECT oid, relname FROM pg_class
+                WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname != %s
+            )
+            SELECT relname, attname, format_type(atttypid, atttypmod), attnotnull::text
+                FROM tables JOIN pg_attribute ON attrelid = tables.oid
+                WHERE attnum > 0 AND NOT attisdropped
+            UNION ALL
+            SELECT relname, conname, pg_get_constraintdef(pg_constraint.oid), contype::text
+                FROM tables JOIN pg_constraint ON conrelid = tables.oid
+            UNION ALL
+            SELECT relname, '', pg_get_indexdef(indexrelid), 'index'
+                FROM tables JOIN pg_index ON indrelid = tables.oid
+            """,
+            (HISTORY,),
+        )
+        return set(rows.fetchall())
