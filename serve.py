@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -125,6 +127,8 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
             if demo:
                 migrate(url)
             check_schema(url)
+        # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = Database.open(url, settings.storage.secrets())
         try:
             if demo:

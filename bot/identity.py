@@ -53,7 +53,6 @@ def is_full_member(user: dict[str, Any], team_id: str) -> bool:
         for flag in (
             "deleted",
             "is_bot",
-            "is_app_user",
             "is_restricted",
             "is_ultra_restricted",
             "is_stranger",

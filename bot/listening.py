@@ -104,7 +104,7 @@ class Visit:
             await self.edge.client.views_open(trigger_id=self.body["trigger_id"], view=view)
 
     async def redraw(self, message: dict[str, Any]) -> None:
-        """Replace the message that was clicked; the same will follow from the outbox if this fails."""
+        """Replace the message that was clicked."""
         await self._respond(replace_original=True, **message)
 
     async def tell(self, sentence: str) -> None:

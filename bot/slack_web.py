@@ -25,7 +25,7 @@ LOGGER.setLevel(logging.WARNING)
 
 
 def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
-    """A client without a session yet; it repeats nothing by itself, so that nothing is said twice."""
+    """A client without a session yet; it repeats nothing by itself, so nothing is said twice."""
     return AsyncWebClient(
         token=token,
         base_url=settings.api_url,

@@ -64,9 +64,7 @@ class Transaction:
     def change(self, query: Compiled, **places: Any) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
         statement = query.statement(self.engine, places)
-        changed: int = self._execute(
-            statement.sql, statement.bound(places, self.engine)
-        ).rowcount
+        changed: int = self._execute(statement.sql, statement.bound(places, self.engine)).rowcount
         return changed
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
@@ -87,9 +85,7 @@ class Transaction:
         if statement is None:
             statement = _UPDATES[key] = update_of(table, list(changes), list(where), self.engine)
         places = changes | {f"where_{name}": value for name, value in where.items()}
-        changed: int = self._execute(
-            statement.sql, statement.bound(places, self.engine)
-        ).rowcount
+        changed: int = self._execute(statement.sql, statement.bound(places, self.engine)).rowcount
         return changed
 
     def wake(self, name: str) -> None:
@@ -108,7 +104,10 @@ class Database(ABC):
         self._wakers: dict[str, Callable[[], None]] = {}
 
     def on_wake(self, name: str, call: Callable[[], None]) -> None:
-        """Have ``call`` run after every commit that woke ``name``, on whichever thread committed."""
+        """Have ``call`` run after every commit that woke ``name``, on whichever thread committed.
+
+        It must neither block nor raise: other callers' writes wait behind it.
+        """
         self._wakers[name] = call
 
     def _wake(self, names: set[str]) -> None:

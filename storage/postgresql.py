@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import TextLoader
 
 from storage.compiled import Engine
@@ -22,6 +23,15 @@ T = TypeVar("T")
 
 THREADS = 4
 ATTEMPTS = 3
+# A server that went away without a word is noticed after some 20 seconds, not after the
+# operating system's quarter of an hour. What the URL says goes first.
+_CONNECTING: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
 
 
 class PostgresqlDatabase(Database):
@@ -29,7 +39,7 @@ class PostgresqlDatabase(Database):
 
     def __init__(self, url: str, secrets: Secrets) -> None:
         super().__init__(secrets)
-        self._url = url
+        self._parameters = _CONNECTING | conninfo_to_dict(url)
         self._local = threading.local()
         self._connections: list[psycopg.Connection[Any]] = []
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
@@ -81,11 +91,13 @@ class PostgresqlDatabase(Database):
                 connection.execute("ROLLBACK")
             raise
         try:
-            connection.execute("COMMIT")
+            ended = connection.execute("COMMIT")
         except psycopg.OperationalError as error:
             # Not repeated: whether it was committed is unknown.
             self._forget_connection()
             raise DatabaseUnavailable("The connection was lost during COMMIT.") from error
+        if ended.statusmessage != "COMMIT":
+            raise RuntimeError("The use case went on after an error that undid its transaction.")
         self._wake(tx.woken)
         return result
 
@@ -106,7 +118,10 @@ class PostgresqlDatabase(Database):
     def _connection(self) -> psycopg.Connection[Any]:
         connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+            try:
+                connection = psycopg.connect(autocommit=True, **self._parameters)
+            except psycopg.OperationalError as error:
+                raise DatabaseUnavailable(str(error)) from error
             # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
             for name in ("uuid", "date"):
                 connection.adapters.register_loader(name, TextLoader)

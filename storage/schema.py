@@ -20,14 +20,14 @@ _HISTORY = "schema_migration"
 
 
 def migrate(url: str) -> list[str]:
-    """Apply the migrations that are missing; their names, oldest first. Two processes take turns."""
+    """Apply the migrations that are missing; oldest first. Processes take turns."""
     with _locked(url) as database:
         applied: list[str] = Runner(database, str(MIGRATIONS), table_name=_HISTORY).up()
     return applied
 
 
 def check_schema(url: str) -> None:
-    """Raise SchemaOutOfDate, naming the cure, unless the database has every migration and no other."""
+    """Raise SchemaOutOfDate, naming the cure, unless the database has just these migrations."""
     with _connected(url) as database:
         applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
     _compare(applied)
@@ -61,13 +61,14 @@ def _compare(applied: set[str]) -> None:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Any]:
-    """Peewee's own connection, for schema work only; a failure to connect is DatabaseUnavailable."""
+    """Peewee's own connection, for schema work only. Raises DatabaseUnavailable without one."""
+    database: Any
     if url.startswith("sqlite:"):
         database = peewee.SqliteDatabase(
             url.removeprefix("sqlite:///"), pragmas={"journal_mode": "wal"}, timeout=60
         )
     else:
-        database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True)
+        database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True, connect_timeout=5)
     try:
         database.connect()
     except peewee.OperationalError as error:
@@ -85,8 +86,6 @@ def _locked(url: str) -> Iterator[Any]:
             with database.atomic("IMMEDIATE"):
                 yield database
             return
+        # Held until the connection closes, which is when the caller is done.
         database.execute_sql("SELECT pg_advisory_lock(%s)", (_LOCK_KEY,))
-        try:
-            yield database
-        finally:
-            database.execute_sql("SELECT pg_advisory_unlock(%s)", (_LOCK_KEY,))
+        yield database

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
@@ -25,10 +26,11 @@ PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
-    "PRAGMA busy_timeout=5000",
     "PRAGMA cache_size=-32000",
 )
 LONG_READ_THREADS = 2
+# For how long another process may hold the file before a write is given up.
+BUSY_SECONDS = 5.0
 # How many callers' transactions share one commit at most, and for how long it stays open.
 GROUP_JOBS = 64
 GROUP_SECONDS = 0.02
@@ -42,18 +44,26 @@ class _Job(NamedTuple):
     loop: asyncio.AbstractEventLoop | None
 
 
+class _Outcome(NamedTuple):
+    job: _Job
+    result: Any
+    error: BaseException | None
+
+
 class SqliteDatabase(Database):
     engine: Engine = "sqlite"
 
-    def __init__(self, path: str, secrets: Secrets) -> None:
+    def __init__(self, path: str, secrets: Secrets, busy_seconds: float = BUSY_SECONDS) -> None:
         super().__init__(secrets)
         self._path = path
+        self._busy_seconds = busy_seconds
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._long_reads = ThreadPoolExecutor(LONG_READ_THREADS, thread_name_prefix="long-read")
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
-        self._starting = threading.Lock()
+        self._is_closed = False
+        self._queueing = threading.Lock()
 
     async def read(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -91,8 +101,10 @@ class SqliteDatabase(Database):
         return done.result()
 
     def close(self) -> None:
-        if self._writer is not None:
+        with self._queueing:
+            self._is_closed = True
             self._jobs.put(None)
+        if self._writer is not None:
             self._writer.join()
         self._long_reads.shutdown()
         for connection in self._connections:
@@ -101,11 +113,15 @@ class SqliteDatabase(Database):
     def _connect(self) -> sqlite3.Connection:
         # Several threads never share a connection; only close() reaches another thread's.
         connection = sqlite3.connect(
-            self._path, isolation_level=None, check_same_thread=False, cached_statements=512
+            self._path,
+            timeout=self._busy_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=512,
         )
+        self._connections.append(connection)
         for pragma in PRAGMAS:
             connection.execute(pragma)
-        self._connections.append(connection)
         return connection
 
     def _reader(self) -> Transaction:
@@ -120,69 +136,84 @@ class SqliteDatabase(Database):
         return reader
 
     def _enqueue(self, job: _Job) -> None:
-        if self._writer is None:
-            with self._starting:
-                if self._writer is None:
-                    self._writer = threading.Thread(
-                        target=self._write_until_closed, name="sqlite-writer", daemon=True
-                    )
-                    self._writer.start()
-        self._jobs.put(job)
+        # Nothing may follow the None of close(): nobody would read it.
+        with self._queueing:
+            if self._is_closed:
+                raise DatabaseUnavailable("The database handle is closed.")
+            if self._writer is None:
+                self._writer = threading.Thread(
+                    target=self._write_until_closed, name="sqlite-writer", daemon=True
+                )
+                self._writer.start()
+            self._jobs.put(job)
 
     def _write_until_closed(self) -> None:
-        connection = self._connect()
+        connection: sqlite3.Connection | None = None
         while (job := self._jobs.get()) is not None:
-            if not self._write_group(connection, job):
-                return
+            group = [job]
+            try:
+                connection = connection or self._connect()
+                outcomes, woken = self._write_group(connection, group)
+            except sqlite3.Error as error:
+                if connection is not None and connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                # Whoever queued up behind a lock would wait as long again, one after the other.
+                while (waiting := self._next_waiting()) is not None:
+                    group.append(waiting)
+                unavailable = DatabaseUnavailable(str(error))
+                outcomes, woken = [_Outcome(job, None, unavailable) for job in group], set()
+            # Refusals too wait for the commit: they may rest on a neighbour's uncommitted rows.
+            _deliver(outcomes)
+            self._wake(woken)
 
-    def _write_group(self, connection: sqlite3.Connection, job: _Job) -> bool:
-        """Commit ``job`` and whatever else waits by then; False when the handle is closing."""
-        outcomes: list[tuple[_Job, Any, BaseException | None]] = []
+    def _write_group(
+        self, connection: sqlite3.Connection, group: list[_Job]
+    ) -> tuple[list[_Outcome], set[str]]:
+        """Commit ``group`` and whatever else waits by then, which is added to it.
+
+        Raises sqlite3.Error when the commit or a whole transaction failed, for all of them.
+        """
+        outcomes: list[_Outcome] = []
         woken: set[str] = set()
         closes_at = time.monotonic() + GROUP_SECONDS
-        following: _Job | None = job
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            while following is not None:
-                outcomes.append(self._write_one(connection, following, woken))
-                if len(outcomes) == GROUP_JOBS or time.monotonic() > closes_at:
-                    break
-                try:
-                    following = self._jobs.get_nowait()
-                except Empty:
-                    break
-            connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            unavailable = DatabaseUnavailable(str(error))
-            outcomes = [(done, None, unavailable) for done, _, _ in outcomes] or [
-                (job, None, unavailable)
-            ]
-            woken.clear()
-        # Refusals too wait for the commit: they may rest on a neighbour's uncommitted rows.
-        _deliver(outcomes)
-        self._wake(woken)
-        return following is not None
+        connection.execute("BEGIN IMMEDIATE")
+        for job in group:
+            outcomes.append(self._write_one(connection, job, woken))
+            if len(group) == GROUP_JOBS or time.monotonic() > closes_at:
+                break
+            following = self._next_waiting()
+            if following is not None:
+                group.append(following)
+        connection.execute("COMMIT")
+        return outcomes, woken
 
-    def _write_one(
-        self, connection: sqlite3.Connection, job: _Job, woken: set[str]
-    ) -> tuple[_Job, Any, BaseException | None]:
+    def _next_waiting(self) -> _Job | None:
+        """The next job if there is one already; the end is left for ``_write_until_closed``."""
+        try:
+            job = self._jobs.get_nowait()
+        except Empty:
+            return None
+        if job is None:
+            self._jobs.put(None)
+        return job
+
+    def _write_one(self, connection: sqlite3.Connection, job: _Job, woken: set[str]) -> _Outcome:
         tx = Transaction(
             partial(_execute, connection), self.engine, self.secrets, self.reference_cache
         )
         connection.execute("SAVEPOINT one")
         try:
             result = job.work(tx)
-        except BaseException as error:  # noqa: BLE001  # carried to the caller who asked for it
+        except BaseException as error:  # carried to the caller who asked for it
             if not connection.in_transaction:
-                raise
+                # A full disk, for one, makes SQLite undo the neighbours too.
+                raise sqlite3.OperationalError("The transaction was lost.") from error
             connection.execute("ROLLBACK TO one")
             connection.execute("RELEASE one")
-            return job, None, error
+            return _Outcome(job, None, error)
         connection.execute("RELEASE one")
         woken |= tx.woken
-        return job, result, None
+        return _Outcome(job, result, None)
 
 
 def _execute(connection: sqlite3.Connection, sql: str, values: list[Any]) -> sqlite3.Cursor:
@@ -192,23 +223,26 @@ def _execute(connection: sqlite3.Connection, sql: str, values: list[Any]) -> sql
         if error.sqlite_errorname in _UNIQUE:
             raise DuplicateRow(str(error)) from error
         raise
+    except sqlite3.OperationalError as error:
+        raise DatabaseUnavailable(str(error)) from error
 
 
-def _deliver(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
+def _deliver(outcomes: list[_Outcome]) -> None:
     """Tell every caller; those of one event loop with a single wake-up."""
-    loops: dict[asyncio.AbstractEventLoop, list[tuple[_Job, Any, BaseException | None]]] = {}
+    loops: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
     for outcome in outcomes:
-        loop = outcome[0].loop
+        loop = outcome.job.loop
         if loop is None:
             _settle([outcome])
         else:
             loops.setdefault(loop, []).append(outcome)
     for loop, settled in loops.items():
-        if not loop.is_closed():
+        # A loop that was closed has nobody left to tell.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(_settle, settled)
 
 
-def _settle(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
+def _settle(outcomes: list[_Outcome]) -> None:
     for job, result, error in outcomes:
         # A caller may have gone away; what was committed stays committed.
         if job.done.done():

@@ -1,4 +1,4 @@
-"""The command: choose, measure, print a table. Exits with 1 if an answer was not as it should be."""
+"""The command: choose, measure, print a table. Exits with 1 after an unexpected answer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,23 @@ import typer
 from tests.bench.measuring import (
     BARE,
     CONNECTIONS,
-    SCENARIOS,
     Measurement,
     UnexpectedAnswer,
     measure,
 )
 
-Engine = StrEnum("Engine", ["sqlite", "postgresql"])
-ScenarioName = StrEnum("ScenarioName", list(SCENARIOS))
+
+class ScenarioName(StrEnum):
+    LIST = "list"
+    CREATE = "create"
+    APPROVE = "approve"
+    FEED = "feed"
+
+
+class Engine(StrEnum):
+    SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
+
 
 # Ratios to the bare route that Hiatus means to reach.
 TARGETS = {
@@ -43,14 +52,14 @@ def bench(
     check: Annotated[bool, typer.Option("--check", help="Say which targets are met.")] = False,
 ) -> None:
     """Measure Hiatus against a bare Starlette route that returns the same bytes."""
-    names = [name for name in SCENARIOS if not only or name in only]
+    names = [one.value for one in ScenarioName if not only or one in only]
     if "approve" in names and "create" not in names:
         names.insert(names.index("approve"), "create")
-    engines = [str(one) for one in engine or Engine]
+    engines = [one.value for one in Engine if not engine or one in engine]
     rounds, seconds = (3, 0.5) if quick else (5, 2.0)
     typer.echo(_machine())
     typer.echo(
-        f"{rounds} interleaved rounds of {seconds} s, {CONNECTIONS} connections; medians of the rounds"
+        f"{CONNECTIONS} connections, medians of {rounds} interleaved rounds of {seconds} s each"
     )
     with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder:
         try:

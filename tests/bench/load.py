@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import time
+from functools import partial
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -137,9 +138,7 @@ async def _run(load: Load) -> Outcome:
     for _ in range(load.connections):
         finished: asyncio.Future[None] = loop.create_future()
         waiting.append(finished)
-        await loop.create_connection(
-            lambda finished=finished: _Connection(run, finished), "127.0.0.1", load.port
-        )
+        await loop.create_connection(partial(_Connection, run, finished), "127.0.0.1", load.port)
     await asyncio.gather(*waiting)
     seconds = time.perf_counter() - started
     cpu_share = (time.process_time() - cpu_started) / seconds

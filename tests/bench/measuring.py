@@ -53,7 +53,7 @@ class UnexpectedAnswer(Exception):
 
 
 class Measurement(NamedTuple):
-    """One scenario against one server in one round; ``cpu_milliseconds`` is the server's a request."""
+    """One scenario on one server in one round; ``cpu_milliseconds`` are the server's a request."""
 
     scenario: str
     server: str
@@ -70,7 +70,7 @@ class _Side(NamedTuple):
     def requests(self, scenario: Scenario, most: int) -> list[str]:
         match scenario.name:
             case "list":
-                return self.prepared.list()
+                return self.prepared.page()
             case "create":
                 return self.prepared.create(most)
             case "approve":
@@ -119,8 +119,7 @@ def _side(engine: str, folder: Path) -> Iterator[_Side]:
         else:
             server = postgres.start(durable=True)
             stack.callback(server.stop)
-            postgres.wait_until_ready(server.url)
-            url = postgres.make_database(server.url)
+            url = postgres.make_database(server.url, "bench")
         filled = stack.enter_context(prepared(url, secret_key))
         yield _Side(stack.enter_context(servers.hiatus(url, secret_key, folder, engine)), filled)
 

@@ -9,7 +9,16 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from storage import access, feeds, leave, leave_reading, leave_types, organisations, people, webhooks
+from storage import (
+    access,
+    feeds,
+    leave,
+    leave_reading,
+    leave_types,
+    organisations,
+    people,
+    webhooks,
+)
 from storage.database import Database, Transaction
 from storage.leave import Draft
 from storage.organisations import NewOrganisation
@@ -52,7 +61,7 @@ class Prepared:
         self._written = written
         self._creations = self._all_creations()
 
-    def list(self) -> list[str]:
+    def page(self) -> list[str]:
         return [_request("GET", "/api/v1/leave-requests", self._read.owner_key)]
 
     def feed(self) -> list[str]:
@@ -114,8 +123,7 @@ def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
         by = _caller(read, read.members[0])
         token = database.write_now(feeds.personal_token, by=by, now=_now())
         written = [
-            database.write_now(_organisation, number + 1)
-            for number in range(WRITING_ORGANISATIONS)
+            database.write_now(_organisation, number + 1) for number in range(WRITING_ORGANISATIONS)
         ]
         yield Prepared(database, read, token, written)
     finally:

@@ -72,7 +72,7 @@ def _running(
         process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=ROOT,
-            env=environment | settings,
+            env={**environment, **settings},
             stdin=subprocess.DEVNULL,
             stdout=lines,
             stderr=lines,

@@ -1,0 +1,159 @@
+"""Deciding: Approve and Decline on a card, and the reason for declining."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import structlog
+from slack_bolt.async_app import AsyncApp
+
+from bot import errors, identity, ids, slack_web
+from bot.listening import Clicked, Edge, Visit, listening
+from bot.views import card as cards
+from bot.views import decline
+from storage import approval_cards, leave, leave_reading, posted
+from storage.approval_cards import ApprovalCard
+from storage.database import Transaction
+from storage.errors import InvalidInput, InvalidTransition, OwnRequest
+from storage.leave import NotYourApproval
+from storage.posted import Posted
+from storage.values import Caller, LeaveRequest
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+def register(app: AsyncApp, edge: Edge) -> None:
+    app.action(ids.APPROVE)(listening(edge, approve))
+    app.action(ids.DECLINE)(listening(edge, ask_reason))
+    app.view(ids.DECLINE_FORM)(listening(edge, decline_with_reason))
+
+
+async def approve(visit: Visit) -> None:
+    """Approve, and show it on the clicked card; a stale click is told what happened."""
+    await visit.ack()
+    clicked = visit.clicked
+    by = await identity.caller(visit)
+    try:
+        await visit.edge.database.write(
+            _decided,
+            clicked,
+            lambda tx: leave.approve(tx, clicked.value, by=by, now=visit.now),
+            by=by,
+            visit=visit,
+        )
+    except InvalidTransition as refusal:
+        await _stale(visit, clicked, by, refusal)
+        return
+    await _redraw(visit, clicked, by)
+
+
+async def ask_reason(visit: Visit) -> None:
+    """Open the form that declines, if there is still something to decide."""
+    await visit.ack()
+    clicked = visit.clicked
+    by = await identity.caller(visit)
+    card = await visit.edge.database.read(
+        _card_to_decide, clicked.value, by=by, now=visit.now
+    )
+    if card.request.status != "pending":
+        refusal = InvalidTransition("declined", card.request.status, card.decided_by_name)
+        await _stale(visit, clicked, by, refusal)
+        return
+    await visit.open(decline.view(card, decline.Subject(*clicked)))
+
+
+async def decline_with_reason(visit: Visit) -> None:
+    """Decline; the form makes room for a sentence when that is no longer possible."""
+    by = await identity.caller(visit)
+    subject = decline.Subject.of(visit.body["view"]["private_metadata"])
+    clicked = Clicked(*subject)
+    reason = decline.reason_of(visit.values)
+    try:
+        await visit.edge.database.write(
+            _decided,
+            clicked,
+            lambda tx: leave.decline(
+                tx, subject.request_id, reason=reason, by=by, now=visit.now
+            ),
+            by=by,
+            visit=visit,
+        )
+    except InvalidInput as refusal:
+        if visit.is_answered:
+            raise
+        await visit.ack(
+            response_action="errors", errors={ids.REASON: errors.sentence(refusal)}
+        )
+        return
+    except InvalidTransition as refusal:
+        await visit.tell(errors.sentence(refusal))
+    await visit.ack()
+    await _redraw(visit, clicked, by)
+
+
+def _decided(
+    tx: Transaction,
+    clicked: Clicked,
+    decide: Callable[[Transaction], LeaveRequest],
+    *,
+    by: Caller,
+    visit: Visit,
+) -> None:
+    """Decide, and learn of a card that was posted and never remembered, in one transaction."""
+    place = (by.organisation_id, clicked.value, str(by.user_id))
+    if posted.find(tx, *place) is None:
+        posted.remember(tx, *place, Posted(clicked.channel, clicked.ts), now=visit.now)
+    decide(tx)
+
+
+def _card_to_decide(
+    tx: Transaction, request_id: str, *, by: Caller, now: datetime
+) -> ApprovalCard:
+    """The request as the caller may decide on it, or as it was decided.
+
+    Raises NotFound, OwnRequest or NotYourApproval, as deciding would.
+    """
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    if request.user_id == by.user_id:
+        raise OwnRequest
+    card = approval_cards.card(
+        tx, by.organisation_id, request_id, viewer_id=str(by.user_id), now=now
+    )
+    if card is None or (request.status == "pending" and not card.may_decide):
+        raise NotYourApproval
+    return card
+
+
+async def _card(visit: Visit, request_id: str, by: Caller) -> ApprovalCard | None:
+    return await visit.edge.database.read(
+        approval_cards.card,
+        by.organisation_id,
+        request_id,
+        viewer_id=str(by.user_id),
+        now=visit.now,
+    )
+
+
+async def _stale(
+    visit: Visit, clicked: Clicked, by: Caller, refusal: InvalidTransition
+) -> None:
+    await visit.tell(errors.sentence(refusal))
+    await _redraw(visit, clicked, by)
+
+
+async def _redraw(visit: Visit, clicked: Clicked, by: Caller) -> None:
+    """Show on the clicked message what is true now; the outbox does so again on those we know."""
+    card = await _card(visit, clicked.value, by)
+    if card is None:
+        return
+    message = cards.message(card)
+    try:
+        if visit.is_submission:
+            await visit.edge.client.chat_update(
+                channel=clicked.channel, ts=clicked.ts, **message
+            )
+        else:
+            await visit.redraw(message)
+    except slack_web.FAILURES as failure:
+        _log.warning("slack.card_not_redrawn", reason=slack_web.summary(failure))

@@ -1,0 +1,258 @@
+"""The main job on real parts: a process, HTTP, a receiver, a calendar; killed where it hurts."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import icalendar
+import pytest
+import standardwebhooks
+
+from storage.schema import migrate
+from tests.fakes.receiver import LoopbackReceiver
+from tests.flows.running import Deployment
+
+
+def next_monday() -> datetime:
+    today = datetime.now(UTC)
+    return today + timedelta(days=28 - today.weekday())
+
+
+def a_week(**changes: Any) -> dict[str, Any]:
+    """The body of a request from a Monday to the Wednesday at midday; no holiday lies in June."""
+    monday = next_monday()
+    return {
+        "start_date": f"{monday:%Y-%m-%d}",
+        "end_date": f"{monday + timedelta(days=2):%Y-%m-%d}",
+        "end_half_day": "am",
+        **changes,
+    }
+
+
+def unpaid(client: httpx.Client) -> str:
+    """The id of a type that needs approval, and of which there is always enough."""
+    types = client.get("/api/v1/leave-types").raise_for_status().json()["data"]
+    found: str = next(found["id"] for found in types if found["code"] == "unpaid")
+    return found
+
+
+def hire(owner: httpx.Client, first_name: str, **fields: Any) -> dict[str, Any]:
+    body = {
+        "email": f"{first_name.lower()}@example.com",
+        "first_name": first_name,
+        "last_name": "Tester",
+        **fields,
+    }
+    made: dict[str, Any] = owner.post("/api/v1/users", json=body).raise_for_status().json()
+    return made
+
+
+def listen(owner: httpx.Client, url: str) -> standardwebhooks.Webhook:
+    made = owner.post("/api/v1/webhooks", json={"url": url, "events": ["*"]})
+    return standardwebhooks.Webhook(made.raise_for_status().json()["secret"])
+
+
+@pytest.fixture
+def deployment(database_url: str) -> Deployment:
+    migrate(database_url)
+    return Deployment(database_url, HIATUS_WEBHOOK_ALLOW_PRIVATE="on")
+
+
+def test_from_a_request_to_its_approval_its_webhooks_and_its_calendar(
+    deployment: Deployment,
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with deployment.serving() as server, LoopbackReceiver() as receiver:
+        owner = server.client(owner_key)
+        grace = hire(owner, "Grace")
+        hire(owner, "Ada", manager_id=grace["id"])
+        keys = {
+            name: deployment.command(
+                *("keys", "create", "--email", f"{name}@example.com", "--name", "test", "--json")
+            )["api_key"]
+            for name in ("ada", "grace")
+        }
+        ada, manager = server.client(keys["ada"]), server.client(keys["grace"])
+        webhook = listen(owner, receiver.url)
+
+        made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
+        assert (made.status_code, made.json()["status"]) == (201, "pending")
+        request_id = made.json()["id"]
+        pending = manager.get("/api/v1/approvals/pending").json()["data"]
+        assert [found["id"] for found in pending] == [request_id]
+        approved = manager.post(f"/api/v1/approvals/{request_id}/approve")
+
+        assert (approved.status_code, approved.json()["status"]) == (200, "approved")
+        assert approved.json()["decided_by"] == grace["id"]
+        assert ada.get(made.headers["location"]).json() == approved.json()
+        events = [
+            webhook.verify(received.body, received.headers) for received in receiver.wait_for(2)
+        ]
+        assert [event["type"] for event in events] == [
+            "leave_request.created",
+            "leave_request.approved",
+        ]
+        assert events[1]["data"]["total_days"] == approved.json()["total_days"]
+
+        feeds = ada.get("/api/v1/calendar-feeds/token").json()["feeds"]
+        calendar = icalendar.Calendar.from_ical(httpx.get(server.url + feeds["personal"]).content)
+        (event,) = [found for found in calendar.events if str(found["uid"]) == request_id]
+        assert str(event["summary"]) == "Unpaid leave"
+        ada.post("/api/v1/calendar-feeds/regenerate").raise_for_status()
+        assert httpx.get(server.url + feeds["personal"]).status_code == 404
+
+    assert server.stop() == 0
+    log = server.logged()
+    assert "Traceback" not in log
+    assert feeds["personal"].rsplit("/", 1)[1] not in log
+
+
+def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
+    deployment: Deployment,
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with LoopbackReceiver() as receiver:
+        # Nobody delivers in this process: it dies with the outbox full.
+        with deployment.serving(HIATUS_SCHEDULER="off") as server:
+            owner = server.client(owner_key)
+            hire(owner, "Ada")
+            ada_key = deployment.command(
+                *("keys", "create", "--email", "ada@example.com", "--name", "test", "--json")
+            )["api_key"]
+            webhook = listen(owner, receiver.url)
+            ada = server.client(ada_key)
+            made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
+            approved = owner.post(f"/api/v1/approvals/{made.json()['id']}/approve")
+            assert approved.status_code == 200
+            server.kill()
+        receiver.assert_no_more(0)
+
+        with deployment.serving() as server:
+            received = receiver.wait_for(2)
+            shown = server.client(owner_key).get(f"/api/v1/leave-requests/{made.json()['id']}")
+
+    assert shown.json() == approved.json()
+    events = [webhook.verify(found.body, found.headers) for found in received]
+    assert [event["data"]["status"] for event in events] == ["pending", "approved"]
+
+
+def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(
+    deployment: Deployment,
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with LoopbackReceiver() as receiver:
+        receiver.answer(delay_seconds=30)
+        with deployment.serving() as server:
+            owner = server.client(owner_key)
+            webhook = listen(owner, receiver.url)
+            owner.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(owner)))
+            (first,) = receiver.wait_for(1)
+            server.kill()
+
+        # The lease of a minute is over at once when the row says so.
+        _end_leases(deployment)
+        with deployment.serving():
+            again = receiver.wait_for(2)[1]
+
+    assert again.headers["webhook-id"] == first.headers["webhook-id"]
+    assert again.body == first.body
+    webhook.verify(again.body, again.headers)
+
+
+def _end_leases(deployment: Deployment) -> None:
+    from storage.compiled import compiled
+    from storage.database import Database
+    from storage.secrets import Secrets
+    from storage.tables import DeliveryRow
+
+    @compiled
+    def due_now() -> Any:
+        return DeliveryRow.update(due_at=0).where(DeliveryRow.status == "pending")
+
+    database = Database.open(deployment.env["DATABASE_URL"], Secrets.generate())
+    database.write_now(lambda tx: tx.change(due_now))
+    database.close()
+
+
+def test_two_approvers_at_once_give_one_decision_over_two_processes(
+    deployment: Deployment,
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with deployment.serving() as one, deployment.serving() as two:
+        owner = one.client(owner_key)
+        hire(owner, "Grace", role="admin")
+        hire(owner, "Ada")
+        keys = {
+            name: deployment.command(
+                *("keys", "create", "--email", f"{name}@example.com", "--name", "test", "--json")
+            )["api_key"]
+            for name in ("ada", "grace")
+        }
+        ada = one.client(keys["ada"])
+        made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada))).json()
+        begin = threading.Barrier(2)
+        answers: list[httpx.Response] = []
+
+        def decide(client: httpx.Client, action: str) -> None:
+            client.get("/api/v1/users").raise_for_status()
+            begin.wait()
+            answers.append(client.post(f"/api/v1/approvals/{made['id']}/{action}", json={}))
+
+        threads = [
+            threading.Thread(target=decide, args=(one.client(owner_key), "approve")),
+            threading.Thread(target=decide, args=(two.client(keys["grace"]), "decline")),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    (refused,) = [answer.json() for answer in answers if answer.status_code == 409]
+    assert refused["code"] == "invalid_transition"
+
+
+@pytest.mark.parametrize("revoke_through", [0, 1])
+def test_a_revoked_key_stops_working_at_once_in_every_process(
+    deployment: Deployment, revoke_through: int
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    made = deployment.command(
+        *("keys", "create", "--email", "olive@example.com", "--name", "second", "--json")
+    )
+    with deployment.serving() as one, deployment.serving() as two:
+        for server in (one, two):
+            assert server.client(made["api_key"]).get("/api/v1/users").status_code == 200
+
+        revoker = (one, two)[revoke_through].client(owner_key)
+        assert revoker.delete(f"/api/v1/api-keys/{made['id']}").status_code in (200, 204)
+
+        for server in (one, two):
+            assert server.client(made["api_key"]).get("/api/v1/users").status_code == 401
+
+
+def test_an_old_schema_stops_the_start_and_names_the_cure(tmp_path: Any) -> None:
+    deployment = Deployment(f"sqlite:///{tmp_path}/new.db")
+
+    with pytest.raises(AssertionError, match="run `hiatus migrate` first"), deployment.serving():
+        pass
+
+
+def test_wrong_settings_stop_the_start_and_are_all_named(tmp_path: Any) -> None:
+    deployment = Deployment(
+        f"sqlite:///{tmp_path}/new.db", HIATUS_SCHEDULER="perhaps", LOG_FORMAT="xml"
+    )
+
+    with pytest.raises(AssertionError) as stopped, deployment.serving():
+        pass
+
+    assert "HIATUS_SCHEDULER" in str(stopped.value)
+    assert "LOG_FORMAT" in str(stopped.value)
+
+
+def test_the_command_prints_json_and_nothing_else(deployment: Deployment) -> None:
+    assert json.dumps(sorted(deployment.init())) == '["api_key", "organisation_id", "user_id"]'

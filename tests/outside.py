@@ -1,0 +1,33 @@
+"""A database as another process sees it: connections that know nothing of the handle."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import psycopg
+from psycopg.abc import Query
+
+
+def rows(url: str, query: str) -> list[tuple[Any, ...]]:
+    """What a query gives to a connection of its own."""
+    if url.startswith("sqlite:"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
+            return file.execute(query).fetchall()
+    with psycopg.connect(url) as connection:
+        return connection.execute(_trusted(query)).fetchall()
+
+
+def run(url: str, statement: str) -> None:
+    """Carry out and commit one statement on a connection of its own."""
+    if url.startswith("sqlite:"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
+            file.execute(statement)
+        return
+    with psycopg.connect(url) as connection:
+        connection.execute(_trusted(statement))
+
+
+def _trusted(statement: str) -> Query:
+    return statement.encode()

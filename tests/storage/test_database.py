@@ -1,0 +1,397 @@
+"""The database handle: what is acknowledged is there, what is refused is not, and nobody hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import peewee
+import pytest
+
+from storage.compiled import Place, compiled
+from storage.database import Database, DuplicateRow, Transaction
+from storage.errors import DatabaseUnavailable
+from storage.postgresql import ATTEMPTS
+from storage.secrets import Secrets
+from storage.sqlite import SqliteDatabase
+from storage.tables import LeaseRow
+from tests import outside
+
+KILLED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hiatus'"
+
+
+class Refused(Exception):
+    """What a use case raises when it does not want to."""
+
+
+def keep(tx: Transaction, name: str) -> str:
+    tx.insert(LeaseRow, name=name, holder="ada", held_until=0)
+    return name
+
+
+def keep_and_refuse(tx: Transaction, name: str) -> None:
+    keep(tx, name)
+    raise Refused(name)
+
+
+@compiled
+def kept_names() -> peewee.Select:
+    return LeaseRow.select(LeaseRow.name).order_by(LeaseRow.name)
+
+
+@compiled
+def keep_or_end_everything(name: Place) -> peewee.Insert:
+    row = {"name": name, "holder": "ada", "held_until": 0}
+    return LeaseRow.insert(row).on_conflict("ROLLBACK")
+
+
+def kept(tx: Transaction) -> set[str]:
+    return {name for (name,) in tx.all(kept_names)}
+
+
+def kept_outside(url: str) -> set[str]:
+    return {name for (name,) in outside.rows(url, "SELECT name FROM leases")}
+
+
+@pytest.fixture
+def named_database(postgres_url: str) -> Iterator[Database]:
+    """PostgreSQL, whose connections the statement ``KILLED`` finds and ends."""
+    handle = Database.open(f"{postgres_url}&application_name=hiatus", Secrets.generate())
+    yield handle
+    handle.close()
+
+
+def test_what_was_written_can_be_read(database: Database, database_url: str) -> None:
+    async def write_and_read() -> None:
+        assert await database.write(keep, "report") == "report"
+        assert kept_outside(database_url) == {"report"}
+        assert await database.read(kept) == {"report"}
+        assert await database.read_long(kept) == {"report"}
+
+    asyncio.run(write_and_read())
+    assert database.read_now(kept) == {"report"}
+
+
+def test_reads_see_what_others_have_committed(database: Database, database_url: str) -> None:
+    assert database.read_now(kept) == set()
+    outside.run(database_url, "INSERT INTO leases VALUES ('digest', 'grace', 0)")
+    assert database.read_now(kept) == {"digest"}
+
+
+def test_a_write_that_raises_leaves_nothing(database: Database, database_url: str) -> None:
+    with pytest.raises(Refused, match="report"):
+        database.write_now(keep_and_refuse, "report")
+    with pytest.raises(Refused, match="digest"):
+        asyncio.run(database.write(keep_and_refuse, "digest"))
+
+    assert kept_outside(database_url) == set()
+    assert database.write_now(keep, "report") == "report"
+
+
+def test_a_duplicate_row_undoes_its_transaction_only(database: Database, database_url: str) -> None:
+    def keep_two(tx: Transaction) -> None:
+        keep(tx, "digest")
+        keep(tx, "report")
+
+    database.write_now(keep, "report")
+    with pytest.raises(DuplicateRow):
+        database.write_now(keep_two)
+
+    assert kept_outside(database_url) == {"report"}
+    database.write_now(keep, "digest")
+    assert kept_outside(database_url) == {"report", "digest"}
+
+
+def test_of_two_hundred_writes_at_once_each_has_its_own_outcome(
+    database: Database, database_url: str
+) -> None:
+    async def write(number: int) -> str | None:
+        if number % 7 == 0:
+            with pytest.raises(Refused, match=f"^{number}$"):
+                await database.write(keep_and_refuse, str(number))
+            return None
+        name = await database.write(keep, str(number))
+        if number % 10 == 1:
+            assert name in kept_outside(database_url)
+        return name
+
+    async def write_all() -> list[str | None]:
+        return await asyncio.gather(*map(write, range(200)))
+
+    written = asyncio.run(write_all())
+
+    assert written == [str(number) if number % 7 else None for number in range(200)]
+    assert kept_outside(database_url) == {name for name in written if name}
+
+
+def test_writes_from_several_threads_all_land(database: Database, database_url: str) -> None:
+    def write_ten(first: int) -> None:
+        for number in range(first, first + 10):
+            database.write_now(keep, str(number))
+
+    threads = [threading.Thread(target=write_ten, args=(first,)) for first in range(0, 80, 10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert kept_outside(database_url) == {str(number) for number in range(80)}
+
+
+def test_wakers_run_after_the_commit_and_only_then(database: Database, database_url: str) -> None:
+    seen: list[set[str]] = []
+
+    def keep_and_wake(tx: Transaction, name: str, *, refusing: bool = False) -> None:
+        keep(tx, name)
+        tx.wake("outbox")
+        tx.wake("nobody")
+        if refusing:
+            raise Refused
+
+    database.on_wake("outbox", lambda: seen.append(kept_outside(database_url)))
+    with pytest.raises(Refused):
+        database.write_now(keep_and_wake, "digest", refusing=True)
+    database.write_now(keep, "quiet")
+    database.write_now(keep_and_wake, "report")
+    database.close()
+
+    assert seen == [{"quiet", "report"}]
+
+
+def test_the_event_loop_goes_on_during_a_slow_write(database: Database) -> None:
+    def dawdle(tx: Transaction) -> None:
+        keep(tx, "slow")
+        time.sleep(0.4)
+
+    async def count_ticks() -> int:
+        ticks = 0
+        writing = asyncio.create_task(database.write(dawdle))
+        while not writing.done():
+            await asyncio.sleep(0.01)
+            ticks += 1
+        await writing
+        return ticks
+
+    assert asyncio.run(count_ticks()) > 10
+
+
+def test_closing_finishes_what_was_begun(database: Database, database_url: str) -> None:
+    async def close_amid_writes() -> None:
+        writes = [asyncio.create_task(database.write(keep, str(n))) for n in range(50)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(database.close)
+        await asyncio.gather(*writes)
+
+    asyncio.run(close_amid_writes())
+
+    assert kept_outside(database_url) == {str(number) for number in range(50)}
+
+
+def test_a_closed_sqlite_handle_refuses_to_write(sqlite_url: str) -> None:
+    database = Database.open(sqlite_url, Secrets.generate())
+    database.close()
+    with pytest.raises(DatabaseUnavailable, match="closed"):
+        database.write_now(keep, "report")
+
+
+def test_a_locked_sqlite_file_is_unavailable_to_all_who_wait(sqlite_url: str) -> None:
+    path = sqlite_url.removeprefix("sqlite:///")
+    database = SqliteDatabase(path, Secrets.generate(), busy_seconds=0.3)
+
+    async def write_ten() -> list[BaseException | str]:
+        writes = (database.write(keep, str(number)) for number in range(10))
+        return await asyncio.gather(*writes, return_exceptions=True)
+
+    with closing(database), closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began_at = time.monotonic()
+        outcomes = asyncio.run(write_ten())
+        assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 10
+        assert time.monotonic() - began_at < 2
+        assert database.read_now(kept) == set()
+        other.execute("ROLLBACK")
+        assert database.write_now(keep, "report") == "report"
+    assert kept_outside(sqlite_url) == {"report"}
+
+
+def test_when_sqlite_undoes_a_whole_group_everybody_hears_of_it(sqlite_url: str) -> None:
+    is_begun = threading.Event()
+    is_queued = threading.Event()
+
+    def wait(tx: Transaction) -> None:
+        is_begun.set()
+        is_queued.wait(10)
+        keep(tx, "first")
+
+    def end_everything(tx: Transaction) -> None:
+        tx.change(keep_or_end_everything, name="report")
+
+    async def write_together() -> list[BaseException | str | None]:
+        first = asyncio.create_task(database.write(wait))
+        await asyncio.to_thread(is_begun.wait, 10)
+        rest = [
+            asyncio.create_task(database.write(end_everything)),
+            asyncio.create_task(database.write(keep, "last")),
+        ]
+        await asyncio.sleep(0)
+        is_queued.set()
+        return await asyncio.gather(first, *rest, return_exceptions=True)
+
+    with closing(Database.open(sqlite_url, Secrets.generate())) as database:
+        database.write_now(keep, "report")
+        outcomes = asyncio.run(write_together())
+        assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 3
+        assert kept_outside(sqlite_url) == {"report"}
+        assert database.write_now(keep, "after") == "after"
+
+
+def test_a_sqlite_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/no-such-folder/hiatus.db"
+    with closing(Database.open(url, Secrets.generate())) as database:
+        with pytest.raises(DatabaseUnavailable):
+            database.read_now(kept)
+        for _ in range(2):
+            with pytest.raises(DatabaseUnavailable):
+                database.write_now(keep, "report")
+
+
+def test_postgresql_connections_that_ended_between_uses_are_replaced(
+    named_database: Database, postgres_url: str
+) -> None:
+    async def write_many(prefix: str) -> None:
+        names = [f"{prefix}{number}" for number in range(20)]
+        assert await asyncio.gather(*(named_database.write(keep, name) for name in names)) == names
+
+    asyncio.run(write_many("before"))
+    outside.run(postgres_url, KILLED)
+    assert len(asyncio.run(named_database.read(kept))) == 20
+    outside.run(postgres_url, KILLED)
+    asyncio.run(write_many("after"))
+
+    assert len(kept_outside(postgres_url)) == 40
+
+
+def test_a_use_case_whose_connection_ended_is_done_once_and_whole(
+    named_database: Database, postgres_url: str
+) -> None:
+    attempts: list[int] = []
+
+    def keep_two(tx: Transaction) -> None:
+        keep(tx, "first")
+        attempts.append(1)
+        if len(attempts) == 1:
+            outside.run(postgres_url, KILLED)
+        keep(tx, "second")
+
+    named_database.write_now(keep_two)
+
+    assert len(attempts) == 2
+    assert kept_outside(postgres_url) == {"first", "second"}
+
+
+@pytest.mark.parametrize("is_between", [True, False], ids=["between statements", "before COMMIT"])
+def test_a_use_case_whose_every_connection_ends_leaves_nothing(
+    named_database: Database, postgres_url: str, is_between: bool
+) -> None:
+    attempts: list[int] = []
+
+    def keep_two(tx: Transaction) -> None:
+        keep(tx, "first")
+        attempts.append(1)
+        outside.run(postgres_url, KILLED)
+        if is_between:
+            keep(tx, "second")
+
+    with pytest.raises(DatabaseUnavailable):
+        named_database.write_now(keep_two)
+
+    # A COMMIT that was not answered may have been carried out, so it is not tried again.
+    assert len(attempts) == (ATTEMPTS if is_between else 1)
+    assert kept_outside(postgres_url) == set()
+    assert named_database.write_now(keep, "after") == "after"
+
+
+def test_postgresql_never_acknowledges_what_it_undid(postgres_url: str) -> None:
+    def carry_on(tx: Transaction) -> None:
+        keep(tx, "digest")
+        with pytest.raises(DuplicateRow):
+            keep(tx, "digest")
+
+    with closing(Database.open(postgres_url, Secrets.generate())) as database:
+        with pytest.raises(RuntimeError, match="went on after an error"):
+            database.write_now(carry_on)
+        assert kept_outside(postgres_url) == set()
+        assert database.write_now(keep, "after") == "after"
+
+
+def test_postgresql_that_is_not_there_is_unavailable() -> None:
+    with closing(Database.open("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())) as it:
+        began_at = time.monotonic()
+        with pytest.raises(DatabaseUnavailable):
+            it.write_now(keep, "report")
+        with pytest.raises(DatabaseUnavailable):
+            asyncio.run(it.read(kept))
+        assert time.monotonic() - began_at < 2
+
+
+def test_postgresql_that_does_not_answer_is_unavailable_before_long() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        port = silent.getsockname()[1]
+        url = f"postgresql://ada@127.0.0.1:{port}/hiatus?connect_timeout=2&sslmode=disable"
+        with closing(Database.open(url, Secrets.generate())) as database:
+            began_at = time.monotonic()
+            with pytest.raises(DatabaseUnavailable):
+                database.read_now(kept)
+            assert time.monotonic() - began_at < 4
+
+
+_ACKNOWLEDGING = """
+import asyncio, itertools, sys
+from storage.database import Database
+from storage.secrets import Secrets
+from tests.storage.test_database import keep
+
+database = Database.open(sys.argv[1], Secrets.generate())
+
+async def write(task):
+    for number in itertools.count():
+        name = await database.write(keep, f"{sys.argv[2]}-{task}-{number}")
+        print(name, flush=True)
+
+async def write_all():
+    await asyncio.gather(*(write(task) for task in range(8)))
+
+asyncio.run(write_all())
+"""
+
+
+def test_kill_9_loses_nothing_that_was_acknowledged(database_url: str) -> None:
+    acknowledged: set[str] = set()
+    for life in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _ACKNOWLEDGING, database_url, str(life)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            assert process.stdout is not None
+            enough = random.randint(1, 150)
+            for line, _ in zip(process.stdout, range(enough), strict=False):
+                acknowledged.add(line.strip())
+            os.kill(process.pid, signal.SIGKILL)
+            # The last line may be cut off in the middle.
+            acknowledged |= {line[:-1] for line in process.stdout if line.endswith("\n")}
+
+    assert len(acknowledged) >= 3
+    assert acknowledged <= kept_outside(database_url)

@@ -1,0 +1,103 @@
+"""Migrating and checking a database: who is too old, who is too new, and who comes first."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from storage.database import Database
+from storage.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.schema import MIGRATIONS, check_schema, check_schema_again, migrate
+from tests import outside, postgres
+
+ALL = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
+_MIGRATE = """
+import json, sys
+from storage.schema import migrate
+print(json.dumps(migrate(sys.argv[1])))
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database without a single table, on each engine in turn."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/empty.db"
+        return
+    server_url: str = request.getfixturevalue("postgres_server")
+    url = postgres.make_database(server_url, f"empty_{os.getpid()}")
+    yield url
+    postgres.drop_database(url)
+
+
+def test_an_empty_database_is_migrated_once(empty_url: str) -> None:
+    assert migrate(empty_url) == ALL
+    check_schema(empty_url)
+    assert migrate(empty_url) == []
+    check_schema(empty_url)
+
+
+def test_processes_that_migrate_at_once_take_turns(empty_url: str) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _MIGRATE, empty_url], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    outputs = [process.communicate(timeout=60)[0] for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert sorted(sum(map(json.loads, outputs), [])) == ALL
+    assert outside.rows(empty_url, "SELECT name FROM schema_migration ORDER BY name") == [
+        (name,) for name in ALL
+    ]
+
+
+def test_an_empty_database_needs_migrating(empty_url: str) -> None:
+    with pytest.raises(
+        SchemaOutOfDate, match=f"{ALL[0]}: run `hiatus migrate`"
+    ):
+        check_schema(empty_url)
+
+
+def test_an_old_database_needs_migrating(database_url: str) -> None:
+    outside.run(database_url, f"DELETE FROM schema_migration WHERE name = '{ALL[-1]}'")
+
+    with pytest.raises(SchemaOutOfDate, match=f"{ALL[-1]}: run `hiatus migrate`"):
+        check_schema(database_url)
+
+
+def test_a_newer_database_needs_a_newer_version(database_url: str) -> None:
+    outside.run(
+        database_url,
+        "INSERT INTO schema_migration (name, applied) VALUES ('9999_later', '2030-01-01 00:00:00')",
+    )
+
+    with pytest.raises(SchemaOutOfDate, match="9999_later.*newer version of Hiatus"):
+        check_schema(database_url)
+
+
+def test_a_running_process_notices_a_newer_database(database: Database, database_url: str) -> None:
+    database.read_now(check_schema_again)
+    outside.run(
+        database_url, f"UPDATE schema_migration SET name = 'later' WHERE name = '{ALL[-1]}'"
+    )
+
+    with pytest.raises(SchemaOutOfDate, match=f"lacks the migration {ALL[-1]}"):
+        database.read_now(check_schema_again)
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite:////nowhere/hiatus.db", "postgresql://hiatus@/hiatus?host=/nowhere"]
+)
+@pytest.mark.parametrize("work", [migrate, check_schema])
+def test_without_a_database_it_says_so(url: str, work: object) -> None:
+    assert callable(work)
+    with pytest.raises(DatabaseUnavailable):
+        work(url)
