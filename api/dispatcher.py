@@ -1,4 +1,4 @@
-"""Work that waits in the database, taken and done: a loop that is woken, never a job that runs long.
+"""Work that waits in the database, taken and done: a loop that is woken, not a job that runs long.
 
 It knows no work of its own: claiming, doing and settling are handed in by ``serve.py``.
 """

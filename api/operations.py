@@ -236,7 +236,7 @@ class Endpoint:
     async def _written(self, operation: Operation, scope: Scope, receive: Receive) -> Any:
         call = await self._edge.database.read(self._admitted, operation, scope)
         call.reference_version = None
-        call.body = operation.body_of(await _content(scope, receive), scope["headers"])
+        call.body = operation.body_of(await _content(receive), scope["headers"])
         call.query = operation.query_of(scope["query_string"])
         call.ids = operation.ids_of(scope["path_params"])
         if operation.prepare is not None:
@@ -257,11 +257,8 @@ class Endpoint:
         )
 
 
-async def _content(scope: Scope, receive: Receive) -> bytes:
+async def _content(receive: Receive) -> bytes:
     """The body's bytes. Raises BodyTooLarge as soon as there are too many."""
-    declared = header(scope["headers"], b"content-length")
-    if declared is not None and declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
-        raise _too_large()
     content = bytearray()
     while True:
         message = await receive()
@@ -269,13 +266,9 @@ async def _content(scope: Scope, receive: Receive) -> bytes:
             raise UnreadableJson("The body ended early.")
         content += message.get("body", b"")
         if len(content) > MAX_BODY_BYTES:
-            raise _too_large()
+            raise BodyTooLarge(f"A body has at most {MAX_BODY_BYTES // 1024} KiB.")
         if not message.get("more_body"):
             return bytes(content)
-
-
-def _too_large() -> BodyTooLarge:
-    return BodyTooLarge(f"A body has at most {MAX_BODY_BYTES // 1024} KiB.")
 
 
 async def _send(operation: Operation, result: Any, send: Send) -> None:

@@ -33,6 +33,4 @@ def webhook_dispatcher(
         jitter = random.uniform(0.8, 1.2)
         await database.write(deliveries.settle, done, jitter=jitter, now=clock())
 
-    return Dispatcher(
-        "webhooks", claim=claim, attempt=attempt, settle=settle, in_flight=IN_FLIGHT
-    )
+    return Dispatcher("webhooks", claim=claim, attempt=attempt, settle=settle, in_flight=IN_FLIGHT)

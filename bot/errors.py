@@ -84,6 +84,13 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
 }
 
 
+# Where the domain's own words would show a date in its wire form.
+_FIELD_SENTENCES: Final[Mapping[str, str]] = {
+    "end_before_start": "The last day is before the first day.",
+    "out_of_reach": "Choose a day within two years from today.",
+}
+
+
 def sentence(refusal: Refusal) -> str:
     """The refusal as one plain sentence; it is not escaped."""
     say = SENTENCES.get(type(refusal))
@@ -102,7 +109,8 @@ def inline(refusal: Refusal) -> dict[str, str]:
     for error in refusal.errors:
         name = error.pointer.lstrip("/").split("/")[0]
         block = name if name in FIELDS else ids.FIRST_DAY
-        found[block] = f"{found[block]} {error.detail}" if block in found else error.detail
+        said = _FIELD_SENTENCES.get(error.code, error.detail)
+        found[block] = f"{found[block]} {said}" if block in found else said
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Final
 
 import structlog
@@ -77,7 +78,9 @@ async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event)
                 reason=slack_web.summary(failure),
                 next_attempt_in_seconds=wait_seconds,
             )
-            await asyncio.wait({asyncio.ensure_future(stop.wait())}, timeout=wait_seconds)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_seconds):
+                    await stop.wait()
         else:
             return True
     return False

@@ -130,10 +130,8 @@ def _candidates(organisation_id: Any, user_id: Any, today: Any) -> tuple[Any, Se
         )
         .where(
             candidate.organisation_id == organisation_id,
-            # Says nothing new, and lets an index find the few who can be on any rung.
-            (candidate.id == requester.manager_id)
-            | (candidate.id == department.manager_id)
-            | candidate.role.in_(("approver", "admin", "owner")),
+            # Says nothing new, and spares looking at everybody in the organisation.
+            candidate.id.in_(_ever_asked(organisation_id, user_id)),
             awaits(candidate, requester, department, today),
         )
         .order_by(candidate.id)
@@ -142,14 +140,34 @@ def _candidates(organisation_id: Any, user_id: Any, today: Any) -> tuple[Any, Se
     return candidate, query
 
 
+def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
+    """The ids of everybody who can be on any rung for that person."""
+    requester, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
+    managers = requester.select(requester.manager_id).where(
+        requester.organisation_id == organisation_id, requester.id == user_id
+    )
+    heads = (
+        member.select(DepartmentRow.manager_id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, member.id == user_id)
+    )
+    seniors = senior.select(senior.id).where(
+        senior.organisation_id == organisation_id,
+        senior.role.in_(("approver", "admin", "owner")),
+    )
+    return managers.union_all(heads).union_all(seniors)
+
+
 @compiled
 def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
     return _candidates(organisation_id, user_id, today)[1]
 
 
 @compiled
-def _approver(
-    organisation_id: Place, user_id: Place, approver_id: Place, today: Place
-) -> Select:
+def _approver(organisation_id: Place, user_id: Place, approver_id: Place, today: Place) -> Select:
     candidate, query = _candidates(organisation_id, user_id, today)
     return query.where(candidate.id == approver_id)

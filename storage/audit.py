@@ -65,7 +65,7 @@ def entries(
     first_day: date | None = None,
     last_day: date | None = None,
 ) -> Page[AuditEntry]:
-    """The organisation's entries, newest first; ``first_day`` and ``last_day`` are whole UTC days."""
+    """The organisation's entries, newest first; both days are whole UTC days, included."""
     bound_to = ("audit", by.organisation_id, action, actor_id, subject_id, first_day, last_day)
     after = position(tx, page, *bound_to)
     rows = tx.all(

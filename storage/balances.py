@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from peewee import Select
@@ -63,7 +64,10 @@ def allowance_half_days(reference: Reference, user: User, year: LeaveYear) -> in
 def taken_between(
     tx: Transaction, organisation_id: str, user_id: str, first_day: date, last_day: date
 ) -> list[TakenLeave]:
-    """The person's pending and approved leave that shares a date with the two days or between."""
+    """The person's pending and approved leave that shares a date with the two days or between.
+
+    Earliest first.
+    """
     found = tx.all(
         _taken,
         organisation_id=organisation_id,
@@ -73,7 +77,8 @@ def taken_between(
     )
     return [
         TakenLeave(row[0], row[1], rows.day(row[2]), rows.day(row[3]), row[4], row[5], row[6])
-        for row in found
+        # Not by the query: SQLite would walk through all leave of the organisation in this order.
+        for row in sorted(found, key=itemgetter(2))
     ]
 
 
@@ -97,8 +102,10 @@ def demands(
         YearDemand(
             year,
             allowance_half_days(reference, user, year)
-            - sum(days.half_days_in(leave.counted_halves, leave.start_date, *year)
-                  for leave in deducting),
+            - sum(
+                days.half_days_in(leave.counted_halves, leave.start_date, *year)
+                for leave in deducting
+            ),
             days.half_days_in(counted_halves, start_date, *year),
         )
         for year in years
@@ -106,16 +113,12 @@ def demands(
 
 
 @compiled
-def _taken(
-    organisation_id: Place, user_id: Place, first_day: Place, last_day: Place
-) -> Select:
-    columns: tuple[Any, ...] = tuple(
-        getattr(LeaveRequestRow, name) for name in TakenLeave._fields
-    )
+def _taken(organisation_id: Place, user_id: Place, first_day: Place, last_day: Place) -> Select:
+    columns: tuple[Any, ...] = tuple(getattr(LeaveRequestRow, name) for name in TakenLeave._fields)
     return LeaveRequestRow.select(*columns).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.user_id == user_id,
         LeaveRequestRow.end_date >= first_day,
         LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.status.in_(("pending", "approved")),
-    ).order_by(LeaveRequestRow.start_date)
+    )

@@ -30,8 +30,8 @@ class Place(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
         super().__init__(_Mark(name), converter=False, unpack=False)
 
 
-class among(peewee.Node):  # type: ignore[misc]  # noqa: N801  # reads as an operator: among(column, place)
-    """``column IN (a list of any length)`` as one place, so that the SQL does not grow with the list."""
+class among(peewee.Node):  # type: ignore[misc]  # reads as an operator: among(column, place)
+    """``column IN (…)`` with a list as one place: the SQL does not grow with the list."""
 
     def __init__(self, column: peewee.Field, place: Place) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine)
 def update_of(
     table: type[peewee.Model], changed: Sequence[str], matched: Sequence[str], engine: Engine
 ) -> Statement:
-    """An UPDATE of ``changed`` where every ``matched`` column equals its place ``where_<column>``."""
+    """An UPDATE where every ``matched`` column equals its place ``where_<column>``."""
     query = table.update({name: Place(name) for name in changed})
     for name in matched:
         query = query.where(getattr(table, name) == Place(f"where_{name}"))

@@ -148,9 +148,7 @@ def retry_delay_seconds(attempts: int, outcome: Outcome) -> float:
     return step
 
 
-def _record_attempt(
-    tx: Transaction, delivery: Delivery, outcome: Outcome, now: datetime
-) -> None:
+def _record_attempt(tx: Transaction, delivery: Delivery, outcome: Outcome, now: datetime) -> None:
     tx.insert(
         DeliveryAttemptRow,
         organisation_id=delivery.organisation_id,
@@ -201,9 +199,7 @@ def _due(now: Any, limit: Any, engine: str) -> Select:
 
 
 @compiled
-def _claim(
-    now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engine: str
-) -> Update:
+def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engine: str) -> Update:
     claimed = DeliveryRow.update(claim_id=claim_id, due_at=lease_ends_at)
     due = _due(now, limit, engine)
     key = Tuple(DeliveryRow.organisation_id, DeliveryRow.id)

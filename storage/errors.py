@@ -24,7 +24,7 @@
     DatabaseUnavailable       likewise; worth another try soon
 
 ``code`` is public and never changes. Sentences are for people and may change.
-A rule's code names the rule (``no_working_time``); a field's error names the field as a JSON pointer.
+A rule's code names the rule (``no_working_time``); a field's error points at the field.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ from typing import NamedTuple
 
 
 class FieldError(NamedTuple):
-    """One wrong field: ``pointer`` is an RFC 6901 JSON pointer into the body, or ``?name`` for a query parameter."""
+    """One wrong field.
+
+    ``pointer`` is an RFC 6901 JSON pointer into the body, or ``?name`` for a query parameter.
+    """
 
     pointer: str
     code: str
@@ -53,7 +56,10 @@ class Refusal(Exception):
 
 
 class InvalidInput(Refusal):
-    """One or more fields break a rule. ``code`` is the single error's own code, or ``invalid_input`` for several."""
+    """One or more fields break a rule.
+
+    ``code`` is the single error's own, or ``invalid_input`` for several.
+    """
 
     code = "invalid_input"
     title = "A field breaks a rule."
@@ -88,7 +94,9 @@ class Unauthenticated(Refusal):
     title = "A valid API key is needed."
 
     def __init__(self) -> None:
-        super().__init__("Send `Authorization: Bearer <API key>` with a key that is neither expired nor revoked.")
+        super().__init__(
+            "Send `Authorization: Bearer <API key>` with a key that is neither expired nor revoked."
+        )
 
 
 class Forbidden(Refusal):
@@ -207,7 +215,9 @@ class LastOwner(Conflict):
     title = "The last owner stays."
 
     def __init__(self) -> None:
-        super().__init__("This is the organisation's last active owner; make somebody else an owner first.")
+        super().__init__(
+            "This is the organisation's last active owner; make somebody else an owner first."
+        )
 
 
 class InUse(Conflict):
@@ -250,7 +260,9 @@ class UnusableCursor(Refusal):
     title = "The cursor cannot be used."
 
     def __init__(self) -> None:
-        super().__init__("Send the `next_cursor` of the previous page unchanged, with the same filters.")
+        super().__init__(
+            "Send the `next_cursor` of the previous page unchanged, with the same filters."
+        )
 
 
 class SchemaOutOfDate(Exception):

@@ -194,7 +194,9 @@ def decline(
     tx: Transaction, request_id: str, *, reason: str | None, by: Caller, now: datetime
 ) -> LeaveRequest:
     """Decline a pending request, if need be with a reason. As ``approve`` otherwise."""
-    return _decide(tx, request_id, "decline", _text(reason, "reason", LONGEST_REASON), by=by, now=now)
+    return _decide(
+        tx, request_id, "decline", _text(reason, "reason", LONGEST_REASON), by=by, now=now
+    )
 
 
 def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -367,9 +369,7 @@ def _step(
         raise InvalidTransition(rules.LIFECYCLE[action].done, before.status)
     event = _EVENTS[action]
     _audit(tx, event, before, after, by=by, now=now, extra=audited)
-    outbox.announce(
-        tx, event, after, requester=subject.user, reference=subject.reference, now=now
-    )
+    outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
     asked = (
         approvers.of_person(tx, organisation_id, after.user_id, today=subject.today)
         if action == "edit" and subject.reference.organisation.slack_team_id is not None
@@ -388,9 +388,7 @@ def _subject(tx: Transaction, organisation_id: str, user_id: str, now: datetime)
     return _Subject(rows.user(row[:-1]), known, local_day(now, known.organisation.timezone))
 
 
-def _own_or_managed(
-    tx: Transaction, request_id: str, *, by: Caller, now: datetime
-) -> LeaveRequest:
+def _own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
     found = leave_reading.get(tx, request_id, by=by, now=now)
     if found.user_id != by.user_id and not by.is_admin:
         raise InsufficientRole("admin")
@@ -495,4 +493,3 @@ def _open_requests(organisation_id: Place, user_id: Place, today: Place) -> Sele
         (LeaveRequestRow.status == "pending")
         | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.start_date > today)),
     )
-

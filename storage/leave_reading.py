@@ -126,9 +126,7 @@ def visible(
     return page_of(tx, page, found, rows.leave_request, _keys["-created_at"], *bound_to)
 
 
-def awaiting(
-    tx: Transaction, page: PageOf, *, by: Caller, now: datetime
-) -> Page[LeaveRequest]:
+def awaiting(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Page[LeaveRequest]:
     """Pending requests that await the caller's decision, oldest first. Raises UnusableCursor."""
     bound_to = ("awaiting", by.organisation_id, by.user_id)
     after = position(tx, page, *bound_to)

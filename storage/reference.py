@@ -49,9 +49,7 @@ class Reference(NamedTuple):
     webhooks: list[Webhook]
 
 
-def of_organisation(
-    tx: Transaction, organisation_id: str, version: int | None = None
-) -> Reference:
+def of_organisation(tx: Transaction, organisation_id: str, version: int | None = None) -> Reference:
     """The organisation's reference data as this transaction sees it.
 
     ``version`` is its ``reference_version`` where the caller has just read it. Raises NotFound.
@@ -89,9 +87,7 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
     for set_id, country_code, created_at in tx.all(_sets, organisation_id=organisation_id):
         sets[set_id] = HolidaySet(set_id, country_code, rows.instant(created_at))
     overrides: dict[str, list[Override]] = {}
-    for set_id, day, name, is_holiday, half in tx.all(
-        _overrides, organisation_id=organisation_id
-    ):
+    for set_id, day, name, is_holiday, half in tx.all(_overrides, organisation_id=organisation_id):
         code = sets[set_id].country_code
         overrides.setdefault(code, []).append(Override(day, name, bool(is_holiday), half))
     return Reference(
@@ -113,9 +109,9 @@ def _version(organisation_id: Place) -> Select:
 
 @compiled
 def _raise_version(organisation_id: Place) -> Update:
-    return OrganisationRow.update(
-        reference_version=OrganisationRow.reference_version + 1
-    ).where(OrganisationRow.id == organisation_id)
+    return OrganisationRow.update(reference_version=OrganisationRow.reference_version + 1).where(
+        OrganisationRow.id == organisation_id
+    )
 
 
 @compiled
@@ -161,5 +157,3 @@ def _webhooks(organisation_id: Place) -> Select:
         WebhookRow.organisation_id == organisation_id,
         WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
     )
-
-

@@ -1,4 +1,4 @@
-"""Keeping secrets: encryption at rest, fingerprints for look-up, signatures of what clients carry."""
+"""Keeping secrets: encryption at rest, fingerprints for look-up, signatures of cursors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 
 class Secrets:
-    """Made of the deployment's Fernet keys: the first encrypts and signs, all decrypt and verify."""
+    """The deployment's Fernet keys: the first encrypts and signs, all decrypt and verify."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._fernet = MultiFernet([Fernet(key) for key in keys])

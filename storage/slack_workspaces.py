@@ -64,9 +64,7 @@ def link(
     reference.changed(tx, organisation.id)
 
 
-def link_only_organisation(
-    tx: Transaction, team_id: str, *, now: datetime
-) -> Organisation | None:
+def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
     """The workspace's organisation; the deployment's only one, if it has no workspace yet.
 
     None when neither is there. Whoever calls has proof that the workspace is the bot token's own.

@@ -60,7 +60,7 @@ SCOPES: Final[tuple[str, ...]] = (
 
 
 class Caller(NamedTuple):
-    """Who acts. ``user_id`` is None for the system itself; ``scopes`` bound what an API key may do."""
+    """Who acts: ``user_id`` is None for the system; ``scopes`` bound what an API key may do."""
 
     organisation_id: str
     user_id: str | None
@@ -158,7 +158,10 @@ class LeaveType(NamedTuple):
 
 
 class LeaveRequest(NamedTuple):
-    """``counted_halves`` has one digit a date, first to last: 0 nothing counted, 1 morning, 2 afternoon, 3 both."""
+    """``counted_halves`` has one digit a date, first to last.
+
+    0: nothing counted, 1: the morning, 2: the afternoon, 3: both.
+    """
 
     id: str
     user_id: str
@@ -234,7 +237,7 @@ class AuditEntry(NamedTuple):
 
 
 class Absence(NamedTuple):
-    """One leave request as a calendar may show it to one viewer: nothing in here is hidden from him.
+    """One leave request as a calendar may show it to one viewer: nothing here is hidden from him.
 
     ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".
     ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None where the type is hidden.

@@ -473,7 +473,7 @@ class SlackMessageRow(Model):  # type: ignore[misc]
 
 
 class NoticeRow(Model):  # type: ignore[misc]
-    """Something to show one person in Slack; it holds ids, and is drawn from what is true when sent."""
+    """Something to show one person in Slack: ids, drawn from what is true when it is sent."""
 
     organisation_id = IdField()
     id = IdField()
@@ -496,9 +496,7 @@ class NoticeRow(Model):  # type: ignore[misc]
         indexes = ((("organisation_id", "leave_request_id", "user_id"), False),)
 
 
-NoticeRow.add_index(
-    NoticeRow.due_at, where=SQL("status = 'pending'"), name="notices_due"
-)
+NoticeRow.add_index(NoticeRow.due_at, where=SQL("status = 'pending'"), name="notices_due")
 NoticeRow.add_index(
     NoticeRow.user_id,
     NoticeRow.leave_request_id,

@@ -93,6 +93,10 @@ def test_every_operation_says_what_it_needs_and_answers(document: Document) -> N
     assert len(seen) == sum(1 for _ in every_operation(document))
 
 
+def test_null_is_no_default(document: Document) -> None:
+    assert '"default": null' not in json.dumps(document)
+
+
 def test_every_reference_leads_somewhere(document: Document) -> None:
     for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(document)):
         found: Any = document

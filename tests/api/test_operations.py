@@ -33,6 +33,7 @@ class Thing(Body):
     owner_id: Uuid = ABSENT
     tags: list[str] = ABSENT
     name: Name = ABSENT
+    weight: float = ABSENT
 
 
 class Things(Paged):
@@ -322,6 +323,25 @@ def test_a_handlers_answer_sets_status_and_headers(client: Client, key: str) -> 
     assert made.status_code == 201
     assert made.headers["X-Made"] == "yes"
     assert made.headers["Content-Type"] == "application/json"
+
+
+def test_a_day_is_written_in_one_way_only(client: Client, key: str) -> None:
+    for text in ("20260803", "2026-W32-1", "2026-08-03T00:00:00", "1785715200", "03/08/2026"):
+        assert field_errors(client.post(PATH, key, json={"on": text})) == [("/on", "invalid_date")]
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"1e999"])
+def test_a_number_is_finite(client: Client, key: str, number: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+
+    answer = client.post(PATH, key, content=b'{"weight": %s}' % number, headers=headers)
+
+    assert field_errors(answer) == [("/weight", "out_of_range")]
+
+
+def test_head_is_answered_as_get(client: Client, key: str) -> None:
+    assert client.request("HEAD", PATH, key=key).status_code == 200
+    assert client.request("HEAD", f"{PATH}?x=1", key=key).status_code == 422
 
 
 def test_204_has_no_body(client: Client, key: str) -> None:

@@ -192,6 +192,8 @@ def test_the_audit_trail_tells_who_did_what_in_which_request(
 
     (entry,) = client.get(f"{API}/audit?action=department.created", key).json()["data"]
 
+    assert client.get(f"{API}/audit?from=2026-06-02", key).json()["data"] == []
+    assert client.get(f"{API}/audit?to=2026-05-31", key).json()["data"] == []
     assert entry["actor"] == {"type": "user", "id": acme.owner.id}
     assert entry["subject"] == {"type": "department", "id": made.json()["id"]}
     assert (entry["source"], entry["request_id"]) == ("api", "trace-1")

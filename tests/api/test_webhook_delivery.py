@@ -24,12 +24,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from api.addresses import resolve_and_check
 from api.webhook_delivery import (
     Attempt,
-    Outcome,
     Sender,
     parse_retry_after,
     sign,
     vetted_socket,
 )
+from storage.deliveries import Outcome
 from storage.webhooks import new_secret
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)

@@ -45,9 +45,7 @@ def a_team(database: Database) -> Team:
         a_person(database, acme, department_id=team.id, manager_id=manager.id),
         manager,
         head,
-        a_person(
-            database, acme, first_name="Alan", role="approver", department_id=team.id
-        ),
+        a_person(database, acme, first_name="Alan", role="approver", department_id=team.id),
         a_person(database, acme, first_name="Admin", role="admin"),
     )
 

@@ -94,9 +94,7 @@ def test_an_edit_cannot_move_onto_other_leave(database: Database) -> None:
     with pytest.raises(OverlappingLeave):
         edit(database, request.id, caller_for(acme, ada))
 
-    assert (
-        database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == request
-    )
+    assert database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == request
 
 
 def test_an_edit_cannot_take_away_a_date(database: Database) -> None:
@@ -136,9 +134,7 @@ def test_a_stale_step_is_refused_by_the_status(
         late(database, request.id, acme.caller)
 
     assert refused.value.status == status
-    assert (
-        database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == settled
-    )
+    assert database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == settled
 
 
 def test_approved_leave_can_be_cancelled_by_its_owner(database: Database) -> None:

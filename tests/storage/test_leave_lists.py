@@ -45,9 +45,7 @@ def test_a_member_cannot_list_somebody_elses(database: Database) -> None:
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
 
     with pytest.raises(InsufficientRole):
-        database.read_now(
-            leave_reading.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id
-        )
+        database.read_now(leave_reading.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +61,7 @@ def test_a_member_cannot_list_somebody_elses(database: Database) -> None:
         pytest.param({"last_day": date(2026, 8, 3)}, [date(2026, 8, 3)], id="to"),
     ],
 )
-def test_filters_hold(
-    database: Database, filters: dict[str, Any], expected: list[date]
-) -> None:
+def test_filters_hold(database: Database, filters: dict[str, Any], expected: list[date]) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     a_request(database, acme, ada, start_date=date(2026, 8, 3))
@@ -86,9 +82,7 @@ def test_a_departments_leave_is_listed(database: Database) -> None:
     mine = a_request(database, acme, ada)
     a_request(database, acme, a_person(database, acme))
 
-    page = database.read_now(
-        leave_reading.page, PageOf(), by=acme.caller, department_id=team.id
-    )
+    page = database.read_now(leave_reading.page, PageOf(), by=acme.caller, department_id=team.id)
 
     assert [request.id for request in page.items] == [mine.id]
 
@@ -112,9 +106,7 @@ def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
     met: list[str] = []
     cursor = None
     for number in range(5):
-        page = database.read_now(
-            leave_reading.page, PageOf(2, cursor), by=acme.caller, sort=sort
-        )
+        page = database.read_now(leave_reading.page, PageOf(2, cursor), by=acme.caller, sort=sort)
         met += [request.id for request in page.items]
         cursor = page.next_cursor
         a_request(

@@ -60,9 +60,7 @@ def test_processes_that_migrate_at_once_take_turns(empty_url: str) -> None:
 
 
 def test_an_empty_database_needs_migrating(empty_url: str) -> None:
-    with pytest.raises(
-        SchemaOutOfDate, match=f"{ALL[0]}: run `hiatus migrate`"
-    ):
+    with pytest.raises(SchemaOutOfDate, match=f"{ALL[0]}: run `hiatus migrate`"):
         check_schema(empty_url)
 
 

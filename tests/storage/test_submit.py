@@ -63,9 +63,7 @@ def test_a_request_is_counted_and_awaits_the_manager(database: Database) -> None
         leave_reading.awaiting, PageOf(), by=caller_for(acme, grace), now=NOW
     )
     assert [found.id for found in awaiting.items] == [request.id]
-    stored = database.read_now(
-        leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW
-    )
+    stored = database.read_now(leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW)
     assert stored == request
 
 
@@ -181,7 +179,9 @@ def draft(database: Database, acme: Acme, **changes: Any) -> leave.Draft:
 @pytest.mark.parametrize(
     ("changes", "field", "code"),
     [
-        pytest.param({"end_date": date(2026, 8, 2)}, "/end_date", "end_before_start", id="backwards"),
+        pytest.param(
+            {"end_date": date(2026, 8, 2)}, "/end_date", "end_before_start", id="backwards"
+        ),
         pytest.param({"end_date": date(2027, 8, 5)}, "/end_date", "too_long", id="over 366 days"),
         pytest.param(
             {"start_date": date(2028, 6, 2), "end_date": date(2028, 6, 2)},

@@ -1,0 +1,321 @@
+"""Approving and declining by buttons, and what everybody sees afterwards."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+
+from bot import ids
+from storage import leave, people
+from storage.values import LeaveRequest
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.fakes.slack import Message
+
+
+def test_one_approves_and_everybody_sees_it(world: World) -> None:
+    world.a_request()
+
+    answer = world.click(GRACE, ids.APPROVE)
+    at_once = world.card(GRACE)
+    world.deliver()
+
+    assert answer.ok
+    assert world.request().status == "approved"
+    assert at_once.buttons == []
+    for who in (GRACE, HEDY):
+        (card,) = world.cards(who)
+        assert card.buttons == []
+        assert "Approved by Grace Hopper, 1 June 2026, 10:00" in card.visible_text
+        assert "Approved by Grace Hopper, 1 June 2026, 10:00." in card.text
+    assert world.slack.dm(ADA)[-1].text == (
+        "Your request: Approved by Grace Hopper, 1 June 2026, 10:00. "
+        "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+    )
+    assert world.audited("leave_request.approved") == 1
+
+
+def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> None:
+    world.a_request()
+
+    world.click(GRACE, ids.DECLINE)
+    form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
+    answer = world.slack.submit(GRACE, form, {ids.REASON: "Release <week> & all"})
+    world.settled()
+    at_once = world.card(GRACE)
+    world.deliver()
+
+    assert answer.errors == {}
+    assert not world.slack.has_modal(GRACE)
+    assert "*Ada Lovelace*: Annual leave, Mon 3 August to Wed 5 August 2026" in form.visible_text
+    assert (world.request().status, world.request().decision_reason) == (
+        "declined",
+        "Release <week> & all",
+    )
+    assert at_once.buttons == []
+    assert "Declined by Grace Hopper" in world.card(HEDY).visible_text
+    told = world.slack.dm(ADA)[-1]
+    assert told.visible_text.endswith("Reason: Release <week> & all")
+    assert told.text.endswith("Reason: Release &lt;week&gt; &amp; all")
+
+
+def test_a_reason_is_optional(world: World) -> None:
+    world.a_request()
+    world.click(GRACE, ids.DECLINE)
+
+    world.slack.submit(GRACE, world.slack.open_modal(GRACE))
+    world.deliver()
+
+    assert (world.request().status, world.request().decision_reason) == ("declined", None)
+
+
+def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
+    world.link()
+    request = world.submit_over_rest()
+    world.deliver()
+
+    world.clock.advance(hours=5)
+    world.database.write_now(
+        leave.decline, request.id, reason="No", by=world.acme.caller, now=world.clock()
+    )
+    world.deliver()
+
+    for who in (GRACE, HEDY):
+        (card,) = world.cards(who)
+        assert card.buttons == []
+        assert "Declined by Olive Owner, 1 June 2026, 15:00" in card.visible_text
+    assert "Declined by Olive Owner" in world.slack.dm(ADA)[-1].text
+
+
+def test_a_cancellation_redraws_every_card(world: World) -> None:
+    request = world.a_request()
+
+    world.database.write_now(
+        leave.cancel, request.id, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+
+    for who in (GRACE, HEDY):
+        (card,) = world.cards(who)
+        assert card.buttons == []
+        assert "Cancelled, 1 June 2026, 10:00" in card.visible_text
+    assert "Your request: Cancelled" in world.slack.dm(ADA)[-1].text
+
+
+def test_a_change_is_drawn_and_said_to_approvers(world: World) -> None:
+    request = world.a_request()
+    world.clock.advance(hours=1)
+
+    world.database.write_now(
+        leave.edit,
+        request.id,
+        {"end_date": date(2026, 8, 4)},
+        by=world.caller(ADA),
+        now=world.clock(),
+    )
+    world.deliver()
+
+    card, reply = world.slack.dm(GRACE)
+    assert "Mon 3 August to Tue 4 August 2026\n2 days" in card.visible_text
+    assert "Changed 1 June 2026, 11:00" in card.visible_text
+    assert len(card.buttons) == 2
+    assert reply.thread_ts == card.ts
+    assert reply.text == (
+        "Ada Lovelace changed this request: Mon 3 August to Tue 4 August 2026, 2 days."
+    )
+    assert world.slack.dm(ADA)[-1].text.startswith("Your request was changed and sent to Grace")
+
+
+def test_a_stale_click_says_what_happened_and_repairs_the_card(world: World) -> None:
+    world.a_request()
+    stale = world.card(HEDY)
+    world.click(GRACE, ids.APPROVE)
+
+    answer = world.click(HEDY, ids.APPROVE, stale)
+
+    assert answer.ok
+    assert world.told(HEDY) == ["Already approved by Grace Hopper."]
+    assert world.card(HEDY).buttons == []
+    assert world.audited("leave_request.approved") == 1
+
+
+def test_a_stale_decline_opens_no_form(world: World) -> None:
+    world.a_request()
+    stale = world.card(HEDY)
+    world.click(GRACE, ids.APPROVE)
+
+    world.click(HEDY, ids.DECLINE, stale)
+
+    assert not world.slack.has_modal(HEDY)
+    assert world.told(HEDY) == ["Already approved by Grace Hopper."]
+    assert world.card(HEDY).buttons == []
+
+
+def test_a_form_overtaken_by_another_decision_says_so(world: World) -> None:
+    world.a_request()
+    world.click(HEDY, ids.DECLINE)
+    form = world.slack.open_modal(HEDY)
+    world.click(GRACE, ids.APPROVE)
+
+    world.slack.submit(HEDY, form, {ids.REASON: "too late"})
+    world.settled()
+
+    shown = world.slack.open_modal(HEDY)
+    assert shown.visible_text == "Already approved by Grace Hopper."
+    assert world.card(HEDY).buttons == []
+    assert world.request().decision_reason is None
+
+
+def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
+    request = world.a_request()
+    world.database.write_now(
+        leave.cancel, request.id, by=world.caller(ADA), now=world.clock()
+    )
+
+    world.click(GRACE, ids.APPROVE)
+
+    assert world.told(GRACE) == ["Already cancelled."]
+
+
+def test_two_approvers_at_once_make_one_decision(world: World) -> None:
+    world.a_request()
+    cards = {GRACE: world.card(GRACE), HEDY: world.card(HEDY)}
+
+    _at_once(world, [(GRACE, cards[GRACE]), (HEDY, cards[HEDY])])
+    world.deliver()
+
+    (told,) = world.told(GRACE) + world.told(HEDY)
+    assert told in ("Already approved by Grace Hopper.", "Already approved by Hedy Lamarr.")
+    assert world.audited("leave_request.approved") == 1
+    assert world.cards(GRACE)[0].buttons == world.cards(HEDY)[0].buttons == []
+    assert len([one for one in world.slack.dm(ADA) if "Approved" in one.text]) == 1
+
+
+def test_a_double_click_makes_one_decision(world: World) -> None:
+    world.a_request()
+    card = world.card(GRACE)
+
+    _at_once(world, [(GRACE, card), (GRACE, card)])
+    world.deliver()
+
+    assert world.told(GRACE) == ["Already approved by Grace Hopper."]
+    assert world.audited("leave_request.approved") == 1
+    assert len([one for one in world.slack.dm(ADA) if "Approved" in one.text]) == 1
+
+
+def test_who_has_nothing_to_do_with_it_decides_nothing(world: World) -> None:
+    request = world.a_request()
+
+    world.click(EVE, ids.APPROVE, world.card(GRACE))
+    world.click(EVE, ids.DECLINE, world.card(GRACE))
+
+    assert world.told(EVE) == ["There is no such request, or it is no longer yours to see."] * 2
+    assert _is_untouched(world, request)
+
+
+def test_nobody_decides_on_his_own_request(world: World) -> None:
+    request = world.a_request()
+
+    world.click(ADA, ids.APPROVE, world.card(GRACE))
+    world.click(ADA, ids.DECLINE, world.card(GRACE))
+
+    assert world.told(ADA) == ["You cannot decide on your own request; somebody else has to."] * 2
+    assert _is_untouched(world, request)
+
+
+def test_authority_is_asked_for_at_the_click(world: World) -> None:
+    request = world.a_request()
+    world.database.write_now(
+        people.update,
+        world.people[GRACE].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    world.click(GRACE, ids.APPROVE)
+
+    assert world.told(GRACE) == ["There is no such request, or it is no longer yours to see."]
+    assert world.request().version == request.version
+
+
+def test_authority_is_asked_for_again_when_the_reason_is_sent(world: World) -> None:
+    request = world.a_request()
+    world.click(GRACE, ids.DECLINE)
+    form = world.slack.open_modal(GRACE)
+    world.database.write_now(
+        people.update,
+        world.people[GRACE].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    answer = world.slack.submit(GRACE, form, {ids.REASON: "No"})
+
+    assert answer.errors == {
+        ids.REASON: "There is no such request, or it is no longer yours to see."
+    }
+    assert world.request().version == request.version
+
+
+def test_a_card_without_buttons_for_who_may_no_longer_decide(world: World) -> None:
+    request = world.a_request()
+    world.database.write_now(
+        people.update,
+        world.people[GRACE].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    world.database.write_now(
+        leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+
+    assert (len(world.card(GRACE).buttons), len(world.card(HEDY).buttons)) == (0, 2)
+
+
+def test_a_click_on_a_card_that_was_never_recorded_makes_it_known(world: World) -> None:
+    world.send_form()
+    world.deliver_and_die()
+
+    world.click(GRACE, ids.APPROVE)
+    world.clock.advance(seconds=61)
+    world.deliver()
+
+    (card,) = world.cards(GRACE)
+    assert "Approved by Grace Hopper" in card.visible_text
+    assert card.buttons == []
+
+
+def test_a_click_on_a_second_copy_redraws_both(world: World) -> None:
+    world.send_form()
+    world.deliver_and_die()
+    world.clock.advance(seconds=61)
+    world.deliver()
+    stray, known = world.cards(GRACE)
+
+    world.click(GRACE, ids.APPROVE, stray)
+    world.deliver()
+
+    assert stray.ts != known.ts
+    assert [one.buttons for one in world.cards(GRACE)] == [[], []]
+
+
+def _is_untouched(world: World, request: LeaveRequest) -> bool:
+    is_unchanged = world.request().version == request.version
+    return is_unchanged and len(world.card(GRACE).buttons) == 2
+
+
+def _at_once(world: World, clicks: list[tuple[str, Message]]) -> None:
+    start = threading.Barrier(len(clicks))
+
+    def click(one: tuple[str, Message]) -> bool:
+        start.wait(5)
+        return world.slack.click(one[0], one[1], ids.APPROVE).ok
+
+    with ThreadPoolExecutor() as pool:
+        assert list(pool.map(click, clicks)) == [True] * len(clicks)
+    world.settled()

@@ -1,0 +1,177 @@
+"""Notices reach Slack however badly Slack behaves: later, once, and never lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import leave, people
+from storage.people_rows import find
+from tests.bot.world import ADA, GRACE, HEDY, World
+from tests.builders import a_person
+
+
+@pytest.mark.parametrize(
+    ("failure", "wait_seconds"),
+    [
+        ({"error": "ratelimited", "retry_after": 17}, 17),
+        ({"status": 500}, 5),
+        ({"reset": True}, 5),
+        ({"body": "not json"}, 5),
+        ({"error": "fatal_error"}, 5),
+    ],
+)
+def test_what_slack_does_not_take_is_sent_later(
+    world: World, failure: dict[str, Any], wait_seconds: int
+) -> None:
+    world.send_form()
+    world.slack.fail_next("chat.postMessage", times=3, **failure)
+    world.deliver()
+    assert [world.slack.dm(who) for who in (ADA, GRACE, HEDY)] == [[], [], []]
+
+    world.clock.advance(seconds=wait_seconds - 1)
+    assert world.deliver() == 0
+    world.clock.advance(seconds=1)
+    world.deliver()
+
+    assert [len(world.slack.dm(who)) for who in (ADA, GRACE, HEDY)] == [1, 1, 1]
+
+
+def test_waits_grow_and_a_day_later_it_is_given_up(world: World) -> None:
+    world.send_form()
+    world.slack.fail_next("chat.postMessage", times=1_000, status=503)
+
+    waited = []
+    for _ in range(40):
+        if not (made := world.deliver()):
+            break
+        waited.append(made)
+        world.clock.advance(seconds=3_600)
+
+    assert len(waited) == 25
+    world.slack.forget_failures()
+    world.clock.advance(days=1)
+    assert world.deliver() == 0
+
+
+def test_a_hanging_slack_holds_up_nobody_who_clicks(world: World) -> None:
+    world.a_request()
+    world.slack.fail_next("chat.update", hang_seconds=1.0, times=3)
+
+    answer = world.click(GRACE, ids.APPROVE)
+    world.deliver()
+
+    assert answer.elapsed_seconds < 0.5
+    assert world.cards(HEDY)[0].buttons == []
+
+
+def test_who_is_not_in_the_workspace_is_not_tried_again(world: World) -> None:
+    world.slack.change_person(GRACE, email="somebody.else@example.com")
+
+    world.send_form()
+    world.deliver()
+
+    assert len(world.slack.dm(HEDY)) == 1
+    assert world.slack.dm(GRACE) == []
+    world.clock.advance(days=1)
+    assert world.deliver() == 0
+
+
+def test_a_guest_gets_no_card(world: World) -> None:
+    world.slack.change_person(GRACE, is_restricted=True)
+
+    world.send_form()
+    world.deliver()
+
+    assert world.slack.dm(GRACE) == []
+    assert len(world.slack.dm(HEDY)) == 1
+
+
+def test_people_are_found_by_e_mail_once(world: World) -> None:
+    world.a_request()
+    world.a_request(start_date="2026-09-07", end_date="2026-09-08")
+
+    grace = world.database.read_now(find, world.acme.id, world.people[GRACE].id)
+    assert grace is not None
+    assert grace.slack_user_id == GRACE
+    # Ada was known since she opened the form.
+    assert len(world.slack.calls("users.lookupByEmail")) == 2
+
+
+def test_being_written_to_makes_nobody_active(world: World) -> None:
+    zoe = a_person(world.database, world.acme, first_name="Zoe", status="pending")
+    world.slack.add_person("UZOE", zoe.email, zoe.name)
+    world.people["UZOE"] = zoe
+    world.link()
+
+    world.submit_over_rest("UZOE")
+    world.deliver()
+
+    found = world.database.read_now(people.get, zoe.id, by=world.acme.caller)
+    assert len(world.slack.dm("UZOE")) == 1
+    assert (found.status, found.slack_user_id) == ("pending", "UZOE")
+
+
+def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> None:
+    world.link()
+    request = world.submit_over_rest()
+    world.database.write_now(
+        leave.approve, request.id, by=world.acme.caller, now=world.clock()
+    )
+
+    world.deliver()
+
+    assert world.slack.dm(GRACE) == []
+    assert [one.text.split(",")[0] for one in world.slack.dm(ADA)] == [
+        "Your request: Approved by Olive Owner"
+    ]
+
+
+def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> None:
+    world.link()
+    request = world.submit_over_rest()
+
+    world.deliver(
+        meanwhile=lambda: world.database.write_now(
+            leave.approve, request.id, by=world.acme.caller, now=world.clock()
+        )
+    )
+
+    for who in (GRACE, HEDY):
+        (card,) = world.cards(who)
+        assert [len(blocks) for _, blocks in card.history] == [5]
+        assert card.buttons == []
+        assert "Approved by Olive Owner" in card.visible_text
+
+
+def test_a_deleted_card_is_posted_anew_while_it_is_open(world: World) -> None:
+    request = world.a_request()
+    card = world.card(GRACE)
+    world.run(lambda: world.app.workspace.client.chat_delete(channel=card.channel, ts=card.ts))
+
+    world.database.write_now(
+        leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+
+    (new,) = world.cards(GRACE)
+    assert new.ts != card.ts
+    assert "Note: new" in new.visible_text
+    world.click(GRACE, ids.APPROVE, new)
+    world.deliver()
+    assert world.card(GRACE).buttons == []
+
+
+def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None:
+    request = world.a_request()
+    card = world.card(GRACE)
+    world.run(lambda: world.app.workspace.client.chat_delete(channel=card.channel, ts=card.ts))
+
+    world.database.write_now(
+        leave.approve, request.id, by=world.acme.caller, now=world.clock()
+    )
+    world.deliver()
+
+    assert world.cards(GRACE) == []

@@ -1,0 +1,92 @@
+"""What reaches /slack/events: signed, in time, readable; or 401 and 400, never 500."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from bot import ids
+from tests.bot.world import ADA, World
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """HTTP does not depend on the engine."""
+    return sqlite_url
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        ({"signature": "v0=00"}, 401),
+        ({"signature": ""}, 401),
+        ({"signature": "v0=é"}, 401),
+        ({"signing_secret": "another"}, 401),
+        ({"timestamp": ""}, 401),
+        ({"timestamp": "soon"}, 401),
+        ({"timestamp": "²"}, 401),
+        ({"timestamp": "1" * 40}, 401),
+        ({"timestamp": "-1"}, 401),
+    ],
+)
+def test_what_is_not_signed_by_slack_is_refused(
+    world: World, how: dict[str, Any], status: int
+) -> None:
+    answer = world.slack.command(ADA, "/timeoff", **how)
+
+    assert answer.status == status
+    assert world.slack.calls("views.open") == []
+
+
+@pytest.mark.parametrize("minutes", [-6, 6])
+def test_old_and_future_requests_are_refused(world: World, minutes: int) -> None:
+    answer = world.slack.command(ADA, "/timeoff", timestamp=int(time.time()) + 60 * minutes)
+
+    assert answer.status == 401
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\xfe",
+        b"payload=%7Bnot+json",
+        b"payload=[1]",
+        b'payload="text"',
+        b"{" * 100_000,
+        b"payload=" + b"[" * 100_000,
+        b"x" * 1_000_001,
+    ],
+)
+def test_unreadable_bodies_are_refused(world: World, body: bytes) -> None:
+    assert world.slack.send_raw(body).status == 400
+
+
+@pytest.mark.parametrize("body", [b"[1]", b"{}", b"null", b'{"type": 5, "team": []}'])
+def test_strange_json_is_no_error_of_ours(world: World, body: bytes) -> None:
+    answer = world.slack.send_raw(body, "application/json")
+
+    assert answer.status in (400, 404)
+
+
+def test_slack_may_verify_the_address(world: World) -> None:
+    body = b'{"type": "url_verification", "challenge": "three-billion"}'
+
+    answer = world.slack.send_raw(body, "application/json")
+    forged = world.slack.send_raw(body, "application/json", signature="v0=00")
+
+    assert (answer.status, forged.status) == (200, 401)
+    assert "three-billion" in str(answer.body)
+
+
+def test_what_nobody_listens_to_is_not_found(world: World) -> None:
+    assert world.slack.send_raw(urlencode({"command": "/else", "team_id": "T1"}).encode()).status == 404
+
+
+def test_the_form_is_answered_within_slacks_time(world: World) -> None:
+    answer = world.slack.command(ADA, "/timeoff")
+
+    assert answer.elapsed_seconds < 1
+    assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM

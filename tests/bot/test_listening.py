@@ -1,0 +1,198 @@
+"""Whatever goes wrong in a listener: Slack is answered in time, the person is told, it is logged."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot import errors, ids
+from bot.listening import ANSWER_SECONDS, Visit, listening
+from storage.database import Transaction
+from tests.bot.world import ADA, GRACE, World
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """What happens round a listener does not depend on the engine."""
+    return sqlite_url
+
+
+@pytest.fixture
+def logs() -> Iterator[list[Any]]:
+    with capture_logs() as entries:
+        yield entries
+
+
+async def ack_and_break(visit: Visit) -> None:
+    await visit.ack()
+    raise KeyError("broken")
+
+
+async def break_at_once(visit: Visit) -> None:
+    raise KeyError("broken")
+
+
+async def hang(visit: Visit) -> None:
+    await asyncio.sleep(ANSWER_SECONDS + 0.7)
+    await visit.tell("Done at last.")
+
+
+@pytest.mark.parametrize("act", [ack_and_break, break_at_once])
+def test_a_broken_command_is_acknowledged_and_the_person_told(
+    world: World, logs: list[Any], act: Any
+) -> None:
+    world.app.bolt.command("/broken")(listening(world.app.edge, act))
+
+    answer = world.slack.command(ADA, "/broken")
+    world.settled()
+
+    assert answer.ok
+    assert answer.elapsed_seconds < 1
+    assert world.told(ADA) == [errors.BROKEN]
+    (entry,) = [one for one in logs if one["event"] == "slack.listener_failed"]
+    assert (entry["listener"], entry["exc_info"]) == (act.__name__, True)
+
+
+def test_a_slow_command_is_acknowledged_and_answered_later(world: World) -> None:
+    world.app.bolt.command("/slow")(listening(world.app.edge, hang))
+
+    answer = world.slack.command(ADA, "/slow")
+    world.settled()
+
+    assert answer.ok
+    assert world.told(ADA) == ["Done at last."]
+
+
+def test_a_broken_form_stays_open_with_what_was_typed(
+    world: World, logs: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = world.open_form(ADA)
+    world.settled()
+    monkeypatch.setattr(world.database, "write", _broken)
+
+    answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+
+    assert answer.errors == {ids.LEAVE_TYPE: errors.BROKEN}
+    assert world.slack.has_modal(ADA)
+    assert [one["event"] for one in logs] == ["slack.listener_failed"]
+
+
+def test_a_database_that_does_not_answer_is_told(
+    world: World, logs: list[Any], tmp_path: Any
+) -> None:
+    world.a_request()
+    _without_table(world, tmp_path, "leave_requests")
+
+    answer = world.click(GRACE, ids.APPROVE)
+
+    assert answer.ok
+    assert world.told(GRACE) == [errors.BUSY]
+
+
+def test_a_form_that_takes_too_long_gives_way_to_a_sentence_and_arrives(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = world.open_form(ADA)
+    world.settled()
+    write = world.database.write
+
+    async def slowly(*args: Any, **kwargs: Any) -> Any:
+        await asyncio.sleep(ANSWER_SECONDS + 0.3)
+        return await write(*args, **kwargs)
+
+    monkeypatch.setattr(world.database, "write", slowly)
+    answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+    shown = world.slack.open_modal(ADA)
+    world.settled()
+    monkeypatch.undo()
+    world.deliver()
+
+    assert answer.in_time
+    assert shown.visible_text == errors.SLOW
+    assert len(world.cards(GRACE)) == 1
+
+
+def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.a_request()
+    form = world.open_form(ADA)
+    world.settled()
+    write = world.database.write
+
+    async def slowly(*args: Any, **kwargs: Any) -> Any:
+        await asyncio.sleep(ANSWER_SECONDS + 0.3)
+        return await write(*args, **kwargs)
+
+    monkeypatch.setattr(world.database, "write", slowly)
+    filled = {
+        ids.LEAVE_TYPE: world.leave_type("annual"),
+        ids.FIRST_DAY: "2026-08-03",
+        ids.LAST_DAY: "2026-08-03",
+    }
+    world.slack.submit(ADA, form, filled)
+    world.settled()
+
+    assert world.slack.dm(ADA)[-1].text == (
+        "You already have leave then: Mon 3 August to Wed 5 August 2026."
+    )
+
+
+@pytest.mark.parametrize(
+    "failure", [{"error": "expired_trigger_id"}, {"status": 500}, {"reset": True}]
+)
+def test_a_form_that_slack_does_not_open_is_told(
+    world: World, logs: list[Any], failure: dict[str, Any]
+) -> None:
+    world.slack.fail_next("views.open", **failure)
+
+    answer = world.slack.command(ADA, "/timeoff")
+    world.settled()
+
+    assert answer.ok
+    assert world.told(ADA) == [errors.SLACK_FAILED]
+
+
+def test_a_card_is_redrawn_later_where_slack_fails_at_the_click(world: World) -> None:
+    world.a_request()
+    world.slack.fail_next("chat.update", status=500, times=2)
+
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+    world.clock.advance(seconds=5)
+    world.deliver()
+
+    assert world.request().status == "approved"
+    assert world.card(GRACE).buttons == []
+
+
+def test_what_was_begun_is_finished_before_the_process_ends(world: World) -> None:
+    world.a_request()
+
+    async def click_and_stop() -> None:
+        await asyncio.to_thread(world.slack.click, GRACE, world.card(GRACE), ids.APPROVE)
+        await world.app.edge.finish()
+
+    world.run(click_and_stop)
+
+    assert world.request().status == "approved"
+
+
+async def _broken(*_: Any, **__: Any) -> None:
+    raise KeyError("broken")
+
+
+def _without_table(world: World, tmp_path: Any, name: str) -> None:
+    def drop(tx: Transaction) -> None:
+        return None
+
+    world.database.write_now(drop)
+    connection = sqlite3.connect(tmp_path / "hiatus.db")
+    connection.execute(f"ALTER TABLE {name} RENAME TO {name}_gone")
+    connection.commit()
+    connection.close()

@@ -1,0 +1,206 @@
+"""The queue of notices: whose turn it is, who claims what, and what a late worker may do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+import pytest
+
+from storage import leave, notices, posted, slack_workspaces
+from storage.database import Database
+from storage.leave import Draft
+from storage.notices import Drawn, Notice, Outcome
+from storage.posted import Posted
+from storage.reference import of_organisation
+from storage.values import LeaveRequest, User
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+
+CARD = Posted("D1", "1.1")
+
+
+class Asked:
+    """An organisation in Slack whose Ada asks and whose Grace decides."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.acme: Acme = an_organisation(database)
+        database.write_now(slack_workspaces.link_only_organisation, "T1", now=NOW)
+        self.grace: User = a_person(database, self.acme, first_name="Grace", role="approver")
+        self.ada: User = a_person(database, self.acme, manager_id=self.grace.id)
+        known = database.read_now(of_organisation, self.acme.id)
+        self.type_id = next(one.id for one in known.leave_types.values() if one.code == "annual")
+
+    def ask(self, week: int = 0) -> LeaveRequest:
+        monday = date(2026, 8, 3) + timedelta(weeks=week)
+        return self.database.write_now(
+            leave.submit,
+            by=caller_for(self.acme, self.ada),
+            draft=Draft(self.type_id, monday, monday),
+            now=NOW,
+        )
+
+    def edit(self, request: LeaveRequest, note: str, now: datetime = NOW) -> None:
+        self.database.write_now(
+            leave.edit, request.id, {"note": note}, by=caller_for(self.acme, self.ada), now=now
+        )
+
+    def claim(self, *, limit: int = 100, claim_id: str = "one", now: datetime = NOW) -> list[Notice]:
+        return self.database.write_now(notices.claim, limit=limit, claim_id=claim_id, now=now)
+
+    def settle(self, claimed: Sequence[Notice], outcome: Outcome, now: datetime = NOW) -> None:
+        done = [(notice, outcome) for notice in claimed]
+        self.database.write_now(notices.settle, done, now=now)
+
+    def card(self, request: LeaveRequest) -> Posted | None:
+        return self.database.read_now(posted.find, self.acme.id, request.id, self.grace.id)
+
+
+@pytest.fixture
+def asked(database: Database) -> Asked:
+    return Asked(database)
+
+
+def test_requester_and_approver_are_told_and_nobody_twice(asked: Asked) -> None:
+    asked.ask()
+
+    first = asked.claim()
+
+    assert {(one.kind, one.user_id) for one in first} == {
+        ("approval_card", asked.grace.id),
+        ("requester_notice", asked.ada.id),
+    }
+    assert asked.claim(claim_id="two") == []
+
+
+def test_a_lease_that_ran_out_comes_due_again(asked: Asked) -> None:
+    asked.ask()
+    asked.claim()
+
+    assert asked.claim(claim_id="two", now=NOW + timedelta(seconds=59)) == []
+    assert len(asked.claim(claim_id="two", now=NOW + timedelta(seconds=60))) == 2
+
+
+def test_of_one_request_a_person_is_shown_one_thing_after_the_other(asked: Asked) -> None:
+    request = asked.ask()
+    asked.edit(request, "one", NOW + timedelta(seconds=1))
+    later = NOW + timedelta(seconds=2)
+
+    first = asked.claim(now=later)
+    meanwhile = asked.claim(claim_id="two", now=later)
+    asked.settle(first, Outcome("delivered"), later)
+    second = asked.claim(claim_id="three", now=later)
+
+    assert {one.event_type for one in first} == {"leave_request.created"}
+    assert meanwhile == []
+    assert {one.event_type for one in second} == {"leave_request.updated"}
+
+
+def test_a_later_thing_waits_for_an_earlier_one_that_is_tried_again(asked: Asked) -> None:
+    request = asked.ask()
+    asked.settle(asked.claim(), Outcome("retry", "503"))
+    asked.edit(request, "one", NOW + timedelta(seconds=1))
+
+    assert asked.claim(claim_id="two", now=NOW + timedelta(seconds=4)) == []
+    due = asked.claim(claim_id="two", now=NOW + timedelta(seconds=5))
+    assert {(one.event_type, one.attempts) for one in due} == {("leave_request.created", 1)}
+
+
+def test_a_late_worker_does_not_undo_what_another_recorded(asked: Asked) -> None:
+    asked.ask()
+    late = asked.claim()
+    after = NOW + timedelta(seconds=60)
+    asked.settle(asked.claim(claim_id="two", now=after), Outcome("delivered"), after)
+
+    asked.settle(late, Outcome("retry", "timeout"), after)
+
+    assert asked.claim(claim_id="three", now=after + timedelta(days=1)) == []
+
+
+def test_a_card_drawn_at_another_version_is_drawn_again(asked: Asked) -> None:
+    request = asked.ask()
+    (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
+
+    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version - 1)))
+
+    (again,) = asked.claim(claim_id="two")
+    assert (again.kind, again.user_id) == ("approval_card", asked.grace.id)
+    assert asked.card(request) == CARD
+
+
+def test_a_card_drawn_as_it_is_needs_no_other(asked: Asked) -> None:
+    request = asked.ask()
+    (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
+
+    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
+
+    assert asked.claim(claim_id="two") == []
+
+
+def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
+    request = asked.ask()
+    (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
+    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
+
+    asked.settle([card], Outcome("delivered", gone=Posted("D1", "another")))
+    kept = asked.card(request)
+    asked.settle([card], Outcome("delivered", gone=CARD))
+
+    assert (kept, asked.card(request)) == (CARD, None)
+
+
+def test_whoever_has_a_card_gets_it_redrawn(asked: Asked) -> None:
+    request = asked.ask()
+    (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
+    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
+
+    asked.database.write_now(leave.approve, request.id, by=asked.acme.caller, now=NOW)
+
+    assert [one.user_id for one in asked.claim(claim_id="two")] == [asked.grace.id]
+
+
+def test_many_claim_at_once_and_nothing_is_taken_twice(asked: Asked) -> None:
+    for week in range(10):
+        asked.ask(week)
+    taken: list[str] = []
+    start = threading.Barrier(4)
+
+    def work(number: int) -> None:
+        start.wait(5)
+        for turn in range(20):
+            for notice in asked.claim(limit=2, claim_id=f"{number}-{turn}"):
+                taken.append(notice.id)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(taken) == len(set(taken)) == 20
+
+
+def test_settled_notices_are_pruned_and_others_kept(asked: Asked) -> None:
+    asked.ask()
+    asked.settle(asked.claim(limit=1), Outcome("delivered"))
+
+    def pruned(before: datetime) -> int:
+        return asked.database.write_now(notices.prune, before=before)
+
+    assert [pruned(NOW), pruned(NOW + timedelta(seconds=1))] == [0, 1]
+    assert pruned(NOW + timedelta(days=99)) == 0
+
+
+def test_nobody_is_told_where_the_organisation_has_no_workspace(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    known = database.read_now(of_organisation, acme.id)
+    type_id = next(iter(known.leave_types))
+    day = date(2026, 8, 3)
+
+    database.write_now(
+        leave.submit, by=caller_for(acme, ada), draft=Draft(type_id, day, day), now=NOW
+    )
+
+    assert database.write_now(notices.claim, limit=10, claim_id="one", now=NOW) == []

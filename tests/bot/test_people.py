@@ -1,0 +1,185 @@
+"""Who may use Hiatus from Slack, and how people and workspaces become known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import organisations, people, slack_workspaces
+from storage.database import Database
+from storage.people_rows import find_by_slack_id
+from storage.values import Organisation
+from tests.bot.world import ADA, GRACE, World
+from tests.builders import a_person, an_organisation
+from tests.fakes.slack import LoopbackSlack
+
+NO_FULL_MEMBER = "Hiatus is for full members of this workspace"
+UNKNOWN_WORKSPACE = "This Slack workspace does not belong to an organisation in Hiatus."
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"is_restricted": True},
+        {"is_ultra_restricted": True},
+        {"is_bot": True},
+        {"is_stranger": True},
+        {"deleted": True},
+        {"home_team_id": "T9"},
+    ],
+)
+def test_only_full_members_get_in(world: World, flags: dict[str, Any]) -> None:
+    world.slack.add_person("UGUEST", "guest@example.com", "Guy Guest", **flags)
+
+    answer = world.slack.command("UGUEST", "/timeoff")
+    world.settled()
+
+    (told,) = world.told("UGUEST")
+    assert answer.ok
+    assert told.startswith(NO_FULL_MEMBER)
+    assert not world.slack.has_modal("UGUEST")
+    assert world.database.read_now(find_by_slack_id, world.acme.id, "UGUEST") is None
+
+
+def test_a_guest_by_shortcut_is_told_in_a_modal(world: World) -> None:
+    world.slack.add_person("UGUEST", "guest@example.com", "Guy Guest", is_restricted=True)
+
+    world.slack.shortcut("UGUEST", ids.REQUEST_SHORTCUT)
+
+    assert world.slack.open_modal("UGUEST", "full members").callback_id == ""
+
+
+def test_a_guest_who_clicks_decides_nothing(world: World) -> None:
+    world.a_request()
+    world.slack.add_person("UGUEST", "guest@example.com", "Guy Guest", is_restricted=True)
+
+    world.click("UGUEST", ids.APPROVE, world.card(GRACE))
+
+    assert world.told("UGUEST")[0].startswith(NO_FULL_MEMBER)
+    assert world.request().status == "pending"
+
+
+def test_an_unknown_full_member_joins(world: World) -> None:
+    world.slack.add_person("UNEW", "nora@example.com", "Nora New", tz="Europe/Oslo")
+
+    world.open_form("UNEW")
+
+    nora = world.database.read_now(find_by_slack_id, world.acme.id, "UNEW")
+    assert nora is not None
+    assert (nora.name, nora.email, nora.role, nora.status, nora.timezone) == (
+        "Nora New",
+        "nora@example.com",
+        "member",
+        "active",
+        "Europe/Oslo",
+    )
+    assert len(world.slack.calls("users.info")) == 1
+
+
+def test_who_is_known_is_not_looked_up_again(world: World) -> None:
+    world.open_form(ADA)
+    world.open_form(ADA)
+
+    assert len(world.slack.calls("users.info")) == 1
+    assert len(world.slack.calls("auth.test")) == 1
+
+
+def test_nobody_joins_where_the_organisation_lets_nobody(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    with World(database, slack, slack_members_join=False) as world:
+        slack.add_person("UNEW", "nora@example.com", "Nora New")
+
+        slack.command("UNEW", "/timeoff")
+        world.open_form(ADA)
+
+        world.settled()
+        assert world.told("UNEW") == ["Ask an admin of your organisation to add you."]
+
+
+@pytest.mark.parametrize("status", ["deactivated", "archived"])
+def test_people_who_were_switched_off_stay_out(world: World, status: Any) -> None:
+    gone = a_person(world.database, world.acme, first_name="Gus", status=status)
+    world.slack.add_person("UGUS", gone.email, gone.name)
+
+    world.slack.command("UGUS", "/timeoff")
+    world.settled()
+
+    assert world.told("UGUS") == ["Your account is switched off; ask an admin of your organisation."]
+
+
+def test_somebody_switched_off_since_cannot_send_the_form(world: World) -> None:
+    form = world.open_form(ADA)
+    world.settled()
+    world.database.write_now(
+        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+    )
+
+    answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+
+    assert answer.errors == {
+        ids.LEAVE_TYPE: "Your account is switched off; ask an admin of your organisation."
+    }
+
+
+def test_another_workspace_is_refused(world: World) -> None:
+    world.slack.add_team("T2", token="xoxb-other")
+    world.slack.add_person("UADA", "ada@example.com", "Ada", team_id="T2")
+
+    answer = world.slack.command("UADA", "/timeoff", team_id="T2")
+    world.settled()
+
+    assert answer.ok
+    assert world.told("UADA")[0].startswith(UNKNOWN_WORKSPACE)
+    assert world.slack.calls("views.open") == []
+
+
+def test_the_first_start_links_the_only_organisation(world: World) -> None:
+    found = _organisation(world)
+
+    assert found.slack_team_id == "T1"
+    assert world.audited("organisation.slack_linked") == 1
+
+
+def test_the_first_use_links_it_where_slack_was_away_at_the_start(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    slack.fail_next("auth.test", status=503)
+    with World(database, slack) as world:
+        assert _organisation(world).slack_team_id is None
+
+        world.open_form(ADA)
+
+        assert _organisation(world).slack_team_id == "T1"
+
+
+def test_with_two_organisations_none_is_linked_by_itself(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    an_organisation(database, name="Other")
+    with World(database, slack) as world:
+        world.slack.command(ADA, "/timeoff")
+        world.settled()
+
+        assert world.told(ADA)[0].startswith(UNKNOWN_WORKSPACE)
+        assert _organisation(world).slack_team_id is None
+
+
+def test_an_organisation_of_another_workspace_is_left_alone(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    world = World(database, slack)
+    database.write_now(slack_workspaces.link_only_organisation, "T7", now=world.clock())
+    with world:
+        world.slack.command(ADA, "/timeoff")
+        world.settled()
+
+        assert world.told(ADA)[0].startswith(UNKNOWN_WORKSPACE)
+        assert _organisation(world).slack_team_id == "T7"
+
+
+def _organisation(world: World) -> Organisation:
+    # Read anew: the value of the test's beginning does not change.
+    return world.database.read_now(organisations.get, by=world.acme.caller)

@@ -1,0 +1,218 @@
+"""Asking for leave in Slack: the form, its inline errors, and who hears of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import ids
+from storage import leave, people
+from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
+from tests.builders import a_leave_type, a_person
+
+
+def test_the_command_opens_a_form_with_the_types_in_use(world: World) -> None:
+    a_leave_type(world.database, world.acme, name="Study & rest")
+    answer = world.slack.command(ADA, "/timeoff")
+
+    form = world.slack.open_modal(ADA)
+
+    options = form.blocks[0]["element"]["options"]
+    assert answer.ok
+    assert [one["text"]["text"] for one in options] == [
+        ":palm_tree: Annual leave",
+        ":dove_of_peace: Compassionate leave",
+        ":baby: Parental leave",
+        ":face_with_thermometer: Sick leave",
+        "Study & rest",
+        ":hourglass: Unpaid leave",
+    ]
+    assert form.values[ids.FIRST_DAY][ids.ANSWER]["selected_date"] == "2026-06-01"
+
+
+@pytest.mark.parametrize("text", ["request", " Request "])
+def test_the_word_request_opens_it_too(world: World, text: str) -> None:
+    world.slack.command(ADA, "/timeoff", text)
+
+    assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
+
+
+def test_the_shortcut_and_the_other_command_open_it_too(world: World) -> None:
+    world.slack.shortcut(ADA, ids.REQUEST_SHORTCUT)
+    world.slack.command(GRACE, "/leave")
+
+    assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
+    assert world.slack.open_modal(GRACE).callback_id == ids.REQUEST_FORM
+
+
+def test_help_and_unknown_words_get_help(world: World) -> None:
+    world.slack.command(ADA, "/timeoff", "help")
+    world.slack.command(ADA, "/timeoff", "<!channel> & more")
+
+    plain, puzzled = world.told(ADA)
+    assert plain.startswith("`/timeoff` opens the form")
+    assert puzzled.startswith("I do not understand “&lt;!channel&gt; &amp; more”.")
+    assert not world.slack.has_modal(ADA)
+
+
+def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
+    answer = world.send_form(note="Wedding <!here> & party")
+    world.deliver()
+
+    card = world.card(GRACE)
+    assert answer.errors == {}
+    assert not world.slack.has_modal(ADA)
+    assert card.visible_text.splitlines() == [
+        "*Ada Lovelace* asks for *Annual leave*",
+        "Mon 3 August to Wed 5 August 2026",
+        "3 days",
+        "After this: 22 days left in 2026",
+        "Note: Wedding <!here> & party",
+        "Waits for Grace Hopper and Hedy Lamarr",
+        "Approve",
+        "Decline",
+    ]
+    assert [(one.text, one.style, one.value) for one in card.buttons] == [
+        ("Approve", "primary", world.request().id),
+        ("Decline", "danger", world.request().id),
+    ]
+    assert "Note: Wedding &lt;!here&gt; &amp; party" in card.text
+    assert "Mon 3 August to Wed 5 August 2026, 3 days." in card.text
+    assert world.card(HEDY).visible_text == card.visible_text
+    assert [one.text for one in world.slack.dm(ADA)] == [
+        "Your request was sent to Grace Hopper and Hedy Lamarr for approval. "
+        "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+    ]
+    assert world.slack.dm(EVE) == []
+
+
+def test_halves_are_asked_for_and_shown(world: World) -> None:
+    request = world.a_request(start_half_day="midday", end_half_day="midday")
+
+    assert (request.start_half_day, request.end_half_day) == ("pm", "am")
+    assert "Mon 3 August from midday to Wed 5 August 2026 until midday\n2 days" in (
+        world.card(GRACE).visible_text
+    )
+
+
+@pytest.mark.parametrize(
+    ("filled", "shown"),
+    [
+        ({"end_half_day": "midday"}, "Mon 3 August 2026, morning\nhalf a day"),
+        ({"start_half_day": "midday"}, "Mon 3 August 2026, afternoon\nhalf a day"),
+        ({}, "Mon 3 August 2026\n1 day"),
+    ],
+)
+def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown: str) -> None:
+    world.a_request(end_date=FIRST_DAY.isoformat(), **filled)
+
+    assert shown in world.card(GRACE).visible_text
+
+
+@pytest.mark.parametrize(
+    ("filled", "errors"),
+    [
+        (
+            {"end_date": "2026-08-01"},
+            {ids.LAST_DAY: "The last day is before the first day."},
+        ),
+        (
+            {"end_date": "2026-08-03", "start_half_day": "midday", "end_half_day": "midday"},
+            {
+                ids.ENDS: "Leave on a single day cannot begin in the afternoon and end in the "
+                "morning."
+            },
+        ),
+        (
+            {"start_date": "2026-08-01", "end_date": "2026-08-02"},
+            {
+                ids.FIRST_DAY: "Nothing is left to take: these are days off or public holidays "
+                "already."
+            },
+        ),
+        (
+            {"end_date": "2026-10-30"},
+            {ids.FIRST_DAY: "You have 25 days left in 2026; this needs 65 days."},
+        ),
+    ],
+)
+def test_what_a_rule_refuses_stands_at_the_field(
+    world: World, filled: dict[str, str], errors: dict[str, str]
+) -> None:
+    answer = world.send_form(**filled)
+
+    assert answer.errors == errors
+    assert world.slack.has_modal(ADA)
+    assert world.deliver() == 0
+
+
+def test_overlapping_leave_is_named_by_its_dates(world: World) -> None:
+    world.a_request()
+
+    answer = world.send_form(start_date="2026-08-05", end_date="2026-08-06")
+
+    assert answer.errors == {
+        ids.FIRST_DAY: "You already have leave then: Mon 3 August to Wed 5 August 2026."
+    }
+
+
+def test_several_broken_rules_stand_at_their_fields(world: World) -> None:
+    strict = a_leave_type(
+        world.database,
+        world.acme,
+        name="Sabbatical",
+        min_notice_days=365,
+        max_consecutive_days=1,
+        requires_note=True,
+        deducts_allowance=False,
+    )
+
+    answer = world.send_form(leave_type_id=strict.id)
+
+    assert answer.errors == {
+        ids.FIRST_DAY: "Sabbatical needs 365 days' notice.",
+        ids.LAST_DAY: "Sabbatical covers at most 1 days in a row; this is 3.",
+        ids.NOTE: "Sabbatical needs a note.",
+    }
+
+
+def test_leave_that_needs_no_approval_is_told_as_approved(world: World) -> None:
+    world.a_request(leave_type_id=world.leave_type("sick"))
+
+    assert [one.text for one in world.slack.dm(ADA)] == [
+        "Your request: Approved automatically, 1 June 2026, 10:00. "
+        "Sick leave, Mon 3 August to Wed 5 August 2026, 3 days."
+    ]
+    assert world.slack.dm(GRACE) == []
+
+
+def test_colleagues_off_then_are_shown_without_private_types(world: World) -> None:
+    world.a_request(HEDY, leave_type_id=world.leave_type("sick"), end_date="2026-08-03")
+    world.submit_over_rest(EVE)
+    theirs = world.submit_over_rest(GRACE)
+    world.database.write_now(
+        leave.approve, theirs.id, by=world.acme.caller, now=world.clock()
+    )
+
+    world.a_request()
+
+    shown = world.card(GRACE).visible_text
+    assert "• Hedy Lamarr: Mon 3 August 2026 (Away)" in shown
+    assert "• Grace Hopper: Mon 3 August to Wed 5 August 2026 (Annual leave)" in shown
+    assert "Eve" not in shown
+
+
+def test_the_balance_of_each_leave_year_is_shown(world: World) -> None:
+    world.a_request(start_date="2026-12-30", end_date="2027-01-04")
+
+    shown = world.card(GRACE).visible_text
+    assert "After this: 23 days left in 2026\nAfter this: 24 days left in 2027" in shown
+
+
+def test_somebody_pending_becomes_active_by_using_slack(world: World) -> None:
+    zoe = a_person(world.database, world.acme, first_name="Zoe", status="pending")
+    world.slack.add_person("UZOE", zoe.email, "Zoe Zebra")
+
+    world.open_form("UZOE")
+
+    found = world.database.read_now(people.get, zoe.id, by=world.acme.caller)
+    assert (zoe.status, found.status, found.slack_user_id) == ("pending", "active", "UZOE")

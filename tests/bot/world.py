@@ -1,0 +1,260 @@
+"""The whole Slack side, served for a test: loopback Slack, our app under uvicorn, a clock by hand.
+
+The cast: Ada asks; Grace and Hedy are her department's approvers; Eve is of no concern to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from datetime import date, datetime, timedelta
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import uvicorn
+from starlette.applications import Starlette
+
+from bot import ids
+from bot import socket as slack_socket
+from bot.app import SlackApp, build_app
+from bot.notifications import drain
+from bot.settings import SlackSettings
+from storage import audit, leave, leave_reading, reference, slack_workspaces
+from storage.database import Database
+from storage.leave import Draft
+from storage.notices import Notice, Outcome
+from storage.pages import PageOf
+from storage.values import Caller, LeaveRequest, User
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
+from tests.fakes.slack import Answer, LoopbackSlack, Message, View
+
+T = TypeVar("T")
+
+ADA: Final = "UADA"
+GRACE: Final = "UGRACE"
+HEDY: Final = "UHEDY"
+EVE: Final = "UEVE"
+
+# A Monday, nine weeks after NOW.
+FIRST_DAY: Final = date(2026, 8, 3)
+LAST_DAY: Final = date(2026, 8, 5)
+
+
+class Clock:
+    """The time, until somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **how: float) -> None:
+        self.now += timedelta(**how)
+
+
+class World:
+    """Use as a context manager; ``via`` is "http" or "socket"."""
+
+    def __init__(
+        self, database: Database, slack: LoopbackSlack, *, via: str = "http", **settings: Any
+    ) -> None:
+        self.database = database
+        self.slack = slack
+        self.clock = Clock()
+        self.via = slack.via = via
+        self.app: SlackApp = build_app(
+            SlackSettings(
+                signing_secret=slack.signing_secret,
+                bot_token=slack.token,
+                app_token=slack.app_token,
+                api_url=slack.api_url,
+            ),
+            database,
+            self.clock,
+        )
+        self.acme: Acme = an_organisation(database, **settings)
+        self._cast()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self._port = socket.create_server(("127.0.0.1", 0))
+        slack.app_url = f"http://127.0.0.1:{self._port.getsockname()[1]}"
+
+    def _cast(self) -> None:
+        team = a_department(self.database, self.acme, name="Engineering")
+        people: dict[str, dict[str, Any]] = {
+            ADA: {"first_name": "Ada", "last_name": "Lovelace", "department_id": team.id},
+            GRACE: {
+                "first_name": "Grace",
+                "last_name": "Hopper",
+                "role": "approver",
+                "department_id": team.id,
+            },
+            HEDY: {
+                "first_name": "Hedy",
+                "last_name": "Lamarr",
+                "role": "approver",
+                "department_id": team.id,
+            },
+            EVE: {"first_name": "Eve", "last_name": "Elsewhere"},
+        }
+        self.people: dict[str, User] = {}
+        for slack_id, fields in people.items():
+            user = a_person(self.database, self.acme, **fields)
+            self.people[slack_id] = user
+            self.slack.add_person(slack_id, user.email, user.name, tz="Europe/London")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(10), "the app did not start"
+        if self.via == "socket":
+            self.slack.wait_for_socket()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(15)
+        self._port.close()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.app.running())
+            if self.via == "socket":
+                serving = asyncio.create_task(
+                    slack_socket.run(
+                        self.app, self.slack.app_token, self._stop, ping_seconds=1
+                    )
+                )
+                self._ready.set()
+                await serving
+                return
+            config = uvicorn.Config(
+                Starlette(routes=self.app.routes()), log_config=None, lifespan="off", ws="none"
+            )
+            server = uvicorn.Server(config)
+            serving = asyncio.create_task(server.serve([self._port]))
+            while not server.started:
+                await asyncio.sleep(0.005)
+            self._ready.set()
+            await self._stop.wait()
+            server.should_exit = True
+            await serving
+
+    def run(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Run something on the app's own event loop."""
+
+        async def working() -> T:
+            return await work()
+
+        return asyncio.run_coroutine_threadsafe(working(), self._loop).result(30)
+
+    def settled(self) -> None:
+        """Wait until every listener is through."""
+        deadline = time.monotonic() + 10
+        while self.app.edge.visits and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert not self.app.edge.visits
+
+    def deliver(self, *, meanwhile: Callable[[], object] = lambda: None) -> int:
+        """Let listeners finish, then send every notice that is due; how many attempts it took.
+
+        ``meanwhile`` happens between sending the first of them and recording that.
+        """
+        self.settled()
+        first = self.run(self._attempted)
+        meanwhile()
+        self.run(lambda: self.app.notifier.settle(first))
+        return len(first) + self.run(lambda: drain(self.app.notifier))
+
+    def deliver_and_die(self) -> int:
+        """Send what is due and forget to record it, as a process does that dies just then."""
+        self.settled()
+        return len(self.run(self._attempted))
+
+    async def _attempted(self) -> list[tuple[Notice, Outcome]]:
+        claimed = await self.app.notifier.claim(100)
+        return [(notice, await self.app.notifier.deliver(notice)) for notice in claimed]
+
+    # What people do
+
+    def open_form(self, who: str = ADA) -> View:
+        self.slack.command(who, "/timeoff")
+        return self.slack.open_modal(who, ids.REQUEST_FORM)
+
+    def send_form(self, who: str = ADA, **filled: Any) -> Answer:
+        """Fill the form in and send it; three days of annual leave unless told otherwise."""
+        values: dict[str, Any] = {
+            ids.LEAVE_TYPE: self.leave_type("annual"),
+            ids.FIRST_DAY: FIRST_DAY.isoformat(),
+            ids.LAST_DAY: LAST_DAY.isoformat(),
+        }
+        return self.slack.submit(who, self.open_form(who), values | filled)
+
+    def a_request(self, who: str = ADA, **filled: Any) -> LeaveRequest:
+        """Ask in Slack, and have everybody told."""
+        assert self.send_form(who, **filled).errors == {}
+        self.deliver()
+        return self.request(who)
+
+    def click(self, who: str, action_id: str, message: Message | None = None) -> Answer:
+        answer = self.slack.click(who, message or self.card(who), action_id)
+        self.settled()
+        return answer
+
+    # What is there
+
+    def card(self, who: str) -> Message:
+        """The person's last card."""
+        return self.slack.wait_for_dm(who, showing="asks for")
+
+    def cards(self, who: str) -> list[Message]:
+        return [one for one in self.slack.dm(who) if "asks for" in one.text]
+
+    def told(self, who: str) -> list[str]:
+        """What only this person was told, oldest first."""
+        return [one.text for one in self.slack.ephemerals if one.user == who]
+
+    def caller(self, who: str) -> Caller:
+        return caller_for(self.acme, self.people[who])
+
+    def leave_type(self, code: str) -> str:
+        known = self.database.read_now(reference.of_organisation, self.acme.id)
+        return next(one.id for one in known.leave_types.values() if one.code == code)
+
+    def request(self, who: str = ADA) -> LeaveRequest:
+        """The person's newest request."""
+        found = self.database.read_now(
+            leave_reading.page, PageOf(limit=1), by=self.caller(who)
+        )
+        return found.items[0]
+
+    def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:
+        """Ask for three days of annual leave as REST does."""
+        draft = Draft(self.leave_type("annual"), FIRST_DAY, LAST_DAY)._replace(**fields)
+        return self.database.write_now(
+            leave.submit, by=self.caller(who), draft=draft, now=self.clock()
+        )
+
+    def link(self) -> None:
+        """Tie the organisation to the workspace, as the first start does."""
+        self.database.write_now(
+            slack_workspaces.link_only_organisation, self.slack.team_id, now=self.clock()
+        )
+
+    def audited(self, action: str) -> int:
+        """How many such entries the audit trail has."""
+        found = self.database.read_now(
+            audit.entries, PageOf(limit=100), by=self.acme.caller, action=action
+        )
+        return len(found.items)
