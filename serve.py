@@ -1,4 +1,7 @@
-"""The composition root: settings in, one running process out. Nothing imports this module."""
+"""The composition root: settings in, one running process out. Nothing imports this module.
+
+What only a server needs is imported where it is used: ``hiatus keys`` does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,22 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import uvicorn
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from starlette.applications import Starlette
 
-from api import logs
-from api.dispatcher import Dispatcher
 from api.settings import ApiSettings
-from api.webhook_delivery import Sender
-from api.webhook_dispatch import webhook_dispatcher
 from bot.settings import SlackSettings
-from storage import commands
+from storage import commands, outbox
 from storage.database import Database
 from storage.schema import check_schema, migrate
-from storage.settings import Environment, StorageSettings
+from storage.settings import Environment, SettingsError, StorageSettings
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from api.dispatcher import Dispatcher
+    from bot.app import SlackApp
 
 Clock = Callable[[], datetime]
 
@@ -63,28 +65,60 @@ def utc_now() -> datetime:
 
 
 def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
-    """REST, feeds and the scheduler as one application.
+    """REST, feeds, Slack over HTTP and the scheduler as one application.
 
     The caller opens the database, has checked its schema, and closes it afterwards.
     """
-    import api.app
+    from starlette.applications import Starlette
+
+    from api import app
+    from api.webhook_delivery import Sender
+    from api.webhook_dispatch import webhook_dispatcher
+
+    slack = None if settings.slack is None else slack_app(settings.slack, database, clock)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            dispatchers = []
+            sender = Sender(allow_private=settings.api.webhook_allow_private)
+            await stack.enter_async_context(sender)
+            dispatchers: list[Dispatcher[Any, Any]] = [webhook_dispatcher(database, sender, clock)]
+            if slack is not None:
+                await stack.enter_async_context(slack.running())
+                dispatchers.append(notice_dispatcher(slack))
             if settings.api.scheduler_on:
-                sender = Sender(allow_private=settings.api.webhook_allow_private)
-                await stack.enter_async_context(sender)
-                dispatchers.append(webhook_dispatcher(database, sender, clock))
-            await stack.enter_async_context(running(database, dispatchers))
+                await stack.enter_async_context(running(database, dispatchers))
             yield
 
-    return Starlette(
-        routes=api.app.routes(database, settings.api, clock),
-        exception_handlers=api.app.exception_handlers(settings.api),
-        middleware=api.app.middleware(settings.api),
+    speaks_http = settings.slack is not None and settings.slack.signing_secret is not None
+    application = Starlette(
+        routes=[
+            *app.routes(database, settings.api, clock),
+            *(slack.routes() if slack is not None and speaks_http else ()),
+        ],
+        exception_handlers=app.exception_handlers(settings.api),
+        middleware=app.middleware(settings.api),
         lifespan=lifespan,
+    )
+    # A path with a slash too many is nobody's, not a redirect.
+    application.router.redirect_slashes = False
+    return application
+
+
+def slack_app(settings: SlackSettings, database: Database, clock: Clock) -> SlackApp:
+    """The Slack side, for one workspace."""
+    from bot.app import build_app
+
+    return build_app(settings, database, clock)
+
+
+def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
+    """The dispatcher that keeps people in Slack up to date."""
+    from api.dispatcher import Dispatcher
+
+    notifier = slack.notifier
+    return Dispatcher(
+        outbox.NOTICES, claim=notifier.claim, attempt=notifier.deliver, settle=notifier.settle
     )
 
 
@@ -93,6 +127,8 @@ async def running(
     database: Database, dispatchers: Sequence[Dispatcher[Any, Any]]
 ) -> AsyncIterator[None]:
     """Have the dispatchers woken by commits, and by a tick for what came due or was missed."""
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
     scheduler = AsyncIOScheduler(
         # A stalled loop may delay a tick; it must not cost one.
         job_defaults={"misfire_grace_time": None, "coalesce": True}
@@ -120,16 +156,12 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
-        with commands.refusals_on_stderr():
-            settings = Settings.from_env(env)
-            logs.configure(settings.api.log_format)
-            url = settings.storage.database_url
-            if demo:
-                migrate(url)
-            check_schema(url)
+        import uvicorn
+
+        settings = prepared(env, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        database = Database.open(url, settings.storage.secrets())
+        database = Database.open(settings.storage.database_url, settings.storage.secrets())
         try:
             if demo:
                 typer.echo(demo_banner(database, settings.api.base_url))
@@ -148,8 +180,68 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
     return serve
 
 
+def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
+    """``hiatus bot``."""
+
+    def bot() -> None:
+        """Serve Slack over Socket Mode: no public address is needed."""
+        from bot.socket import BadToken
+
+        settings = prepared(env)
+        if settings.slack is None or settings.slack.app_token is None:
+            typer.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
+            raise typer.Exit(1)
+        database = Database.open(settings.storage.database_url, settings.storage.secrets())
+        slack = slack_app(settings.slack, database, utc_now)
+        try:
+            asyncio.run(serve_socket(slack, settings.slack.app_token, settings.api, database))
+        except BadToken as refused:
+            typer.echo(str(refused), err=True)
+            raise typer.Exit(1) from refused
+        finally:
+            database.close()
+
+    return bot
+
+
+async def serve_socket(
+    slack: SlackApp, app_token: str, settings: ApiSettings, database: Database
+) -> None:
+    """Slack over Socket Mode until SIGTERM or SIGINT. Raises BadToken."""
+    from bot import socket
+
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(slack.running())
+        if settings.scheduler_on:
+            await stack.enter_async_context(running(database, [notice_dispatcher(slack)]))
+        await socket.run(slack, app_token, stop)
+
+
+def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
+    """The settings, with logging set up and the schema seen to be current.
+
+    Exits with a sentence when either is not in order.
+    """
+    from api import logs
+
+    with commands.refusals_on_stderr():
+        settings = Settings.from_env(env)
+        if settings.slack is not None and settings.slack.bot_token is None:
+            raise SettingsError(
+                ["HIATUS_SLACK_BOT_TOKEN is missing: this version serves one workspace by token."]
+            )
+        logs.configure(settings.api.log_format)
+        if migrates:
+            migrate(settings.storage.database_url)
+        check_schema(settings.storage.database_url)
+    return settings
+
+
 def demo_banner(database: Database, base_url: str) -> str:
-    """What to try first, with an API key of the demo organisation's owner."""
+    """What to try first, with API keys of the demo organisation's people."""
     from storage import demo
 
     found = database.write_now(demo.ensure, now=utc_now())
@@ -170,6 +262,7 @@ def main() -> None:
     """The ``hiatus`` command."""
     app = commands.build_app(os.environ, utc_now)
     app.command("serve")(serve_command(os.environ))
+    app.command("bot")(bot_command(os.environ))
     app()
 
 

@@ -8,7 +8,7 @@ import uuid
 from api.dispatcher import Dispatcher
 from api.operations import Clock
 from api.webhook_delivery import Attempt, Sender
-from storage import deliveries
+from storage import deliveries, outbox
 from storage.database import Database
 from storage.deliveries import Delivery, Outcome
 
@@ -33,4 +33,6 @@ def webhook_dispatcher(
         jitter = random.uniform(0.8, 1.2)
         await database.write(deliveries.settle, done, jitter=jitter, now=clock())
 
-    return Dispatcher("webhooks", claim=claim, attempt=attempt, settle=settle, in_flight=IN_FLIGHT)
+    return Dispatcher(
+        outbox.WEBHOOKS, claim=claim, attempt=attempt, settle=settle, in_flight=IN_FLIGHT
+    )

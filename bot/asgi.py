@@ -36,7 +36,7 @@ def routes(bolt: AsyncApp) -> list[Route]:
 
 
 def _is_signed_in_form(request: Request) -> bool:
-    """Whether the signature's headers can be verified at all; Bolt does so, absent ones included."""
+    """Whether the signature's headers can be verified at all; Bolt does so, absent or not."""
     timestamp = request.headers.get("x-slack-request-timestamp", "0")
     signature = request.headers.get("x-slack-signature", "")
     is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12

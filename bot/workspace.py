@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -15,6 +15,9 @@ from storage import slack_workspaces
 from storage.database import Database
 from storage.errors import AlreadyExists, DatabaseUnavailable
 from storage.values import Organisation
+
+# A Slack that hangs holds up no start.
+INTRODUCTION_SECONDS: Final = 3.0
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -53,8 +56,9 @@ class Workspace:
         Everybody who comes later does the same again until it has worked.
         """
         try:
-            bot = await self.identify()
-            organisation = await self.organisation_of(bot.team_id)
+            async with asyncio.timeout(INTRODUCTION_SECONDS):
+                bot = await self.identify()
+                organisation = await self.organisation_of(bot.team_id)
         except (*slack_web.FAILURES, DatabaseUnavailable) as failure:
             if isinstance(failure, DatabaseUnavailable):
                 _log.warning("slack.not_introduced", reason="the database does not answer")

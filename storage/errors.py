@@ -77,7 +77,7 @@ class InvalidInput(Refusal):
 
 
 class NotFound(Refusal):
-    """Absent, archived beyond reach, another organisation's or not visible: the caller cannot tell which."""
+    """Absent, another organisation's or not visible: the caller cannot tell which."""
 
     code = "not_found"
     title = "There is nothing here that you can see."

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
 from peewee import JOIN, Select, Tuple, fn
 
@@ -14,10 +14,26 @@ from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.errors import InsufficientRole, NotFound
 from storage.pages import Page, PageOf, page_of, position
+from storage.records import LeaveRequestRecord
 from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
 from storage.values import Caller, LeaveRequest, LeaveStatus
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
+
+T = TypeVar("T")
+
+
+class Filters(TypedDict, total=False):
+    """``first_day`` and ``last_day``: leave that shares a date with the time between, inclusive."""
+
+    status: LeaveStatus | None
+    user_id: str | None
+    leave_type_id: str | None
+    department_id: str | None
+    first_day: date | None
+    last_day: date | None
+    sort: Sort
+
 
 # Where each sort's key and the id stand in rows.LEAVE_REQUEST.
 _START_DATE: Final = 4
@@ -47,32 +63,37 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
 
 
 def page(
-    tx: Transaction,
-    page: PageOf,
-    *,
-    by: Caller,
-    status: LeaveStatus | None = None,
-    user_id: str | None = None,
-    leave_type_id: str | None = None,
-    department_id: str | None = None,
-    first_day: date | None = None,
-    last_day: date | None = None,
-    sort: Sort = "-created_at",
+    tx: Transaction, page: PageOf, *, by: Caller, **filters: Unpack[Filters]
 ) -> Page[LeaveRequest]:
     """The caller's own requests; for admins and owners everybody's.
 
-    ``first_day`` and ``last_day``: leave that shares a date with the time between, both included.
     Raises InsufficientRole when somebody else asks for another's, UnusableCursor.
     """
+    return _page_as(rows.leave_request, tx, page, by, filters)
+
+
+def page_of_records(
+    tx: Transaction, page: PageOf, *, by: Caller, **filters: Unpack[Filters]
+) -> Page[LeaveRequestRecord]:
+    """As ``page``, in the public shape; the most frequent read, so no value stands between."""
+    return _page_as(rows.leave_request_record, tx, page, by, filters)
+
+
+def _page_as(
+    item: Callable[[Sequence[Any]], T], tx: Transaction, page: PageOf, by: Caller, asked: Filters
+) -> Page[T]:
+    user_id = asked.get("user_id")
     if not by.is_admin:
         if user_id not in (None, by.user_id):
             raise InsufficientRole("admin")
         user_id = by.user_id
+    first_day, last_day = asked.get("first_day"), asked.get("last_day")
+    sort = asked.get("sort", "-created_at")
     filters: dict[str, Any] = {
-        "status": status,
+        "status": asked.get("status"),
         "user_id": user_id,
-        "leave_type_id": leave_type_id,
-        "department_id": department_id,
+        "leave_type_id": asked.get("leave_type_id"),
+        "department_id": asked.get("department_id"),
         "first_day": None if first_day is None else first_day.isoformat(),
         "last_day": None if last_day is None else last_day.isoformat(),
     }
@@ -87,7 +108,7 @@ def page(
         limit=page.limit + 1,
         **filters,
     )
-    return page_of(tx, page, found, rows.leave_request, _keys[sort], *bound_to)
+    return page_of(tx, page, found, item, _keys[sort], *bound_to)
 
 
 def visible(

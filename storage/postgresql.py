@@ -23,6 +23,12 @@ T = TypeVar("T")
 
 THREADS = 4
 ATTEMPTS = 3
+_UNDONE_BY_OTHERS = (
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+    # What a new row refers to was deleted after we read it: the next attempt sees that.
+    psycopg.errors.ForeignKeyViolation,
+)
 # A server that went away without a word is noticed after some 20 seconds, not after the
 # operating system's quarter of an hour. What the URL says goes first.
 _CONNECTING: dict[str, Any] = {
@@ -102,11 +108,11 @@ class PostgresqlDatabase(Database):
         return result
 
     def _until_it_answers(self, attempt: Callable[[], T]) -> T:
-        """Repeat what PostgreSQL undid for its own reasons: a deadlock, a lost connection."""
+        """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection."""
         for attempts_left in range(ATTEMPTS - 1, -1, -1):
             try:
                 return attempt()
-            except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure) as error:
+            except _UNDONE_BY_OTHERS as error:
                 if not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import Listing, listing
+from api.answers import Listing, pagination
 from api.bodies import LeaveRequestChanges, NewLeaveRequest
 from api.operations import Answer, Call, Operation, created
 from api.queries import ListOfLeaveRequests
@@ -16,7 +16,7 @@ from storage.records import LeaveRequestRecord
 
 def page(tx: Transaction, call: Call) -> Any:
     query: ListOfLeaveRequests = call.query
-    found = leave_reading.page(
+    found = leave_reading.page_of_records(
         tx,
         query.page,
         by=call.caller,
@@ -28,7 +28,7 @@ def page(tx: Transaction, call: Call) -> Any:
         last_day=query.last_day,
         sort=query.sort,
     )
-    return listing(found, records.leave_request)
+    return {"data": found.items, "pagination": pagination(found)}
 
 
 def create(tx: Transaction, call: Call) -> Answer:

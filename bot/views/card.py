@@ -125,6 +125,5 @@ def _text(card: ApprovalCard) -> str:
         f"{text.escaped(state(card))}.",
     ]
     if request.note:
-        # Cut before it is escaped, so that no entity is cut in two.
-        parts.append(f"Note: {text.escaped(text.cut(request.note, 400))}")
+        parts.append(f"Note: {text.excerpt(request.note, text.room_after(parts))}")
     return " ".join(parts)

@@ -54,7 +54,7 @@ def requester_notice(card: ApprovalCard, event_type: EventType) -> dict[str, Any
     if request.status == "declined" and request.decision_reason:
         reason = request.decision_reason
         blocks.append({"type": "section", "text": text.verbatim(f"Reason: {reason}")})
-        fallback += f" Reason: {text.escaped(text.cut(reason, 400))}"
+        fallback += f" Reason: {text.excerpt(reason, text.room_after([fallback]))}"
     return {"text": fallback, "blocks": blocks}
 
 

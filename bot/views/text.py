@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 Block = dict[str, Any]
@@ -56,3 +57,14 @@ def quiet(text: str) -> Block:
 def name(text: str) -> str:
     """Somebody's or something's name inside mrkdwn: escaped, of a bounded length."""
     return escaped(cut(text, LONGEST_NAME))
+
+
+def excerpt(typed: str, longest: int) -> str:
+    """The beginning of what a person typed, escaped, at most that long."""
+    # Cut before it is escaped, so that no entity is cut in two; the longest has five characters.
+    return escaped(cut(typed, max(1, longest // 5)))
+
+
+def room_after(parts: Iterable[str]) -> int:
+    """How many characters of a message's text are left for an excerpt."""
+    return min(2_000, LONGEST_MESSAGE - 20 - sum(len(part) + 1 for part in parts))

@@ -82,7 +82,9 @@ def test_slack_may_verify_the_address(world: World) -> None:
 
 
 def test_what_nobody_listens_to_is_not_found(world: World) -> None:
-    assert world.slack.send_raw(urlencode({"command": "/else", "team_id": "T1"}).encode()).status == 404
+    body = urlencode({"command": "/else", "team_id": "T1"}).encode()
+
+    assert world.slack.send_raw(body).status == 404
 
 
 def test_the_form_is_answered_within_slacks_time(world: World) -> None:

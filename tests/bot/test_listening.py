@@ -1,10 +1,12 @@
-"""Whatever goes wrong in a listener: Slack is answered in time, the person is told, it is logged."""
+"""Whatever goes wrong in a listener: Slack is answered in time, the person told, it is logged."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +14,9 @@ from structlog.testing import capture_logs
 
 from bot import errors, ids
 from bot.listening import ANSWER_SECONDS, Visit, listening
-from storage.database import Transaction
+from storage.database import Database
 from tests.bot.world import ADA, GRACE, World
+from tests.fakes.slack import LoopbackSlack
 
 
 @pytest.fixture
@@ -26,6 +29,39 @@ def database_url(sqlite_url: str) -> str:
 def logs() -> Iterator[list[Any]]:
     with capture_logs() as entries:
         yield entries
+
+
+class Troubled:
+    """The database as the app sees it; ``before_write`` comes first."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def before_write(self) -> None:
+        return None
+
+    async def write(self, *args: Any, **kwargs: Any) -> Any:
+        await self.before_write()
+        return await self._database.write(*args, **kwargs)
+
+
+class Slow(Troubled):
+    is_slow = False
+
+    async def before_write(self) -> None:
+        if self.is_slow:
+            await asyncio.sleep(ANSWER_SECONDS + 0.3)
+
+
+class Broken(Troubled):
+    is_broken = False
+
+    async def before_write(self) -> None:
+        if self.is_broken:
+            raise KeyError("broken")
 
 
 async def ack_and_break(visit: Visit) -> None:
@@ -69,24 +105,26 @@ def test_a_slow_command_is_acknowledged_and_answered_later(world: World) -> None
 
 
 def test_a_broken_form_stays_open_with_what_was_typed(
-    world: World, logs: list[Any], monkeypatch: pytest.MonkeyPatch
+    database: Database, slack: LoopbackSlack, logs: list[Any]
 ) -> None:
-    form = world.open_form(ADA)
-    world.settled()
-    monkeypatch.setattr(world.database, "write", _broken)
+    broken = Broken(database)
+    with World(database, slack, app_database=broken) as world:
+        form = world.open_form(ADA)
+        world.settled()
+        broken.is_broken = True
 
-    answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+        answer = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
 
-    assert answer.errors == {ids.LEAVE_TYPE: errors.BROKEN}
-    assert world.slack.has_modal(ADA)
-    assert [one["event"] for one in logs] == ["slack.listener_failed"]
+        assert answer.errors == {ids.LEAVE_TYPE: errors.BROKEN}
+        assert slack.has_modal(ADA)
+        assert [one["event"] for one in logs] == ["slack.listener_failed"]
 
 
 def test_a_database_that_does_not_answer_is_told(
-    world: World, logs: list[Any], tmp_path: Any
+    world: World, logs: list[Any], tmp_path: Path
 ) -> None:
     world.a_request()
-    _without_table(world, tmp_path, "leave_requests")
+    _without_table(tmp_path, "leave_requests")
 
     answer = world.click(GRACE, ids.APPROVE)
 
@@ -95,52 +133,46 @@ def test_a_database_that_does_not_answer_is_told(
 
 
 def test_a_form_that_takes_too_long_gives_way_to_a_sentence_and_arrives(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    database: Database, slack: LoopbackSlack
 ) -> None:
-    form = world.open_form(ADA)
-    world.settled()
-    write = world.database.write
+    slow = Slow(database)
+    with World(database, slack, app_database=slow) as world:
+        form = world.open_form(ADA)
+        world.settled()
+        slow.is_slow = True
 
-    async def slowly(*args: Any, **kwargs: Any) -> Any:
-        await asyncio.sleep(ANSWER_SECONDS + 0.3)
-        return await write(*args, **kwargs)
+        answer = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+        shown = slack.open_modal(ADA)
+        world.settled()
+        slow.is_slow = False
+        world.deliver()
 
-    monkeypatch.setattr(world.database, "write", slowly)
-    answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
-    shown = world.slack.open_modal(ADA)
-    world.settled()
-    monkeypatch.undo()
-    world.deliver()
-
-    assert answer.in_time
-    assert shown.visible_text == errors.SLOW
-    assert len(world.cards(GRACE)) == 1
+        assert answer.in_time
+        assert shown.visible_text == errors.SLOW
+        assert len(world.cards(GRACE)) == 1
 
 
 def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    database: Database, slack: LoopbackSlack
 ) -> None:
-    world.a_request()
-    form = world.open_form(ADA)
-    world.settled()
-    write = world.database.write
+    slow = Slow(database)
+    with World(database, slack, app_database=slow) as world:
+        world.a_request()
+        form = world.open_form(ADA)
+        world.settled()
+        slow.is_slow = True
 
-    async def slowly(*args: Any, **kwargs: Any) -> Any:
-        await asyncio.sleep(ANSWER_SECONDS + 0.3)
-        return await write(*args, **kwargs)
+        filled = {
+            ids.LEAVE_TYPE: world.leave_type("annual"),
+            ids.FIRST_DAY: "2026-08-03",
+            ids.LAST_DAY: "2026-08-03",
+        }
+        slack.submit(ADA, form, filled)
+        world.settled()
 
-    monkeypatch.setattr(world.database, "write", slowly)
-    filled = {
-        ids.LEAVE_TYPE: world.leave_type("annual"),
-        ids.FIRST_DAY: "2026-08-03",
-        ids.LAST_DAY: "2026-08-03",
-    }
-    world.slack.submit(ADA, form, filled)
-    world.settled()
-
-    assert world.slack.dm(ADA)[-1].text == (
-        "You already have leave then: Mon 3 August to Wed 5 August 2026."
-    )
+        assert slack.dm(ADA)[-1].text == (
+            "You already have leave then: Mon 3 August to Wed 5 August 2026."
+        )
 
 
 @pytest.mark.parametrize(
@@ -183,16 +215,6 @@ def test_what_was_begun_is_finished_before_the_process_ends(world: World) -> Non
     assert world.request().status == "approved"
 
 
-async def _broken(*_: Any, **__: Any) -> None:
-    raise KeyError("broken")
-
-
-def _without_table(world: World, tmp_path: Any, name: str) -> None:
-    def drop(tx: Transaction) -> None:
-        return None
-
-    world.database.write_now(drop)
-    connection = sqlite3.connect(tmp_path / "hiatus.db")
-    connection.execute(f"ALTER TABLE {name} RENAME TO {name}_gone")
-    connection.commit()
-    connection.close()
+def _without_table(tmp_path: Path, name: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "hiatus.db")) as connection:
+        connection.execute(f"ALTER TABLE {name} RENAME TO {name}_gone")

@@ -46,7 +46,9 @@ class Asked:
             leave.edit, request.id, {"note": note}, by=caller_for(self.acme, self.ada), now=now
         )
 
-    def claim(self, *, limit: int = 100, claim_id: str = "one", now: datetime = NOW) -> list[Notice]:
+    def claim(
+        self, *, limit: int = 100, claim_id: str = "one", now: datetime = NOW
+    ) -> list[Notice]:
         return self.database.write_now(notices.claim, limit=limit, claim_id=claim_id, now=now)
 
     def settle(self, claimed: Sequence[Notice], outcome: Outcome, now: datetime = NOW) -> None:

@@ -107,7 +107,8 @@ def test_people_who_were_switched_off_stay_out(world: World, status: Any) -> Non
     world.slack.command("UGUS", "/timeoff")
     world.settled()
 
-    assert world.told("UGUS") == ["Your account is switched off; ask an admin of your organisation."]
+    (told,) = world.told("UGUS")
+    assert told == "Your account is switched off; ask an admin of your organisation."
 
 
 def test_somebody_switched_off_since_cannot_send_the_form(world: World) -> None:

@@ -58,10 +58,19 @@ class Clock:
 
 
 class World:
-    """Use as a context manager; ``via`` is "http" or "socket"."""
+    """Use as a context manager. ``via`` is "http" or "socket"; ``settings`` are Acme's.
+
+    ``app_database`` stands between the app and the database.
+    """
 
     def __init__(
-        self, database: Database, slack: LoopbackSlack, *, via: str = "http", **settings: Any
+        self,
+        database: Database,
+        slack: LoopbackSlack,
+        *,
+        via: str = "http",
+        app_database: Any = None,
+        **settings: Any,
     ) -> None:
         self.database = database
         self.slack = slack
@@ -74,7 +83,7 @@ class World:
                 app_token=slack.app_token,
                 api_url=slack.api_url,
             ),
-            database,
+            app_database or database,
             self.clock,
         )
         self.acme: Acme = an_organisation(database, **settings)

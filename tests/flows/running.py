@@ -65,6 +65,30 @@ class Deployment:
             server.stop()
 
 
+class Bot:
+    """One ``hiatus bot``."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "serve.py", "bot"],
+            cwd=ROOT,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def stop(self) -> tuple[int, str]:
+        """By SIGTERM, if it still runs: the exit code and what it logged."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        return self.ended()
+
+    def ended(self) -> tuple[int, str]:
+        """Wait for its end: the exit code and what it logged."""
+        _, logged = self._process.communicate(timeout=30)
+        return self._process.returncode, logged.decode()
+
+
 class Server:
     """One ``hiatus serve``."""
 

@@ -16,7 +16,6 @@ from storage.errors import (
     NotYourField,
     UnusableCursor,
 )
-from storage.ids import new_id
 from storage.joining import NotAMember
 from storage.pages import PageOf
 from storage.values import Caller, User
@@ -24,6 +23,7 @@ from tests.builders import NOW, Acme, a_department, a_person, an_organisation, c
 from tests.refusals import at_once, codes_of, errors_of, overlapping
 
 LATER = NOW + timedelta(hours=1)
+NOBODY = "019e8269-4e80-7e8f-9eff-078e9174496d"
 ADA = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
 
 
@@ -296,7 +296,11 @@ def test_another_organisations_people_are_not_found(database: Database) -> None:
     assert codes == ["not_found"] * 5
 
 
-@pytest.mark.parametrize("wrong_id", ["no-id", "", new_id(NOW), new_id(NOW).upper(), "\x00"])
+@pytest.mark.parametrize(
+    "wrong_id",
+    ["no-id", "", NOBODY, NOBODY.upper(), "\x00"],
+    ids=["a word", "nothing", "nobody's", "upper case", "NUL"],
+)
 def test_what_is_no_id_is_not_found(database: Database, wrong_id: str) -> None:
     acme = an_organisation(database)
 

@@ -26,6 +26,7 @@ from tests.builders import (
     caller_for,
     type_id,
 )
+from tests.refusals import overlapping
 
 
 @compiled
@@ -372,3 +373,19 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
         "overlapping_leave",
         "insufficient_allowance",
     }
+
+
+def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
+    )
+
+    def delete(tx: Transaction) -> None:
+        webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW)
+
+    refused = overlapping(database, delete, lambda: a_request(database, acme, ada))
+
+    assert refused == []
+    assert len(database.read_now(leave_reading.page, PageOf(), by=acme.caller).items) == 1

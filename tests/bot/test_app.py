@@ -1,0 +1,116 @@
+"""How the app is put together: no environment variable, nothing unlisted, every refusal worded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import storage
+from bot import errors, ids
+from storage.database import Database
+from storage.errors import FieldError, InvalidInput, InvalidTransition, Refusal
+from tests.bot.world import ADA, World
+from tests.fakes.slack import LoopbackSlack
+
+MANIFEST: Any = yaml.safe_load(
+    (Path(__file__).parents[2] / "manifest.yml").read_text(encoding="utf-8")
+)
+# Slack refuses a manifest that names one of its own commands.
+UNLISTED_COMMANDS = {"/leave"}
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """How the app is put together does not depend on the engine."""
+    return sqlite_url
+
+
+def test_the_manifest_names_what_the_app_listens_to(world: World) -> None:
+    features = MANIFEST["features"]
+    commands = {one["command"] for one in features["slash_commands"]}
+    shortcuts = {one["callback_id"] for one in features["shortcuts"]}
+
+    assert commands == set(ids.COMMANDS) - UNLISTED_COMMANDS
+    assert shortcuts == {ids.REQUEST_SHORTCUT}
+    assert MANIFEST["settings"].get("event_subscriptions") is None
+    assert all(world.slack.command(ADA, name).ok for name in ids.COMMANDS)
+    assert all(world.slack.shortcut(ADA, name).ok for name in shortcuts)
+    assert world.slack.event({"type": "app_home_opened", "user": ADA}).status == 404
+
+
+def test_the_manifest_asks_for_what_our_calls_need(world: World) -> None:
+    granted = set(MANIFEST["oauth_config"]["scopes"]["bot"])
+    world.slack.team().scopes.clear()
+    world.slack.team().scopes.update(granted)
+    world.slack.add_person("UNEW", "nora@example.com", "Nora New")
+
+    world.a_request()
+    world.open_form("UNEW")
+
+    failed = [call.answer for call in world.slack.calls() if not call.answer["ok"]]
+    assert failed == []
+
+
+def test_bolts_own_environment_variables_change_nothing(
+    database: Database, slack: LoopbackSlack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in {
+        "SLACK_BOT_TOKEN": "xoxb-of-the-environment",
+        "SLACK_SIGNING_SECRET": "secret-of-the-environment",
+        "SLACK_CLIENT_ID": "client",
+        "SLACK_CLIENT_SECRET": "client-secret",
+        "SLACK_APP_TOKEN": "xapp-of-the-environment",
+        "SLACK_VERIFICATION_TOKEN": "verification",
+        "HOME": str(tmp_path),
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    with World(database, slack) as world:
+        world.a_request()
+
+    assert {call.token for call in slack.calls()} == {slack.token}
+    assert not (tmp_path / ".bolt-app-installation").exists()
+
+
+def _refusals(kind: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from _refusals(below)
+
+
+def test_every_refusal_has_its_sentence() -> None:
+    ours = {one for one in _refusals() if one.__module__.startswith(f"{storage.__name__}.")}
+
+    assert ours - errors.SENTENCES.keys() == set()
+    assert errors.SENTENCES.keys() - ours == set()
+
+
+def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> None:
+    refusal = InvalidInput(
+        [
+            FieldError("/note", "a", "One."),
+            FieldError("/note", "b", "Two."),
+            FieldError("/working_days/0", "c", "Three."),
+        ]
+    )
+
+    assert errors.inline(refusal) == {ids.NOTE: "One. Two.", ids.FIRST_DAY: "Three."}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (InvalidTransition("approved", "declined", "Dana"), "Already declined by Dana."),
+        (InvalidTransition("approved", "approved"), "Already approved."),
+        (
+            InvalidTransition("approved", "pending"),
+            "This request was changed at the same moment. Please look at it again.",
+        ),
+    ],
+)
+def test_a_stale_step_says_what_happened(refusal: Refusal, said: str) -> None:
+    assert errors.sentence(refusal) == said

@@ -1,0 +1,101 @@
+"""The same app over Socket Mode: the main flow, reconnecting, bad tokens, a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bot import ids
+from bot import socket as slack_socket
+from bot.app import build_app
+from bot.settings import SlackSettings
+from storage.database import Database
+from tests.bot.world import ADA, GRACE, HEDY, Clock, World
+from tests.fakes.slack import LoopbackSlack
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """The way to Slack does not depend on the engine."""
+    return sqlite_url
+
+
+@pytest.fixture
+def by_socket(database: Database, slack: LoopbackSlack) -> Iterator[World]:
+    with World(database, slack, via="socket") as running:
+        yield running
+
+
+def test_from_the_command_to_the_decision(by_socket: World) -> None:
+    world = by_socket
+    refused = world.send_form(end_date="2026-08-01")
+    world.a_request()
+
+    approved = world.click(GRACE, ids.APPROVE)
+    world.deliver()
+
+    assert list(refused.errors) == [ids.LAST_DAY]
+    assert approved.ok
+    assert world.cards(GRACE)[0].buttons == world.cards(HEDY)[0].buttons == []
+    assert "Approved by Grace Hopper" in world.slack.dm(ADA)[-1].text
+
+
+def test_it_connects_anew_when_slack_asks_and_when_the_line_is_cut(by_socket: World) -> None:
+    world = by_socket
+    world.slack.disconnect_sockets()
+    world.slack.wait_for_socket()
+    world.open_form(ADA)
+
+    world.slack.abort_sockets()
+    world.slack.wait_for_socket(timeout_seconds=10)
+    world.open_form(GRACE)
+
+    assert len(world.slack.calls("views.open")) == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "tokens"),
+    [
+        ("HIATUS_SLACK_APP_TOKEN", {"app_token": "xapp-wrong"}),
+        ("HIATUS_SLACK_BOT_TOKEN", {"bot_token": "xoxb-wrong"}),
+    ],
+)
+def test_a_bad_token_ends_the_process_with_its_name(
+    database: Database, slack: LoopbackSlack, setting: str, tokens: Any
+) -> None:
+    with pytest.raises(slack_socket.BadToken, match=f"{setting}: invalid_auth"):
+        _run(database, slack, asyncio.Event(), **tokens)
+
+
+def test_it_waits_for_a_slack_that_is_away_and_stops_meanwhile(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    slack.fail_next("*", status=503, times=1_000)
+    started = time.monotonic()
+
+    _run(database, slack, asyncio.Event(), stop_after_seconds=0.3)
+
+    assert time.monotonic() - started < 2
+    assert len(slack.calls("apps.connections.open")) == 1
+
+
+def _run(
+    database: Database,
+    slack: LoopbackSlack,
+    stop: asyncio.Event,
+    stop_after_seconds: float = 5,
+    **tokens: Any,
+) -> None:
+    given = {"bot_token": slack.token, "app_token": slack.app_token} | tokens
+    app = build_app(SlackSettings(api_url=slack.api_url, **given), database, Clock())
+
+    async def run() -> None:
+        asyncio.get_running_loop().call_later(stop_after_seconds, stop.set)
+        async with app.running():
+            await slack_socket.run(app, given["app_token"], stop)
+
+    asyncio.run(run())

@@ -1,0 +1,237 @@
+"""What is drawn stays within Slack's limits and harmless, whatever people typed."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.views import card as cards
+from bot.views import decline, replies, request_form, words
+from storage.approval_cards import ApprovalCard, ColleagueOff, YearBalance
+from storage.leave import LONGEST_NOTE, LONGEST_REASON
+from storage.values import EVENT_TYPES, LEAVE_STATUSES, LeaveRequest, LeaveType, User
+from tests.fakes.slack_limits import is_too_large, problems_of_message, problems_of_view
+
+NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
+REQUEST_ID = "01970000-0000-7000-8000-000000000001"
+
+HOSTILE = st.sampled_from(
+    ["<!channel>", "<@U1>", "&amp;", "*_~`", "<https://x|y>", ">" * 200, "&" * 200, "😀" * 200]
+)
+
+
+def text(longest: int, least: int = 1) -> st.SearchStrategy[str]:
+    typed = st.text(min_size=least, max_size=longest)
+    filled = st.sampled_from("&<>*a😀").map(lambda one: one * longest)
+    return st.one_of(typed, HOSTILE.map(lambda one: one[:longest]), filled)
+
+
+def user(first_name: str, last_name: str) -> User:
+    blank: dict[str, Any] = dict.fromkeys(User._fields)
+    return User(**blank | {"first_name": first_name, "last_name": last_name})
+
+
+def leave_type(name: str, emoji: str | None = None, number: int = 0) -> LeaveType:
+    blank: dict[str, Any] = dict.fromkeys(LeaveType._fields)
+    return LeaveType(
+        **blank
+        | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": name, "emoji": emoji}
+        | {"is_archived": False}
+    )
+
+
+@st.composite
+def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
+    status = draw(st.sampled_from(LEAVE_STATUSES))
+    start = draw(st.dates(date(2024, 1, 1), date(2028, 12, 31)))
+    end = start + timedelta(days=draw(st.integers(0, 365)))
+    halves: Any = st.sampled_from([None, "am", "pm"])
+    request = LeaveRequest(
+        REQUEST_ID,
+        "u",
+        "t",
+        status,
+        start,
+        end,
+        draw(halves),
+        draw(halves),
+        draw(st.integers(1, 732)),
+        "3",
+        draw(st.none() | text(LONGEST_NOTE)),
+        None,
+        NOW,
+        draw(st.none() | text(LONGEST_REASON)),
+        NOW,
+        NOW,
+        NOW,
+        draw(st.integers(1, 3)),
+    )
+    name = text(200)
+    colleague = st.builds(
+        ColleagueOff, name, st.just(start), st.just(end), halves, halves, st.none() | name
+    )
+    year = st.builds(YearBalance, st.just("2026/27"), st.integers(-732, 732))
+    return ApprovalCard(
+        request,
+        user(draw(name), draw(name)),
+        leave_type(draw(name)),
+        draw(st.none() | name),
+        tuple(draw(st.lists(name, max_size=50))),
+        status == "pending" and draw(st.booleans()),
+        tuple(draw(st.lists(year, max_size=3))),
+        tuple(draw(st.lists(colleague, max_size=10))),
+        draw(st.booleans()),
+        "Europe/London",
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(drawn_cards())
+def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
+    message = cards.message(card)
+
+    assert problems_of_message(message["text"], message["blocks"]) == []
+    assert len(message["text"]) <= 4_000
+    assert is_harmless(message)
+    has_buttons = any(block["type"] == "actions" for block in message["blocks"])
+    assert has_buttons == card.may_decide
+
+
+@pytest.mark.parametrize("status", LEAVE_STATUSES)
+def test_the_longest_card_is_within_limits(status: Any) -> None:
+    day = date(2026, 9, 30)
+    request = LeaveRequest(
+        *(REQUEST_ID, "u", "t", status, day, day + timedelta(days=365), "pm", "am", 729, "3"),
+        *("&" * LONGEST_NOTE, None, NOW, "&" * LONGEST_REASON, NOW, NOW, NOW, 2),
+    )
+    one = ColleagueOff("&" * 400, day, day + timedelta(days=365), "pm", "am", "&" * 200)
+    card = ApprovalCard(
+        request,
+        user("&" * 200, "&" * 200),
+        leave_type("&" * 200),
+        "&" * 400,
+        ("&" * 400,) * 50,
+        status == "pending",
+        (YearBalance("2026/27", -729), YearBalance("2027/28", -729)),
+        (one,) * 10,
+        True,
+        "America/Argentina/ComodRivadavia",
+    )
+
+    told = [cards.message(card)]
+    told += [found for kind in EVENT_TYPES if (found := replies.requester_notice(card, kind))]
+
+    for message in told:
+        assert problems_of_message(message["text"], message["blocks"]) == []
+        assert len(message["text"]) <= 4_000
+
+
+@settings(max_examples=80, deadline=None)
+@given(drawn_cards(), st.sampled_from(EVENT_TYPES))
+def test_what_requesters_hear_is_within_limits_and_harmless(
+    card: ApprovalCard, event_type: Any
+) -> None:
+    message = replies.requester_notice(card, event_type)
+
+    if message is not None:
+        assert problems_of_message(message["text"], message["blocks"]) == []
+        assert len(message["text"]) <= 4_000
+        assert is_harmless(message)
+    assert is_harmless({"text": replies.changed_reply(card)})
+
+
+@settings(max_examples=50, deadline=None)
+@given(drawn_cards())
+def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
+    subject = decline.Subject(REQUEST_ID, "D0123456789", "1700000000.000001")
+    view = decline.view(card, subject)
+
+    assert problems_of_view(view) == []
+    assert is_harmless(view)
+    assert decline.Subject.of(view["private_metadata"]) == subject
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(text(200), st.none() | text(100)), min_size=1, max_size=5))
+def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
+    made = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
+
+    assert problems_of_view(request_form.view(made, date(2026, 6, 1))) == []
+
+
+@pytest.mark.parametrize("number", [1, 2, 100, 101, 1_500])
+def test_any_number_of_types_fits_into_the_form(number: int) -> None:
+    types = [leave_type(f"Type {one} " + "x" * 180, "palm_tree", one) for one in range(number)]
+
+    view = request_form.view(types, date(2026, 6, 1))
+
+    assert problems_of_view(view) == []
+    assert not is_too_large(view)
+
+
+@given(text(4_000, least=0))
+def test_help_repeats_what_was_typed_harmlessly(typed: str) -> None:
+    assert is_harmless({"text": replies.help_text("/timeoff", typed)})
+    assert problems_of_view(replies.notice("A title that is far too long for Slack", typed)) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "halves", "said"),
+    [
+        ("2026-08-03", "2026-08-03", (None, None), "Mon 3 August 2026"),
+        ("2026-08-03", "2026-08-03", ("am", None), "Mon 3 August 2026, morning"),
+        ("2026-08-03", "2026-08-03", ("am", "am"), "Mon 3 August 2026, morning"),
+        ("2026-08-03", "2026-08-03", (None, "am"), "Mon 3 August 2026, morning"),
+        ("2026-08-03", "2026-08-03", ("pm", None), "Mon 3 August 2026, afternoon"),
+        ("2026-08-03", "2026-08-03", (None, "pm"), "Mon 3 August 2026, afternoon"),
+        ("2026-08-03", "2026-08-03", ("pm", "pm"), "Mon 3 August 2026, afternoon"),
+        ("2026-08-03", "2026-08-03", ("am", "pm"), "Mon 3 August 2026"),
+        (
+            "2026-08-03",
+            "2026-08-04",
+            ("am", "pm"),
+            "Mon 3 August to Tue 4 August 2026",
+        ),
+        (
+            "2026-12-31",
+            "2027-01-01",
+            ("pm", "am"),
+            "Thu 31 December 2026 from midday to Fri 1 January 2027 until midday",
+        ),
+    ],
+)
+def test_dates_in_words(start: str, end: str, halves: Any, said: str) -> None:
+    assert words.span(date.fromisoformat(start), date.fromisoformat(end), *halves) == said
+
+
+def test_amounts_moments_and_names_in_words() -> None:
+    assert [words.amount(halves) for halves in (1, 2, 3, 5, 20)] == [
+        "half a day",
+        "1 day",
+        "1.5 days",
+        "2.5 days",
+        "10 days",
+    ]
+    assert words.moment(NOW, "Asia/Tokyo") == "1 June 2026, 18:00"
+    assert [words.names(list("ABCDEFG"[:number])) for number in (0, 1, 2, 3, 7)] == [
+        "",
+        "A",
+        "A and B",
+        "A, B and C",
+        "A, B, C, D, E and 2 more",
+    ]
+
+
+def is_harmless(message: dict[str, Any]) -> bool:
+    """No mrkdwn in which anything but our own words could mean something to Slack."""
+    marked = re.findall(r'\{"type": "mrkdwn", "text": ("(?:[^"\\]|\\.)*")', json.dumps(message))
+    texts = [json.loads(one) for one in marked] + [message.get("text", "")]
+    return not any(
+        "<" in one or ">" in one or re.search(r"&(?!amp;|lt;|gt;)", one) for one in texts
+    )

@@ -1,0 +1,182 @@
+"""The main job from Slack: real processes, real signatures, a loopback Slack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import icalendar
+import pytest
+import standardwebhooks
+
+from bot import ids
+from storage.schema import migrate
+from tests.fakes.receiver import LoopbackReceiver
+from tests.fakes.slack import LoopbackSlack
+from tests.flows.running import Bot, Deployment
+
+ADA, OLIVE = "UADA", "UOLIVE"
+
+
+@pytest.fixture
+def slack() -> Iterator[LoopbackSlack]:
+    with LoopbackSlack() as slack:
+        slack.add_person(OLIVE, "olive@example.com", "Olive Owner", tz="Europe/London")
+        slack.add_person(ADA, "ada@example.com", "Ada Lovelace", tz="Europe/London")
+        yield slack
+        assert slack.violations == []
+
+
+@pytest.fixture
+def deployment(database_url: str, slack: LoopbackSlack) -> Deployment:
+    migrate(database_url)
+    return Deployment(
+        database_url,
+        HIATUS_WEBHOOK_ALLOW_PRIVATE="on",
+        HIATUS_SLACK_SIGNING_SECRET=slack.signing_secret,
+        HIATUS_SLACK_BOT_TOKEN=slack.token,
+        HIATUS_SLACK_APP_TOKEN=slack.app_token,
+        HIATUS_SLACK_API_URL=slack.api_url,
+    )
+
+
+def ask(slack: LoopbackSlack) -> None:
+    """Ada asks for a Tuesday that is no holiday, four weeks ahead, from midday."""
+    today = datetime.now(UTC)
+    day = f"{today + timedelta(days=29 - today.weekday()):%Y-%m-%d}"
+    slack.command(ADA, "/timeoff")
+    form = slack.open_modal(ADA)
+    unpaid = next(
+        option["value"]
+        for option in form.blocks[0]["element"]["options"]
+        if "Unpaid" in option["text"]["text"]
+    )
+    answer = slack.submit(
+        ADA,
+        form,
+        {
+            ids.LEAVE_TYPE: unpaid,
+            ids.FIRST_DAY: day,
+            ids.LAST_DAY: day,
+            ids.BEGINS: ids.MIDDAY,
+            ids.NOTE: "Moving house",
+        },
+    )
+    assert answer.ok
+    assert answer.errors == {}
+
+
+def only_request(owner: httpx.Client) -> dict[str, Any]:
+    (request,) = owner.get("/api/v1/leave-requests").raise_for_status().json()["data"]
+    found: dict[str, Any] = request
+    return found
+
+
+def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with deployment.serving() as server, LoopbackReceiver() as receiver:
+        slack.app_url = server.url
+        owner = server.client(owner_key)
+        made = owner.post("/api/v1/webhooks", json={"url": receiver.url, "events": ["*"]})
+        webhook = standardwebhooks.Webhook(made.json()["secret"])
+
+        ask(slack)
+        card = slack.wait_for_dm(OLIVE, showing="asks for")
+        assert "Moving house" in card.visible_text
+        assert (only_request(owner)["status"], only_request(owner)["total_days"]) == (
+            "pending",
+            0.5,
+        )
+        assert slack.click(OLIVE, card, ids.APPROVE).ok
+
+        assert slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner").buttons == []
+        slack.wait_for_dm(ADA, showing="Your request: Approved by Olive Owner")
+        assert only_request(owner)["status"] == "approved"
+        events = [webhook.verify(one.body, one.headers) for one in receiver.wait_for(2)]
+        assert [event["type"] for event in events] == [
+            "leave_request.created",
+            "leave_request.approved",
+        ]
+        assert events[0]["data"]["user"]["email"] == "ada@example.com"
+        feeds = owner.get("/api/v1/calendar-feeds/token").json()["feeds"]
+        calendar = icalendar.Calendar.from_ical(
+            httpx.get(server.url + feeds["organisation"]).content
+        )
+        (event,) = calendar.events
+        assert str(event["summary"]) == "Ada Lovelace: Unpaid leave"
+        entries = owner.get("/api/v1/audit?action=leave_request.approved").json()["data"]
+        assert [entry["source"] for entry in entries] == ["slack"]
+
+    assert "Traceback" not in server.logged()
+
+
+def test_a_decision_over_rest_redraws_the_card_and_tells_the_requester(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    with deployment.serving() as server:
+        slack.app_url = server.url
+        owner = server.client(owner_key)
+        ask(slack)
+        card = slack.wait_for_dm(OLIVE, showing="asks for")
+
+        owner.post(
+            f"/api/v1/approvals/{only_request(owner)['id']}/decline",
+            json={"reason": "Release week"},
+        ).raise_for_status()
+
+        assert slack.wait_for_dm(OLIVE, showing="Declined by Olive Owner").buttons == []
+        slack.wait_for_dm(ADA, showing="Release week")
+        stale = slack.click(OLIVE, card, ids.APPROVE)
+        assert stale.ok
+        slack.wait_until(lambda: bool(slack.ephemerals or slack.response_posts))
+        assert only_request(owner)["status"] == "declined"
+
+
+def test_the_same_over_socket_mode_in_a_process_of_its_own(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    owner_key = deployment.init()["api_key"]
+    bot = Bot(deployment.env)
+    try:
+        slack.wait_for_socket()
+        slack.via = "socket"
+        ask(slack)
+        card = slack.wait_for_dm(OLIVE, showing="asks for")
+        assert slack.click(OLIVE, card, ids.APPROVE).ok
+        slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")
+        slack.wait_for_dm(ADA, showing="Your request: Approved by Olive Owner")
+    finally:
+        code, logged = bot.stop()
+
+    assert (code, "Traceback" in logged) == (0, False)
+    with deployment.serving() as server:
+        assert only_request(server.client(owner_key))["status"] == "approved"
+
+
+def test_notices_survive_kill_9(deployment: Deployment, slack: LoopbackSlack) -> None:
+    owner_key = deployment.init()["api_key"]
+    with deployment.serving(HIATUS_SCHEDULER="off") as server:
+        slack.app_url = server.url
+        ask(slack)
+        assert only_request(server.client(owner_key))["status"] == "pending"
+        server.kill()
+    assert slack.dm(OLIVE) == []
+
+    with deployment.serving():
+        slack.wait_for_dm(OLIVE, showing="asks for")
+
+
+def test_a_wrong_app_token_ends_the_bot_with_a_sentence(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    deployment.init()
+
+    code, logged = Bot(deployment.env | {"HIATUS_SLACK_APP_TOKEN": "xapp-wrong"}).ended()
+
+    assert code == 1
+    assert "HIATUS_SLACK_APP_TOKEN" in logged
