@@ -158,7 +158,9 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         """Serve REST, calendar feeds, Slack and the scheduler."""
         import uvicorn
 
-        settings = prepared(env, migrates=demo)
+        # Where it listens is the address to name until BASE_URL knows a better one.
+        shown_host = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+        settings = prepared({"BASE_URL": f"http://{shown_host}:{port}", **env}, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = Database.open(settings.storage.database_url, settings.storage.secrets())
