@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from storage import access, departments, leave, leave_types, organisations, people
 from storage.database import Transaction
+from storage.drafts import Draft
 from storage.errors import InvalidInput, NotFound, Unauthenticated
 from storage.organisations import NewOrganisation
 from storage.pages import PageOf
@@ -168,7 +169,7 @@ def _take(
     requester = _caller(by.organisation_id, staff[wish.first_name])
     types = leave_types.page(tx, PageOf(100), by=by).items
     first_day = _weekday(now.date(), wish.starts_in)
-    draft = leave.Draft(
+    draft = Draft(
         next(leave_type.id for leave_type in types if leave_type.code == wish.code),
         first_day,
         _weekday(first_day, wish.weekdays - 1),

@@ -141,6 +141,13 @@ def free_text(value: str, field: str, longest: int) -> str:
     return text
 
 
+def optional_text(value: str | None, field: str, longest: int) -> str | None:
+    """As ``free_text``; None for null and for nothing but space."""
+    if value is None or not value.strip():
+        return None
+    return free_text(value, field, longest)
+
+
 def plain_name(text: str) -> str:
     """What a foreign system calls somebody, made to pass ``name``; it may come out empty."""
     kept = (" " if unicodedata.category(c) in _UNWANTED else c for c in text)

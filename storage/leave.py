@@ -1,7 +1,7 @@
 """The life of a leave request: asked for, changed, decided, cancelled. REST and Slack call these.
 
 Every step is one conditional UPDATE with its audit entry, its event and its notices in the same
-transaction. Reading is in leave_reading.py.
+transaction. Reading is in leave_reading.py, what may be asked for at all in drafts.py.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from peewee import Select
 
 from storage import (
     approvers,
-    audit,
-    balances,
     days,
+    drafts,
     fields,
-    holiday_sets,
     leave_reading,
-    leave_years,
+    leave_rows,
     locks,
     outbox,
     people_rows,
@@ -31,22 +29,21 @@ from storage import (
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
+from storage.drafts import Draft
 from storage.errors import (
     Forbidden,
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
     NotFound,
-    OverlappingLeave,
     OwnRequest,
 )
 from storage.ids import new_id
 from storage.reference import Reference
-from storage.tables import LeaveRequestRow, OrganisationRow, UserRow
-from storage.values import Caller, EventType, HalfDay, LeaveRequest, LeaveType, User
+from storage.tables import OrganisationRow, UserRow
+from storage.values import Caller, EventType, LeaveRequest, LeaveType, User
 
-# With the longest names and letters of four bytes an event still stays under 20 kB (contract 9).
-LONGEST_NOTE = 2_000
+# Bounded for the same reason as a note.
 LONGEST_REASON = 1_000
 
 
@@ -58,27 +55,6 @@ class NotYourApproval(Forbidden):
 
     def __init__(self) -> None:
         super().__init__("The request does not await your approval.")
-
-
-class Draft(NamedTuple):
-    """What somebody asks for."""
-
-    leave_type_id: str
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None = None
-    end_half_day: HalfDay | None = None
-    note: str | None = None
-
-
-class Assessment(NamedTuple):
-    """A draft that no rule refuses: what it counts, and of which type it is."""
-
-    span: days.Span
-    leave_type: LeaveType
-    day_counts: list[days.DayCount]
-    counted_halves: str
-    note: str | None
 
 
 class _Subject(NamedTuple):
@@ -98,7 +74,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     if by.user_id is None:
         raise InsufficientRole("member")
     subject = _subject(tx, by.organisation_id, by.user_id, now)
-    found = assess(tx, subject.reference, subject.user, draft, today=subject.today)
+    found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
     deciders = (
         approvers.of_person(tx, by.organisation_id, by.user_id, today=subject.today)
         if found.leave_type.requires_approval
@@ -124,8 +100,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         now,
         1,
     )
-    tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
-    _audit(tx, "leave_request.created", None, request, by=by, now=now)
+    leave_rows.add(tx, request, by=by, now=now)
     outbox.announce(
         tx,
         "leave_request.created",
@@ -166,7 +141,7 @@ def edit(
     if draft.start_date is None or draft.end_date is None:
         field = "start_date" if draft.start_date is None else "end_date"
         raise InvalidInput.of(field, "required", f"{field} cannot be null.")
-    found = assess(
+    found = drafts.assess(
         tx, subject.reference, subject.user, draft, today=subject.today, replaces=before.id
     )
     after = before._replace(
@@ -194,9 +169,8 @@ def decline(
     tx: Transaction, request_id: str, *, reason: str | None, by: Caller, now: datetime
 ) -> LeaveRequest:
     """Decline a pending request, if need be with a reason. As ``approve`` otherwise."""
-    return _decide(
-        tx, request_id, "decline", _text(reason, "reason", LONGEST_REASON), by=by, now=now
-    )
+    reason = fields.optional_text(reason, "reason", LONGEST_REASON)
+    return _decide(tx, request_id, "decline", reason, by=by, now=now)
 
 
 def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -204,10 +178,11 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
 
     Raises NotFound, InsufficientRole or InvalidTransition; then nothing has changed.
     """
-    before = _held(tx, _own_or_managed(tx, request_id, by=by, now=now), by)
+    before = _own_or_managed(tx, request_id, by=by, now=now)
+    subject = _subject(tx, by.organisation_id, before.user_id, now)
+    before = _held(tx, before, by)
     rules.check_transition("cancel", before.status)
     after = before._replace(status="cancelled", cancelled_at=now)
-    subject = _subject(tx, by.organisation_id, before.user_id, now)
     return _step(tx, "cancel", before, after, subject, by=by, now=now)
 
 
@@ -217,74 +192,11 @@ def cancel_for_archived(tx: Transaction, user_id: str, *, by: Caller, now: datet
     Call it in the transaction that archives.
     """
     subject = _subject(tx, by.organisation_id, user_id, now)
-    open_requests = tx.all(
-        _open_requests,
-        organisation_id=by.organisation_id,
-        user_id=user_id,
-        today=subject.today.isoformat(),
-    )
-    for row in open_requests:
-        before = rows.leave_request(row)
+    open_requests = leave_rows.open_of(tx, by.organisation_id, user_id, subject.today)
+    for before in open_requests:
         after = before._replace(status="cancelled", cancelled_at=now)
         _step(tx, "cancel", before, after, subject, by=by, now=now)
     return len(open_requests)
-
-
-def assess(
-    tx: Transaction,
-    known: Reference,
-    user: User,
-    draft: Draft,
-    *,
-    today: date,
-    replaces: str | None = None,
-) -> Assessment:
-    """What a draft counts for a person, or the refusal of the first rule that it breaks.
-
-    ``replaces`` is the request that it would take the place of. Changes nothing. Raises
-    InvalidInput, OverlappingLeave or InsufficientAllowance.
-    """
-    span = days.asked_span(
-        draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
-    )
-    rules.check_dates_in_reach(span, today)
-    leave_type = known.leave_types.get(draft.leave_type_id)
-    if leave_type is None:
-        raise InvalidInput.of(
-            "leave_type_id", "unknown_leave_type", "There is no leave type with this id."
-        )
-    note = _text(draft.note, "note", LONGEST_NOTE)
-    day_counts = count(known, user, span)
-    rules.check_working_time(day_counts)
-    rules.check_type_rules(leave_type, span, day_counts, note, today)
-    counted_halves = days.counted_halves(day_counts)
-    years = leave_years.leave_years_touched(
-        balances.leave_year_rule(known, user), span.start_date, span.end_date
-    )
-    taken = [
-        other
-        for other in balances.taken_between(
-            tx, known.organisation.id, user.id, years[0].first_day, years[-1].last_day
-        )
-        if other.id != replaces
-    ]
-    for other in taken:
-        if days.overlaps(span, other.span):
-            raise OverlappingLeave(other.id, f"{other.start_date} to {other.end_date}")
-    if leave_type.deducts_allowance:
-        needed = balances.demands(known, user, years, taken, counted_halves, span.start_date)
-        rules.check_allowance(needed, allow_overdraft=leave_type.allow_overdraft)
-    return Assessment(span, leave_type, day_counts, counted_halves, note)
-
-
-def count(known: Reference, user: User, span: days.Span) -> list[days.DayCount]:
-    """Every date of a span with what it counts for this person, and why not more."""
-    country_code = holiday_sets.country_code_of(known, user)
-    return days.count_days(
-        span,
-        days.working_week(user.working_days or known.organisation.working_days),
-        holiday_sets.holidays_between(known, country_code, span.start_date, span.end_date),
-    )
 
 
 def _decide(
@@ -331,7 +243,7 @@ def _approve_unasked(
     """Approve what nobody has to, or could, decide on; the audit says which of the two it was."""
     why = "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
     after = request._replace(status="approved", decided_at=now, decision_reason=None)
-    return _step(tx, "approve", request, after, subject, by=by, now=now, audited={"why": why})
+    return _step(tx, "approve", request, after, subject, by=by, now=now, why=why)
 
 
 _EVENTS: Mapping[rules.Action, EventType] = {
@@ -351,24 +263,14 @@ def _step(
     *,
     by: Caller,
     now: datetime,
-    audited: Mapping[str, Any] | None = None,
+    why: str | None = None,
 ) -> LeaveRequest:
     """Take one step of the lifecycle, with everything that follows from it."""
     after = after._replace(updated_at=now, version=before.version + 1)
     organisation_id = by.organisation_id
-    # One statement checks and moves, so of two people at once one changes no row.
-    moved = tx.update(
-        LeaveRequestRow,
-        _columns(after),
-        organisation_id=organisation_id,
-        id=before.id,
-        status=before.status,
-        version=before.version,
-    )
-    if not moved:
-        raise InvalidTransition(rules.LIFECYCLE[action].done, before.status)
     event = _EVENTS[action]
-    _audit(tx, event, before, after, by=by, now=now, extra=audited)
+    if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
+        raise InvalidTransition(rules.LIFECYCLE[action].done, before.status)
     outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
     asked = (
         approvers.of_person(tx, organisation_id, after.user_id, today=subject.today)
@@ -397,10 +299,10 @@ def _own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: dateti
 
 def _held(tx: Transaction, found: LeaveRequest, by: Caller) -> LeaveRequest:
     """The request as it is now, kept from changing until this transaction ends."""
-    row = tx.first(_request_held, organisation_id=by.organisation_id, request_id=found.id)
-    if row is None:
+    held = leave_rows.find(tx, by.organisation_id, found.id, is_held=True)
+    if held is None:
         raise NotFound("leave request")
-    return rows.leave_request(row)
+    return held
 
 
 def _check_transition(
@@ -415,57 +317,6 @@ def _check_transition(
     rules.check_transition(action, request.status, name)
 
 
-def _text(value: str | None, field: str, longest: int) -> str | None:
-    """Free text without the space around it; None when nothing is left."""
-    if value is None or not value.strip():
-        return None
-    return fields.free_text(value, field, longest)
-
-
-def _audit(
-    tx: Transaction,
-    action: str,
-    before: LeaveRequest | None,
-    after: LeaveRequest,
-    *,
-    by: Caller,
-    now: datetime,
-    extra: Mapping[str, Any] | None = None,
-) -> None:
-    audit.record(
-        tx,
-        action,
-        "leave_request",
-        after.id,
-        by=by,
-        now=now,
-        before={} if before is None else _audited(before),
-        after={**_audited(after), **(extra or {})},
-    )
-
-
-def _audited(request: LeaveRequest) -> dict[str, Any]:
-    return {
-        "user_id": request.user_id,
-        "leave_type_id": request.leave_type_id,
-        "status": request.status,
-        "start_date": request.start_date,
-        "end_date": request.end_date,
-        "start_half_day": request.start_half_day,
-        "end_half_day": request.end_half_day,
-        "total_days": request.total_half_days / 2,
-        "note": request.note,
-        "decision_reason": request.decision_reason,
-    }
-
-
-def _columns(request: LeaveRequest) -> dict[str, Any]:
-    columns = request._asdict()
-    columns["start_date"] = request.start_date.isoformat()
-    columns["end_date"] = request.end_date.isoformat()
-    return columns
-
-
 @compiled
 def _person(organisation_id: Place, user_id: Place, engine: str) -> Select:
     query = (
@@ -474,22 +325,3 @@ def _person(organisation_id: Place, user_id: Place, engine: str) -> Select:
         .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
     )
     return locks.held(query, engine, 'FOR NO KEY UPDATE OF "t1"')
-
-
-@compiled
-def _request_held(organisation_id: Place, request_id: Place, engine: str) -> Select:
-    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
-    )
-    return locks.held(query, engine)
-
-
-@compiled
-def _open_requests(organisation_id: Place, user_id: Place, today: Place) -> Select:
-    """Pending requests, and approved ones that begin after today; a person has few."""
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        LeaveRequestRow.user_id == user_id,
-        (LeaveRequestRow.status == "pending")
-        | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.start_date > today)),
-    )

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
 from peewee import JOIN, Select, Tuple, fn
 
-from storage import approvers, fields, reference, rows
+from storage import approvers, fields, leave_rows, reference, rows
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -45,14 +45,11 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
 
     Raises NotFound for everybody else, as for a request that never was.
     """
-    row = (
-        tx.first(_request, organisation_id=by.organisation_id, request_id=request_id)
-        if fields.is_id(request_id)
-        else None
+    found = (
+        leave_rows.find(tx, by.organisation_id, request_id) if fields.is_id(request_id) else None
     )
-    if row is None:
+    if found is None:
         raise NotFound("leave request")
-    found = rows.leave_request(row)
     if by.is_admin or by.user_id in (found.user_id, found.decided_by):
         return found
     if by.user_id is None or not approvers.may_decide(
@@ -194,13 +191,6 @@ def _sorted(query: Select, sort: Sort, after_key: Any, after_id: Any) -> Select:
         query = query.where(place < after if descends else place > after)
     order = (column, LeaveRequestRow.id)
     return query.order_by(*(part.desc() for part in order) if descends else order)
-
-
-@compiled
-def _request(organisation_id: Place, request_id: Place) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
-    )
 
 
 @compiled

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from storage import departments, leave, leave_types, organisations, people, reference
 from storage.database import Database, Transaction
+from storage.drafts import Draft
 from storage.organisations import NewOrganisation
 from storage.values import (
     SCOPES,
@@ -152,7 +153,7 @@ def a_request(
     now: datetime = NOW,
 ) -> LeaveRequest:
     """What the person asks for: one Monday of annual leave unless dates are named."""
-    draft = leave.Draft(
+    draft = Draft(
         type_id(database, acme, code),
         start_date,
         end_date or start_date,

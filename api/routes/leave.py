@@ -11,7 +11,7 @@ from api.operations import Answer, Call, Operation, created
 from api.queries import ListOfLeave
 from storage import errors, leave, leave_reading, leave_types, reference
 from storage.database import Transaction
-from storage.leave import Draft
+from storage.drafts import Draft
 from storage.pages import PageOf
 from storage.reference import Reference
 from storage.values import LeaveRequest

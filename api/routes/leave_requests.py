@@ -10,7 +10,7 @@ from api.operations import Answer, Call, Operation, created
 from api.queries import ListOfLeaveRequests
 from storage import errors, leave, leave_reading, records
 from storage.database import Transaction
-from storage.leave import Draft
+from storage.drafts import Draft
 from storage.records import LeaveRequestRecord
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from bot import ids
 from bot.views import text
 from bot.views.text import Block
+from storage.drafts import LONGEST_NOTE, Draft
 from storage.errors import FieldError, InvalidInput
-from storage.leave import LONGEST_NOTE, Draft
 from storage.values import LeaveType
 
 # Slack takes 100 options in a menu, or 100 groups of 100.

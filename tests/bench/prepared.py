@@ -20,7 +20,7 @@ from storage import (
     webhooks,
 )
 from storage.database import Database, Transaction
-from storage.leave import Draft
+from storage.drafts import Draft
 from storage.organisations import NewOrganisation
 from storage.pages import PageOf
 from storage.schema import migrate

@@ -288,6 +288,11 @@ def test_a_click_on_a_card_that_was_never_recorded_makes_it_known(world: World) 
     (card,) = world.cards(GRACE)
     assert "Approved by Grace Hopper" in card.visible_text
     assert card.buttons == []
+    world.database.write_now(
+        leave.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+    assert "Cancelled" in world.card(GRACE).visible_text
 
 
 def test_a_click_on_a_second_copy_redraws_both(world: World) -> None:

@@ -67,6 +67,17 @@ def test_a_hanging_slack_holds_up_nobody_who_clicks(world: World) -> None:
     assert world.cards(HEDY)[0].buttons == []
 
 
+@pytest.mark.parametrize("code", ["channel_not_found", "user_not_found", "account_inactive"])
+def test_what_would_fail_again_is_given_up(world: World, code: str) -> None:
+    world.send_form()
+    world.slack.fail_next("chat.postMessage", error=code, times=3)
+    world.deliver()
+
+    world.clock.advance(hours=1)
+
+    assert world.deliver() == 0
+
+
 def test_who_is_not_in_the_workspace_is_not_tried_again(world: World) -> None:
     world.slack.change_person(GRACE, email="somebody.else@example.com")
 

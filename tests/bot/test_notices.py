@@ -10,7 +10,7 @@ import pytest
 
 from storage import leave, notices, posted, slack_workspaces
 from storage.database import Database
-from storage.leave import Draft
+from storage.drafts import Draft
 from storage.notices import Drawn, Notice, Outcome
 from storage.posted import Posted
 from storage.reference import of_organisation
@@ -118,6 +118,18 @@ def test_a_late_worker_does_not_undo_what_another_recorded(asked: Asked) -> None
     asked.settle(late, Outcome("retry", "timeout"), after)
 
     assert asked.claim(claim_id="three", now=after + timedelta(days=1)) == []
+
+
+def test_a_late_worker_ends_nothing_that_another_is_doing(asked: Asked) -> None:
+    asked.ask()
+    late = asked.claim()
+    after = NOW + timedelta(seconds=60)
+    current = asked.claim(claim_id="two", now=after)
+
+    asked.settle(late, Outcome("failed", "timeout"), after)
+    asked.settle(current, Outcome("retry", "503"), after)
+
+    assert len(asked.claim(claim_id="three", now=after + timedelta(seconds=5))) == 2
 
 
 def test_a_card_drawn_at_another_version_is_drawn_again(asked: Asked) -> None:

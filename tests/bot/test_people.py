@@ -181,6 +181,21 @@ def test_an_organisation_of_another_workspace_is_left_alone(
         assert _organisation(world).slack_team_id == "T7"
 
 
+def test_a_workspace_of_another_token_is_refused_though_it_is_linked(world: World) -> None:
+    other = an_organisation(world.database, name="Other")
+    world.database.write_now(
+        slack_workspaces.link, other.organisation, "T2", source="cli", now=world.clock()
+    )
+    world.slack.add_team("T2", token="xoxb-other")
+    world.slack.add_person("UADA", "ada@example.com", "Ada", team_id="T2")
+
+    world.slack.command("UADA", "/timeoff", team_id="T2")
+    world.settled()
+
+    assert world.told("UADA")[0].startswith(UNKNOWN_WORKSPACE)
+    assert world.slack.calls("users.info") == []
+
+
 def _organisation(world: World) -> Organisation:
     # Read anew: the value of the test's beginning does not change.
     return world.database.read_now(organisations.get, by=world.acme.caller)

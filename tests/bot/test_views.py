@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bot.views import card as cards
 from bot.views import decline, replies, request_form, words
 from storage.approval_cards import ApprovalCard, ColleagueOff, YearBalance
-from storage.leave import LONGEST_NOTE, LONGEST_REASON
+from storage.drafts import LONGEST_NOTE
+from storage.leave import LONGEST_REASON
 from storage.values import EVENT_TYPES, LEAVE_STATUSES, LeaveRequest, LeaveType, User
 from tests.fakes.slack_limits import is_too_large, problems_of_message, problems_of_view
 

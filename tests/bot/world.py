@@ -25,7 +25,7 @@ from bot.notifications import drain
 from bot.settings import SlackSettings
 from storage import audit, leave, leave_reading, reference, slack_workspaces
 from storage.database import Database
-from storage.leave import Draft
+from storage.drafts import Draft
 from storage.notices import Notice, Outcome
 from storage.pages import PageOf
 from storage.values import Caller, LeaveRequest, User

@@ -9,6 +9,7 @@ import pytest
 
 from storage import absences, feeds, leave, leave_types, people
 from storage.database import Database
+from storage.drafts import Draft
 from storage.feeds import FeedOwner
 from storage.ids import new_id
 from storage.pages import PageOf
@@ -314,7 +315,7 @@ def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -
         code: database.write_now(
             leave.submit,
             by=by,
-            draft=leave.Draft(type_of(database, acme, code).id, day, day),
+            draft=Draft(type_of(database, acme, code).id, day, day),
             now=NOW,
         )
         for code, day in (("annual", date(2026, 6, 10)), ("sick", date(2026, 6, 11)))

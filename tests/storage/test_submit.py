@@ -12,6 +12,7 @@ import pytest
 from storage import audit, leave, leave_reading, webhooks
 from storage.compiled import compiled
 from storage.database import Database, Transaction
+from storage.drafts import LONGEST_NOTE, Draft
 from storage.errors import InsufficientAllowance, InvalidInput, OverlappingLeave, Refusal
 from storage.pages import PageOf
 from storage.tables import DeliveryRow, EventRow, NoticeRow
@@ -157,7 +158,7 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
     acme = an_organisation(database)
     ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
     database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
-    request = a_request(database, acme, ada, note="😀" * leave.LONGEST_NOTE)
+    request = a_request(database, acme, ada, note="😀" * LONGEST_NOTE)
 
     database.write_now(
         leave.decline,
@@ -172,8 +173,8 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
     assert max(sizes) < 20_000
 
 
-def draft(database: Database, acme: Acme, **changes: Any) -> leave.Draft:
-    plain = leave.Draft(type_id(database, acme), date(2026, 8, 3), date(2026, 8, 7))
+def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
+    plain = Draft(type_id(database, acme), date(2026, 8, 3), date(2026, 8, 7))
     return plain._replace(**changes)
 
 

@@ -1,0 +1,123 @@
+"""Rows of leave requests: read as values, written as a whole with their audit entry.
+
+Who may write what, and what follows from it, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+from peewee import Select
+
+from storage import audit, locks, records, rows
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.tables import LeaveRequestRow
+from storage.values import Caller, LeaveRequest
+
+
+def find(
+    tx: Transaction, organisation_id: str, request_id: str, *, is_held: bool = False
+) -> LeaveRequest | None:
+    """The request of that id. ``is_held``: it does not change before this transaction ends."""
+    row = tx.first(
+        _request, organisation_id=organisation_id, request_id=request_id, is_held=is_held
+    )
+    return None if row is None else rows.leave_request(row)
+
+
+def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
+    """Write a new request and audit it."""
+    tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
+    _record(tx, "leave_request.created", {}, request, by=by, now=now)
+
+
+def save(
+    tx: Transaction,
+    action: str,
+    before: LeaveRequest,
+    after: LeaveRequest,
+    *,
+    by: Caller,
+    now: datetime,
+    why: str | None = None,
+) -> bool:
+    """Write and audit ``after``, if the request still is as ``before``; False if it is not.
+
+    One statement checks and moves, so of two people at once one changes no row.
+    """
+    moved = tx.update(
+        LeaveRequestRow,
+        _columns(after),
+        organisation_id=by.organisation_id,
+        id=before.id,
+        status=before.status,
+        version=before.version,
+    )
+    if moved:
+        _record(tx, action, _audited(before), after, by=by, now=now, why=why)
+    return bool(moved)
+
+
+def open_of(tx: Transaction, organisation_id: str, user_id: str, today: date) -> list[LeaveRequest]:
+    """A person's pending requests, and approved ones that begin after today; there are few."""
+    found = tx.all(_open, organisation_id=organisation_id, user_id=user_id, today=today.isoformat())
+    return [rows.leave_request(row) for row in found]
+
+
+def _columns(request: LeaveRequest) -> dict[str, Any]:
+    columns = request._asdict()
+    columns["start_date"] = request.start_date.isoformat()
+    columns["end_date"] = request.end_date.isoformat()
+    return columns
+
+
+def _record(
+    tx: Transaction,
+    action: str,
+    before: Mapping[str, Any],
+    after: LeaveRequest,
+    *,
+    by: Caller,
+    now: datetime,
+    why: str | None = None,
+) -> None:
+    shown = _audited(after)
+    if why is not None:
+        shown["why"] = why
+    audit.record(tx, action, "leave_request", after.id, by=by, now=now, before=before, after=shown)
+
+
+def _audited(request: LeaveRequest) -> dict[str, Any]:
+    return {
+        "user_id": request.user_id,
+        "leave_type_id": request.leave_type_id,
+        "status": request.status,
+        "start_date": request.start_date,
+        "end_date": request.end_date,
+        "start_half_day": request.start_half_day,
+        "end_half_day": request.end_half_day,
+        "total_days": records.days(request.total_half_days),
+        "note": request.note,
+        "decision_reason": request.decision_reason,
+    }
+
+
+@compiled
+def _request(organisation_id: Place, request_id: Place, is_held: bool, engine: str) -> Select:
+    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )
+    return locks.held(query, engine) if is_held else query
+
+
+@compiled
+def _open(organisation_id: Place, user_id: Place, today: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.user_id == user_id,
+        (LeaveRequestRow.status == "pending")
+        | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.start_date > today)),
+    )
