@@ -150,6 +150,7 @@ class LeaveTypeChanges(Body):
     requires_note: bool = ABSENT
     min_notice_days: int = ABSENT
     max_consecutive_days: int | None = ABSENT
+    is_archived: Annotated[bool, Field(description="Nobody can ask for it any more.")] = ABSENT
 
 
 class NewLeaveType(LeaveTypeChanges):

@@ -6,7 +6,7 @@ Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final
 
 from pydantic import (
@@ -26,7 +26,7 @@ DEFAULT_PAGE: Final = 25
 
 _UUID: Final = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_WHOLE_NUMBER = re.compile(r"(-?)0*([0-9]+)")
 _is_uuid = re.compile(_UUID).fullmatch
 
 
@@ -55,21 +55,26 @@ def _instant(given: object) -> datetime:
     if isinstance(given, str) and _DAY.match(given):
         try:
             instant = datetime.fromisoformat(given)
-        except ValueError:
-            instant = None
-        if instant is not None and instant.tzinfo is not None:
-            return instant
+            if instant.tzinfo is not None:
+                # In UTC, the calendar's first and last hours may lie outside of it.
+                return instant.astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
     raise PydanticCustomError(
         "invalid_date_time", "Give a date and time with its UTC offset, as 2026-01-31T09:00:00Z."
     )
 
 
 def _page_size(given: object) -> int:
-    if not isinstance(given, str) or not _WHOLE_NUMBER.fullmatch(given):
+    found = _WHOLE_NUMBER.fullmatch(given) if isinstance(given, str) else None
+    if found is None:
         raise PydanticCustomError("not_a_number", "Give a whole number of items.")
-    if int(given) < 1:
+    sign, digits = found.groups()
+    # Four digits say as much as a thousand, which Python would refuse to read.
+    number = int(digits[:4])
+    if sign or number < 1:
         raise PydanticCustomError("out_of_range", "A page holds at least one item.")
-    return min(int(given), MAX_PAGE)
+    return min(number, MAX_PAGE)
 
 
 def _uuid(text: str) -> str:

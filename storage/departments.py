@@ -96,7 +96,7 @@ def update(
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    """Remove a department that nobody belongs to, archived people included.
+    """Remove a department that nobody belongs to; archived people, who cannot be moved, leave it.
 
     Raises NotFound, InsufficientRole or InUse; then nothing has changed.
     """
@@ -106,6 +106,10 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     places = {"organisation_id": by.organisation_id, "department_id": department.id}
     if tx.first(_anybody, **places) is not None:
         raise InUse(f"Somebody still belongs to {department.name}; move them first.")
+    for row in tx.all(_archived_members, **places):
+        former = rows.user(row)
+        after = former._replace(department_id=None)
+        people_rows.save(tx, former, after, "user.updated", by=by, now=now)
     if not tx.change(_delete, **places):
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.deleted", department, None, by=by, now=now)
@@ -185,8 +189,21 @@ def _departments(organisation_id: Place, after_id: Place | None, limit: Place) -
 def _anybody(organisation_id: Place, department_id: Place) -> Select:
     return (
         UserRow.select(UserRow.id)
-        .where(UserRow.organisation_id == organisation_id, UserRow.department_id == department_id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.department_id == department_id,
+            UserRow.status != "archived",
+        )
         .limit(1)
+    )
+
+
+@compiled
+def _archived_members(organisation_id: Place, department_id: Place) -> Select:
+    return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.department_id == department_id,
+        UserRow.status == "archived",
     )
 
 

@@ -127,8 +127,9 @@ def edit(
 ) -> LeaveRequest:
     """Change a pending request's dates, halves or note; recounted and checked anew.
 
-    ``changes`` holds only what was sent. By its owner, admins and owners. Raises NotFound,
-    InvalidTransition and whatever ``submit`` raises; then nothing has changed.
+    ``changes`` holds only what was sent; where they change nothing, nobody is told. By its owner,
+    admins and owners. Raises NotFound, InvalidTransition and whatever ``submit`` raises; then
+    nothing has changed.
     """
     unknown = changes.keys() - {"start_date", "end_date", "start_half_day", "end_half_day", "note"}
     if unknown:
@@ -153,6 +154,8 @@ def edit(
         counted_halves=found.counted_halves,
         note=found.note,
     )
+    if after == before:
+        return before
     return _step(tx, "edit", before, after, subject, by=by, now=now)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
 from peewee import JOIN, Select, Tuple, fn
 
-from storage import approvers, fields, leave_rows, reference, rows
+from storage import approvers, fields, leave_rows, people_rows, reference, rows
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -64,7 +64,8 @@ def page(
 ) -> Page[LeaveRequest]:
     """The caller's own requests; for admins and owners everybody's.
 
-    Raises InsufficientRole when somebody else asks for another's, UnusableCursor.
+    Raises InsufficientRole when somebody else asks for another's, NotFound for a filter's id that
+    is nobody's, UnusableCursor.
     """
     return _page_as(rows.leave_request, tx, page, by, filters)
 
@@ -84,6 +85,8 @@ def _page_as(
         if user_id not in (None, by.user_id):
             raise InsufficientRole("admin")
         user_id = by.user_id
+    _check_user(tx, user_id, by)
+    _check_known(tx, asked, by)
     first_day, last_day = asked.get("first_day"), asked.get("last_day")
     sort = asked.get("sort", "-created_at")
     filters: dict[str, Any] = {
@@ -121,8 +124,10 @@ def visible(
 ) -> Page[LeaveRequest]:
     """What the caller may see, newest first: his own, what he may decide on or did; admins all.
 
-    ``starts_after`` and ``starts_before`` leave out the day itself. Raises UnusableCursor.
+    ``starts_after`` and ``starts_before`` leave out the day itself. Raises NotFound for a
+    ``user_id`` that is nobody's, UnusableCursor.
     """
+    _check_user(tx, user_id, by)
     filters: dict[str, Any] = {
         "status": status,
         "user_id": user_id,
@@ -158,6 +163,24 @@ def awaiting(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Pag
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.leave_request, _keys["created_at"], *bound_to)
+
+
+def _check_user(tx: Transaction, user_id: str | None, by: Caller) -> None:
+    if user_id in (None, by.user_id):
+        return
+    if people_rows.find(tx, by.organisation_id, str(user_id)) is None:
+        raise NotFound("user")
+
+
+def _check_known(tx: Transaction, asked: Filters, by: Caller) -> None:
+    leave_type_id, department_id = asked.get("leave_type_id"), asked.get("department_id")
+    if leave_type_id is None and department_id is None:
+        return
+    known = reference.of_organisation(tx, by.organisation_id)
+    if leave_type_id is not None and leave_type_id not in known.leave_types:
+        raise NotFound("leave type")
+    if department_id is not None and department_id not in known.departments:
+        raise NotFound("department")
 
 
 def _today(tx: Transaction, by: Caller, now: datetime) -> date:

@@ -43,6 +43,9 @@ def position(tx: Transaction, page: PageOf, *bound_to: object) -> list[Any] | No
         raw = base64.urlsafe_b64decode(page.cursor.encode("ascii"))
     except (binascii.Error, UnicodeEncodeError) as error:
         raise UnusableCursor from error
+    # Decoding passes over characters outside the alphabet, so an altered text may mean the same.
+    if base64.urlsafe_b64encode(raw).decode() != page.cursor:
+        raise UnusableCursor
     signature, payload = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
     if not tx.secrets.is_signed(_message(payload, bound_to), signature):
         raise UnusableCursor

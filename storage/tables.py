@@ -488,7 +488,6 @@ class NoticeRow(Model):  # type: ignore[misc]
     attempts = IntegerField()
     due_at = BigIntegerField()
     claim_id = CharField(36, null=True)
-    claimed_until = BigIntegerField(null=True)
     last_error = TextField(null=True)
     created_at = BigIntegerField()
     settled_at = BigIntegerField(null=True)

@@ -80,7 +80,7 @@ OPERATIONS = (
         query=ListOfLeave,
         result=PagedLeaveListing | LeaveListing,
         is_long=True,
-        refusals=(errors.UnusableCursor,),
+        refusals=(errors.UnusableCursor, errors.NotFound),
     ),
     Operation(
         method="POST",

@@ -69,7 +69,7 @@ OPERATIONS = (
         scope="leave:read",
         query=ListOfLeaveRequests,
         result=Listing[LeaveRequestRecord],
-        refusals=(errors.UnusableCursor, errors.InsufficientRole),
+        refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
     ),
     Operation(
         method="POST",

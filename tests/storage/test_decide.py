@@ -85,6 +85,21 @@ def test_an_edit_is_counted_anew_and_may_keep_its_own_days(database: Database) -
     assert (edited.total_half_days, edited.status, edited.version) == (3, "pending", 2)
 
 
+def test_an_edit_that_changes_nothing_is_no_change(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada, note="At the sea")
+    entries = database.read_now(audit.entries, PageOf(), by=acme.caller)
+
+    for changes in ({}, {"note": "At the sea", "end_date": request.end_date}):
+        edited = database.write_now(
+            leave.edit, request.id, changes, by=caller_for(acme, ada), now=NOW
+        )
+        assert edited == request
+
+    assert database.read_now(audit.entries, PageOf(), by=acme.caller) == entries
+
+
 def test_an_edit_cannot_move_onto_other_leave(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)

@@ -19,6 +19,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    type_id,
 )
 
 
@@ -120,6 +121,42 @@ def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
     known = [request.id for request in before.items]
     assert [found for found in met if found in known] == known[: len(met)]
     assert len(set(met)) == len(met)
+
+
+def test_a_filter_by_what_is_nobodys_is_refused(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    ada, stranger = a_person(database, acme), a_person(database, other)
+    ours, theirs = a_department(database, acme), a_department(database, other)
+
+    for filters in (
+        {"user_id": stranger.id},
+        {"leave_type_id": type_id(database, other)},
+        {"department_id": theirs.id},
+    ):
+        with pytest.raises(NotFound):
+            database.read_now(leave_reading.page, PageOf(), by=acme.caller, **filters)
+    for by in (acme.caller, caller_for(acme, ada)):
+        with pytest.raises(NotFound):
+            database.read_now(
+                leave_reading.visible, PageOf(), by=by, now=NOW, user_id=stranger.id
+            )
+
+    known = {"user_id": ada.id, "leave_type_id": type_id(database, acme), "department_id": ours.id}
+    found = database.read_now(leave_reading.page, PageOf(), by=acme.caller, **known)
+    assert found.items == []
+
+
+def test_a_cursor_with_anything_added_is_unusable(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    for day in (3, 4):
+        a_request(database, acme, ada, start_date=date(2026, 8, day))
+    cursor = database.read_now(leave_reading.page, PageOf(1), by=acme.caller).next_cursor
+    assert cursor is not None
+
+    for altered in (f"{cursor}=", f"{cursor}!", f" {cursor}", f"{cursor[:5]}\n{cursor[5:]}"):
+        with pytest.raises(UnusableCursor):
+            database.read_now(leave_reading.page, PageOf(1, altered), by=acme.caller)
 
 
 def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -> None:
