@@ -107,6 +107,13 @@ class WebhookWithSecretRecord(WebhookRecord):
     secret: str
 
 
+class PingRecord(TypedDict):
+    """A ping on its way; `id` is its `webhook-id`."""
+
+    id: Id
+    type: str
+
+
 class ApiKeyWithSecretRecord(ApiKeyRecord):
     """An API key with its value, shown this once."""
 

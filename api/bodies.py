@@ -27,6 +27,9 @@ CountryCode = Annotated[
 ]
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]
 Url = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), NO_NUL]
+ClockTime = Annotated[
+    str, Field(max_length=5, description="`HH:MM`; half-days in calendars go by it."), NO_NUL
+]
 Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 KeyName = Annotated[str, Field(max_length=100), NO_NUL]
 Events = Annotated[
@@ -128,6 +131,9 @@ class OrganisationChanges(Body):
     leave_year_start_month: int = ABSENT
     leave_year_start_day: int = ABSENT
     default_leave_allowance: Annotated[Days, Field(description="Days a year.")] = ABSENT
+    day_starts_at: ClockTime = ABSENT
+    midday_at: ClockTime = ABSENT
+    day_ends_at: ClockTime = ABSENT
 
     def sent(self) -> dict[str, Any]:
         return in_half_days(super().sent(), "default_leave_allowance")

@@ -12,6 +12,8 @@ from typing import Final, Generic, TypeVar
 
 import structlog
 
+from storage.errors import DatabaseUnavailable
+
 Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
 
@@ -46,27 +48,34 @@ class Dispatcher(Generic[Work, Outcome]):
         self._done: asyncio.Queue[tuple[Work, Outcome]] = asyncio.Queue()
         self._attempts: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
+        self._is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
         """Begin on the running event loop; what is due already is taken at once."""
         self._loop = asyncio.get_running_loop()
         self._loops = [
-            asyncio.create_task(self._forever(self._take), name=f"{self.name}-take"),
-            asyncio.create_task(self._forever(self._record), name=f"{self.name}-record"),
+            asyncio.create_task(self._take_until_stopped(), name=f"{self.name}-take"),
+            asyncio.create_task(self._record_for_ever(), name=f"{self.name}-record"),
         ]
         self._woken.set()
 
     def wake(self) -> None:
         """Look for work soon. Safe from any thread, and for nothing when there is none."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._woken.set)
+        if self._loop is not None:
+            # The loop may be closed at any moment, and then there is nobody left to wake.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._woken.set)
 
     async def stop(self) -> None:
         """Claim no more, give what is in flight up to 20 seconds, and record what came of it."""
         if not self._loops:
             return
         taking, recording = self._loops
+        self._is_stopping = True
+        self._woken.set()
+        # Not cancelled at once: a claim under way would be nobody's until its lease ends.
+        await asyncio.wait({taking}, timeout=DRAIN_SECONDS)
         await _cancelled(taking)
         if self._attempts:
             await asyncio.wait(self._attempts, timeout=DRAIN_SECONDS)
@@ -77,17 +86,26 @@ class Dispatcher(Generic[Work, Outcome]):
                 await self._done.join()
         await _cancelled(recording)
 
-    async def _forever(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def _take_until_stopped(self) -> None:
+        while not self._is_stopping:
+            await self._outlived(self._take)
+
+    async def _record_for_ever(self) -> None:
         while True:
-            try:
-                await step()
-            except Exception:  # noqa: BLE001  # the loop outlives whatever a step meets
-                _log.exception("dispatcher.step_failed", dispatcher=self.name)
-                await asyncio.sleep(1)
+            await self._outlived(self._record)
+
+    async def _outlived(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except Exception:  # noqa: BLE001  # the loop outlives whatever a step meets
+            _log.exception("dispatcher.step_failed", dispatcher=self.name)
+            await asyncio.sleep(1)
 
     async def _take(self) -> None:
         await self._woken.wait()
         self._woken.clear()
+        if self._is_stopping:
+            return
         free = self._in_flight - len(self._attempts)
         if free <= 0:
             return  # A finished attempt wakes us.
@@ -112,6 +130,11 @@ class Dispatcher(Generic[Work, Outcome]):
             done.append(self._done.get_nowait())
         try:
             await self._settle(done)
+        except DatabaseUnavailable:
+            # What was done was done: it is recorded later rather than done again.
+            for result in done:
+                self._done.put_nowait(result)
+            raise
         finally:
             for _ in done:
                 self._done.task_done()

@@ -124,6 +124,8 @@ class FragmentCache:
         self.holiday = lru_cache(max_events)(render_holiday)
 
 
+# Programs ask for a feed every few minutes, and its head never changes.
+@lru_cache(2_000)
 def _head(feed: Feed) -> bytes:
     calendar = Calendar()
     calendar.add("prodid", PRODID)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 import structlog
 
 from storage import access
 from storage.access import Recognised
-from storage.database import Database
+from storage.database import Database, Transaction
 from storage.errors import DatabaseUnavailable
+
+# How long uses are gathered before they are written.
+GATHERING_SECONDS: Final = 1.0
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 
@@ -35,10 +40,17 @@ class KeyUse:
             self._writing = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
+        # Many keys' first uses of a minute come at once; they share a transaction.
+        await asyncio.sleep(GATHERING_SECONDS)
         uses, self._unwritten = self._unwritten, {}
-        for key_id, (organisation_id, now) in list(uses.items()):
-            try:
-                await self._database.write(access.touch, organisation_id, key_id, now=now)
-            except DatabaseUnavailable as error:
-                # The next use of the key is noted again.
-                _log.warning("key use not kept", key_id=key_id, error=str(error))
+        try:
+            await self._database.write(_touch_all, uses)
+        except DatabaseUnavailable as error:
+            # The next use of each key is noted again.
+            _log.warning("key uses not kept", keys=len(uses), error=str(error))
+
+
+def _touch_all(tx: Transaction, uses: Mapping[str, tuple[str, datetime]]) -> None:
+    # In one order, so that two processes never wait for each other.
+    for key_id, (organisation_id, now) in sorted(uses.items()):
+        access.touch(tx, organisation_id, key_id, now=now)

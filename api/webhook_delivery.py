@@ -168,6 +168,8 @@ class Sender:
 
     async def _send(self, attempt: Attempt, now: datetime, answer: _Answer) -> str | None:
         """Fill the answer in as far as it comes; the word for what stopped it, if something did."""
+        if not attempt.secrets:
+            return "secret_unreadable"  # Nothing leaves unsigned.
         try:
             check_webhook_url(attempt.url, allow_private=self._allow_private)
         except InvalidInput as refusal:

@@ -13,6 +13,7 @@ from bot import ids
 from bot.views import words
 from bot.views.request_form import FIELDS
 from storage import errors
+from storage.deliveries import WebhookDisabled
 from storage.errors import InvalidInput, Refusal
 from storage.feeds import TooManyFeeds
 from storage.joining import NotAMember
@@ -81,6 +82,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     ChangedMeanwhile: lambda _: "Somebody changed this at the same moment. Please try again.",
     TooManyFeeds: _detail,
     TooManyWebhooks: _detail,
+    WebhookDisabled: _detail,
 }
 
 

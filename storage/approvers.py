@@ -70,6 +70,40 @@ def awaits(candidate: Any, requester: Any, department: Any, today: Any) -> Any:
     )
 
 
+def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
+    """The ids of all whose leave could await that person, admins and owners aside.
+
+    ``awaits`` decides; this spares looking at everybody in the organisation.
+    """
+    report, member, colleague, viewer = (UserRow.alias() for _ in range(4))
+    reports = report.select(report.id).where(
+        report.organisation_id == organisation_id, report.manager_id == viewer_id
+    )
+    members = (
+        member.select(member.id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, DepartmentRow.manager_id == viewer_id)
+    )
+    colleagues = (
+        colleague.select(colleague.id)
+        .join(
+            viewer,
+            on=(viewer.organisation_id == organisation_id)
+            & (viewer.department_id == colleague.department_id),
+        )
+        .where(
+            colleague.organisation_id == organisation_id,
+            viewer.id == viewer_id,
+            viewer.role == "approver",
+        )
+    )
+    return reports.union_all(members).union_all(colleagues)
+
+
 def _is_away(user: Any, today: Any) -> Any:
     leave = LeaveRequestRow.alias()
     return fn.EXISTS(

@@ -12,11 +12,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 from peewee import Expression, Select, Tuple, Update, fn
 
-from storage import webhooks
+from storage import locks, outbox, webhooks
 from storage.compiled import Place, compiled, milliseconds
 from storage.database import Transaction
+from storage.errors import Conflict
 from storage.ids import new_id
+from storage.secrets import InvalidToken
 from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
+from storage.values import Caller
 
 # Waits after the 1st, 2nd … failed attempt, about 75 hours in all.
 # Source: Standard Webhooks 1.0, "Deliverability and reliability"; contract 9.
@@ -29,12 +32,16 @@ Verdict = Literal["delivered", "retry", "gone"]
 
 
 class Delivery(NamedTuple):
-    """One event on its way to one endpoint; ``body`` and ``event_id`` are the same every time."""
+    """One event on its way to one endpoint; ``body`` and ``event_id`` are the same every time.
+
+    ``secrets`` is empty when no key of this deployment decrypts the endpoint's.
+    """
 
     organisation_id: str
     id: str
     webhook_id: str
     event_id: str
+    event_type: str
     attempts: int
     claim_id: str
     url: str
@@ -58,6 +65,26 @@ class Outcome(NamedTuple):
     at_least_60_seconds: bool
 
 
+class WebhookDisabled(Conflict):
+    """Nothing is sent to an endpoint that is switched off."""
+
+    code = "webhook_disabled"
+    title = "The webhook is switched off."
+
+    def __init__(self) -> None:
+        super().__init__("Switch the webhook on first: PATCH it with `is_active` true.")
+
+
+def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:
+    """Send a `ping` to an endpoint, once; the id that it travels under.
+
+    Raises InsufficientRole, NotFound or WebhookDisabled.
+    """
+    if not webhooks.get(tx, webhook_id, by=by).is_active:
+        raise WebhookDisabled
+    return outbox.ping(tx, by.organisation_id, webhook_id, now=now)
+
+
 def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[Delivery]:
     """Take up to ``limit`` due deliveries for a minute, those due longest first.
 
@@ -75,22 +102,13 @@ def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[
     secrets: dict[str, list[str]] = {}
     deliveries = []
     for row in tx.all(_claimed, claim_id=claim_id):
-        organisation_id, delivery_id, webhook_id, event_id, attempts, url, body = row[:7]
+        webhook_id, url, body = row[2], row[6], bytes(row[7])
         if webhook_id not in secrets:
-            secrets[webhook_id] = webhooks.decrypted_secrets(tx, row[7:], now=now)
-        deliveries.append(
-            Delivery(
-                organisation_id,
-                delivery_id,
-                webhook_id,
-                event_id,
-                attempts,
-                claim_id,
-                url,
-                bytes(body),
-                secrets[webhook_id],
-            )
-        )
+            try:
+                secrets[webhook_id] = webhooks.decrypted_secrets(tx, row[8:], now=now)
+            except InvalidToken:  # One endpoint's trouble must not keep the others' deliveries.
+                secrets[webhook_id] = []
+        deliveries.append(Delivery(*row[:6], claim_id, url, body, secrets[webhook_id]))
     return deliveries
 
 
@@ -103,11 +121,15 @@ def settle(
 ) -> None:
     """Record what came of attempts: delivered, tried again later, or given up.
 
-    ``jitter`` is between 0.8 and 1.2. Whoever lost his claim meanwhile changes nothing.
+    ``jitter`` is between 0.8 and 1.2. Whoever lost his claim meanwhile changes nothing. An answer
+    of 410 from where the endpoint was before says nothing of where it is now.
     """
     for delivery, outcome in outcomes:
         attempts = delivery.attempts + 1
-        gives_up = outcome.verdict == "gone" or attempts > len(RETRY_AFTER_SECONDS)
+        is_gone = outcome.verdict == "gone" and _is_still_at(tx, delivery)
+        # Whoever asked for a ping looks at what came of it, and asks again.
+        is_last = attempts > len(RETRY_AFTER_SECONDS) or delivery.event_type == outbox.PING
+        gives_up = is_gone or is_last
         changes: dict[str, Any] = {
             "attempts": attempts,
             "last_status_code": outcome.status_code,
@@ -131,7 +153,7 @@ def settle(
         )
         if settled:
             _record_attempt(tx, delivery, outcome, now)
-        if outcome.verdict == "gone":
+        if settled and is_gone:
             webhooks.disable(tx, delivery.organisation_id, delivery.webhook_id, GONE, now=now)
 
 
@@ -160,6 +182,12 @@ def _record_attempt(tx: Transaction, delivery: Delivery, outcome: Outcome, now: 
         duration_milliseconds=outcome.duration_ms,
         answer_excerpt=outcome.response_excerpt,
     )
+
+
+def _is_still_at(tx: Transaction, delivery: Delivery) -> bool:
+    """Whether the endpoint has the URL that was tried; that does not change meanwhile."""
+    row = tx.first(_url, organisation_id=delivery.organisation_id, webhook_id=delivery.webhook_id)
+    return row is not None and row[0] == delivery.url
 
 
 def oldest_due_at(tx: Transaction) -> int | None:
@@ -214,6 +242,14 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
 
 
 @compiled
+def _url(organisation_id: Place, webhook_id: Place, engine: str) -> Select:
+    query = WebhookRow.select(WebhookRow.url).where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
+    return locks.held(query, engine)
+
+
+@compiled
 def _claimed(claim_id: Place) -> Select:
     return (
         DeliveryRow.select(
@@ -221,6 +257,7 @@ def _claimed(claim_id: Place) -> Select:
             DeliveryRow.id,
             DeliveryRow.webhook_id,
             DeliveryRow.event_id,
+            DeliveryRow.event_type,
             DeliveryRow.attempts,
             WebhookRow.url,
             EventRow.body,

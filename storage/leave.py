@@ -37,6 +37,7 @@ from storage.errors import (
     InvalidTransition,
     NotFound,
     OwnRequest,
+    Unauthenticated,
 )
 from storage.ids import new_id
 from storage.reference import Reference
@@ -68,12 +69,14 @@ class _Subject(NamedTuple):
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
     """Ask for leave for oneself; pending, or approved where nobody needs to or could approve.
 
-    Raises InvalidInput, OverlappingLeave or InsufficientAllowance; then nothing has changed.
-    Source: contract 4.
+    Raises InvalidInput, OverlappingLeave or InsufficientAllowance, Unauthenticated when the person
+    was switched off since he was recognised; then nothing has changed. Source: contract 4.
     """
     if by.user_id is None:
         raise InsufficientRole("member")
     subject = _subject(tx, by.organisation_id, by.user_id, now)
+    if subject.user.status in ("deactivated", "archived"):
+        raise Unauthenticated
     found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
     deciders = (
         approvers.of_person(tx, by.organisation_id, by.user_id, today=subject.today)

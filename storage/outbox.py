@@ -28,6 +28,8 @@ NoticeKind = Literal["approval_card", "requester_notice"]
 # Names of the dispatchers that a commit wakes.
 WEBHOOKS: Final = "webhooks"
 NOTICES: Final = "notices"
+# The one event that nobody subscribes to: it is asked for.
+PING: Final = "ping"
 
 
 class EventData(LeaveRequestRecord):
@@ -45,6 +47,21 @@ class EventBody(TypedDict):
     type: str
     timestamp: datetime
     data: EventData
+
+
+class PingData(TypedDict):
+    """Whose webhook is tried."""
+
+    organisation_id: str
+    webhook_id: str
+
+
+class PingBody(TypedDict):
+    """What a test sends (contract 9)."""
+
+    type: str
+    timestamp: datetime
+    data: PingData
 
 
 def announce(
@@ -68,7 +85,6 @@ def announce(
     if not receivers:
         return
     organisation_id = reference.organisation.id
-    event_id = new_id(now)
     leave_type = reference.leave_types[request.leave_type_id]
     data: EventData = {
         **records.leave_request(request),
@@ -78,32 +94,66 @@ def announce(
         "leave_type": records.leave_type(leave_type),
     }
     body: EventBody = {"type": event_type, "timestamp": now, "data": data}
+    _enqueue(
+        tx,
+        organisation_id,
+        body,
+        [webhook.id for webhook in receivers],
+        leave_request_id=request.id,
+        sequence=request.version,
+        now=now,
+    )
+
+
+def ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime) -> str:
+    """Queue a `ping` for one webhook, whatever it subscribes to; the event's id."""
+    body: PingBody = {
+        "type": PING,
+        "timestamp": now,
+        "data": {"organisation_id": organisation_id, "webhook_id": webhook_id},
+    }
+    return _enqueue(tx, organisation_id, body, [webhook_id], now=now)
+
+
+def _enqueue(
+    tx: Transaction,
+    organisation_id: str,
+    body: EventBody | PingBody,
+    webhook_ids: Iterable[str],
+    *,
+    leave_request_id: str | None = None,
+    sequence: int = 0,
+    now: datetime,
+) -> str:
+    """Freeze the body and put one delivery of it in each webhook's queue."""
+    event_id = new_id(now)
     tx.insert(
         EventRow,
         organisation_id=organisation_id,
         id=event_id,
-        type=event_type,
-        leave_request_id=request.id,
-        sequence=request.version,
+        type=body["type"],
+        leave_request_id=leave_request_id,
+        sequence=sequence,
         body=orjson.dumps(body, option=orjson.OPT_UTC_Z),
         created_at=now,
     )
-    for webhook in receivers:
+    for webhook_id in webhook_ids:
         tx.insert(
             DeliveryRow,
             organisation_id=organisation_id,
             id=new_id(now),
-            webhook_id=webhook.id,
+            webhook_id=webhook_id,
             event_id=event_id,
-            event_type=event_type,
-            leave_request_id=request.id,
-            sequence=request.version,
+            event_type=body["type"],
+            leave_request_id=leave_request_id,
+            sequence=sequence,
             status="pending",
             attempts=0,
             due_at=now,
             created_at=now,
         )
     tx.wake(WEBHOOKS)
+    return event_id
 
 
 def notify(

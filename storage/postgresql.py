@@ -72,7 +72,9 @@ class PostgresqlDatabase(Database):
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        return self._until_it_answers(lambda: use_case(self._transaction(), *args, **kwargs))
+        return self._until_it_answers(
+            lambda: use_case(self._transaction(self.reference_cache), *args, **kwargs)
+        )
 
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -87,7 +89,9 @@ class PostgresqlDatabase(Database):
     def _write_once(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        tx = self._transaction()
+        # What is read in here is everybody's only once it is committed.
+        known = self.reference_cache.copy()
+        tx = self._transaction(known)
         connection = self._connection()
         connection.execute("BEGIN")
         try:
@@ -104,6 +108,7 @@ class PostgresqlDatabase(Database):
             raise DatabaseUnavailable("The connection was lost during COMMIT.") from error
         if ended.statusmessage != "COMMIT":
             raise RuntimeError("The use case went on after an error that undid its transaction.")
+        self.reference_cache.update(known)
         self._wake(tx.woken)
         return result
 
@@ -142,11 +147,9 @@ class PostgresqlDatabase(Database):
             self._connections.remove(connection)
             connection.close()
 
-    def _transaction(self) -> Transaction:
+    def _transaction(self, known: dict[str, Any]) -> Transaction:
         cursor = self._connection().cursor()
-        return Transaction(
-            partial(_execute, cursor), self.engine, self.secrets, self.reference_cache
-        )
+        return Transaction(partial(_execute, cursor), self.engine, self.secrets, known)
 
 
 def _execute(cursor: psycopg.Cursor[Any], sql: str, values: list[Any]) -> psycopg.Cursor[Any]:

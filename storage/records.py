@@ -142,6 +142,9 @@ class OrganisationRecord(TypedDict):
     leave_year_start_month: int
     leave_year_start_day: int
     default_leave_allowance: Days
+    day_starts_at: str
+    midday_at: str
+    day_ends_at: str
     created_at: datetime
 
 
@@ -315,6 +318,9 @@ def organisation(value: Organisation) -> OrganisationRecord:
         "leave_year_start_month": value.leave_year_start_month,
         "leave_year_start_day": value.leave_year_start_day,
         "default_leave_allowance": days(value.default_leave_allowance_half_days),
+        "day_starts_at": value.day_starts_at,
+        "midday_at": value.midday_at,
+        "day_ends_at": value.day_ends_at,
         "created_at": value.created_at,
     }
 

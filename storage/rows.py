@@ -43,6 +43,11 @@ def instant(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
+@lru_cache(maxsize=16_384)
+def _instant_in_json(milliseconds: int) -> Any:
+    return orjson.dumps(instant(milliseconds), option=orjson.OPT_UTC_Z).decode().strip('"')
+
+
 def instant_or_none(milliseconds: int | None) -> datetime | None:
     return None if milliseconds is None else instant(milliseconds)
 
@@ -179,7 +184,7 @@ def leave_request_record(row: Sequence[Any]) -> LeaveRequestRecord:
         "user_id": user_id,
         "leave_type_id": leave_type_id,
         "status": status,
-        # Text is what they become in JSON.
+        # Dates and instants are text, which is what they become in JSON.
         "start_date": start_date,
         "end_date": end_date,
         "start_half_day": start_half_day,
@@ -187,11 +192,11 @@ def leave_request_record(row: Sequence[Any]) -> LeaveRequestRecord:
         "total_days": records.days(total_half_days),
         "note": note,
         "decided_by": decided_by,
-        "decided_at": None if decided_at is None else instant(decided_at),
+        "decided_at": None if decided_at is None else _instant_in_json(decided_at),
         "decision_reason": decision_reason,
-        "cancelled_at": None if cancelled_at is None else instant(cancelled_at),
-        "created_at": instant(created_at),
-        "updated_at": instant(updated_at),
+        "cancelled_at": None if cancelled_at is None else _instant_in_json(cancelled_at),
+        "created_at": _instant_in_json(created_at),
+        "updated_at": _instant_in_json(updated_at),
         "version": version,
     }
 

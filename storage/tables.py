@@ -114,7 +114,8 @@ class UserRow(Model):  # type: ignore[misc]
             (("organisation_id", "slack_user_id"), True),
             (("organisation_id", "created_at", "id"), False),
             (("organisation_id", "role"), False),
-            (("organisation_id", "department_id"), False),
+            # Members of a department, and its approvers.
+            (("organisation_id", "department_id", "role"), False),
             (("organisation_id", "manager_id"), False),
         )
         constraints = [
@@ -187,6 +188,15 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
             references("users", "user_id"),
             references("leave_types", "leave_type_id"),
         ]
+
+
+# What an approver decided on stays visible to him.
+LeaveRequestRow.add_index(
+    LeaveRequestRow.organisation_id,
+    LeaveRequestRow.decided_by,
+    where=SQL("decided_by IS NOT NULL"),
+    name="leave_requests_decided",
+)
 
 
 class HolidaySetRow(Model):  # type: ignore[misc]

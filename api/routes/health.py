@@ -10,7 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.operations import Edge
-from storage import schema
+from storage import deliveries, schema
+from storage.database import Transaction
 
 PATHS: Final[dict[str, Any]] = {
     "/healthz": {
@@ -27,7 +28,11 @@ PATHS: Final[dict[str, Any]] = {
         "get": {
             "operationId": "health.readyz",
             "summary": "Whether requests can be served",
-            "description": "The database answers and has the schema of this version.",
+            "description": (
+                "The database answers and has the schema of this version. "
+                "`oldest_undelivered_seconds` is how long the webhook delivery that is due "
+                "longest has been due; one that grows means that nobody delivers."
+            ),
             "tags": ["Health"],
             "security": [],
             "responses": {
@@ -44,10 +49,18 @@ def routes(edge: Edge) -> list[Route]:
         return _json({"status": "ok"})
 
     async def readyz(_: Request) -> Response:
-        await edge.database.read_long(schema.check_schema_again)
-        return _json({"status": "ready"})
+        oldest_due_at = await edge.database.read_long(_look)
+        waiting_seconds = 0.0
+        if oldest_due_at is not None:
+            waiting_seconds = max(edge.clock().timestamp() - oldest_due_at / 1000, 0.0)
+        return _json({"status": "ready", "oldest_undelivered_seconds": round(waiting_seconds, 3)})
 
     return [Route("/healthz", healthz), Route("/readyz", readyz)]
+
+
+def _look(tx: Transaction) -> int | None:
+    schema.check_schema_again(tx)
+    return deliveries.oldest_due_at(tx)
 
 
 def _json(body: Any) -> Response:

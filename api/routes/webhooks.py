@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from api import addresses
-from api.answers import Listing, WebhookWithSecretRecord, listing
+from api.answers import Listing, PingRecord, WebhookWithSecretRecord, listing
 from api.bodies import NewWebhook, WebhookChanges
 from api.fields import Paged
 from api.operations import Answer, Call, Edge, Operation, created
-from storage import errors, records, webhooks
+from storage import deliveries, errors, records, webhooks
 from storage.database import Transaction
 from storage.records import WebhookRecord
 
@@ -47,6 +47,11 @@ def delete(tx: Transaction, call: Call) -> None:
 def rotate_secret(tx: Transaction, call: Call) -> Any:
     webhook, secret = webhooks.rotate_secret(tx, call.id, by=call.caller, now=call.now)
     return {**records.webhook(webhook), "secret": secret}
+
+
+def test(tx: Transaction, call: Call) -> Any:
+    event_id = deliveries.ping(tx, call.id, by=call.caller, now=call.now)
+    return {"id": event_id, "type": "ping"}
 
 
 OPERATIONS = (
@@ -118,6 +123,20 @@ OPERATIONS = (
         role="admin",
         kind="webhook",
         status=204,
+    ),
+    Operation(
+        method="POST",
+        path="/webhooks/{id}/test",
+        summary="Send a ping",
+        description="One signed `ping`, whatever the webhook subscribes to; never tried again.",
+        handler=test,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        kind="webhook",
+        result=PingRecord,
+        status=202,
+        refusals=(deliveries.WebhookDisabled,),
     ),
     Operation(
         method="POST",

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from api.dispatcher import Dispatcher
+from storage.errors import DatabaseUnavailable
 
 
 class Work:
@@ -140,3 +141,54 @@ def test_stopping_waits_for_what_is_in_flight_and_records_it() -> None:
     run(story)
 
     assert work.all_settled() == [(1, 10), (2, 20), (3, 30)]
+
+
+def test_what_is_being_claimed_when_it_stops_is_done_too() -> None:
+    class Slow(Work):
+        is_claiming = False
+
+        async def claim(self, limit: int) -> list[int]:
+            taken = await super().claim(limit)
+            self.is_claiming = True
+            await asyncio.sleep(0.05)
+            return taken
+
+    work = Slow(1)
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await until(lambda: work.is_claiming)
+        await doing.stop()
+
+    run(story)
+
+    assert work.all_settled() == [(1, 10)]
+
+
+def test_an_outcome_that_could_not_be_recorded_is_recorded_later() -> None:
+    class Away(Work):
+        failures = 1
+        attempts = 0
+
+        async def attempt(self, work: int) -> int:
+            self.attempts += 1
+            return await super().attempt(work)
+
+        async def settle(self, done: list[tuple[int, int]]) -> None:
+            if self.failures:
+                self.failures -= 1
+                raise DatabaseUnavailable("away")
+            await super().settle(done)
+
+    work = Away(1)
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await until(lambda: work.failures == 0)
+        await doing.stop()
+
+    run(story)
+
+    assert (work.all_settled(), work.attempts) == ([(1, 10)], 1)

@@ -49,4 +49,7 @@ def test_a_feeds_token_is_never_logged(client: Client, path: str) -> None:
 
 def test_health_needs_no_key(client: Client) -> None:
     assert client.get("/healthz").json() == {"status": "ok"}
-    assert client.get("/readyz").json() == {"status": "ready"}
+    assert client.get("/readyz").json() == {
+        "status": "ready",
+        "oldest_undelivered_seconds": 0,
+    }

@@ -56,6 +56,9 @@ def test_a_leave_type_from_creation_to_deletion(client: Client, key: str) -> Non
         "#ff8800",
     )
     assert client.patch(path, key, json={"requires_note": True}).json()["requires_note"] is True
+    for archived in (True, False):
+        change = {"is_archived": archived}
+        assert client.patch(path, key, json=change).json()["is_archived"] is archived
     taken = client.post(f"{API}/leave-types", key, json={"name": "Other", "code": "study"})
     assert (taken.status_code, taken.json()["code"]) == (409, "code_taken")
     assert client.delete(path, key).status_code == 204
@@ -200,3 +203,29 @@ def test_the_audit_trail_tells_who_did_what_in_which_request(
     assert entry["changes"]["name"] == {"before": None, "after": "Labs"}
     member = a_key(database, acme, a_person(database, acme))
     assert client.get(f"{API}/audit", member).json()["code"] == "insufficient_role"
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
+def test_a_moment_beyond_the_calendar_is_refused(client: Client, key: str, moment: str) -> None:
+    body = {"name": "payroll", "scopes": ["users:read"], "expires_at": moment}
+
+    refused = client.post(f"{API}/api-keys", key, json=body)
+
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0].items() >= {
+        "pointer": "/expires_at", "code": "invalid_date_time"
+    }.items()  # fmt: skip
+
+
+def test_the_hours_of_a_working_day_are_settings(client: Client, key: str) -> None:
+    path = f"{API}/organisation"
+
+    changed = client.patch(path, key, json={"midday_at": "12:30", "day_ends_at": "16:45"}).json()
+    refused = client.patch(path, key, json={"day_starts_at": "12:30"})
+
+    hours = [changed[name] for name in ("day_starts_at", "midday_at", "day_ends_at")]
+    assert hours == ["09:00", "12:30", "16:45"]
+    assert (refused.status_code, refused.json()["code"]) == (422, "working_hours_out_of_order")
+    for wrong in ("9:00", "24:00", "", "noon", "12:30\n"):
+        assert client.patch(path, key, json={"midday_at": wrong}).status_code == 422
+    assert client.get(path, key).json() == changed

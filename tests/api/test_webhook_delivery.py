@@ -211,6 +211,17 @@ def test_new_secret_is_32_random_bytes() -> None:
     assert len(base64.b64decode(first.removeprefix("whsec_"))) == 32
 
 
+def test_nothing_leaves_unsigned() -> None:
+    async def story() -> tuple[Outcome, int]:
+        async with receiving(status(204)) as receiver, Sender(allow_private=True) as sender:
+            outcome = await sender.attempt(Attempt(receiver.url, "msg_1", BODY, ()), NOW)
+            return outcome, len(receiver.requests)
+
+    outcome, received = asyncio.run(story())
+
+    assert (outcome.verdict, outcome.error, received) == ("retry", "secret_unreadable", 0)
+
+
 @pytest.mark.parametrize(
     ("code", "verdict", "error", "at_least_60_seconds"),
     [

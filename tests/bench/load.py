@@ -142,9 +142,9 @@ async def _run(load: Load) -> Outcome:
     await asyncio.gather(*waiting)
     seconds = time.perf_counter() - started
     cpu_share = (time.process_time() - cpu_started) / seconds
-    in_order = sorted(run.latencies)
+    in_order = sorted(run.latencies) or [0.0]
     return Outcome(
-        len(in_order),
+        len(run.latencies),
         seconds,
         in_order[len(in_order) // 2] * 1_000,
         in_order[len(in_order) * 99 // 100] * 1_000,

@@ -90,9 +90,7 @@ def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
 def test_a_cancellation_redraws_every_card(world: World) -> None:
     request = world.a_request()
 
-    world.database.write_now(
-        leave.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.database.write_now(leave.cancel, request.id, by=world.caller(ADA), now=world.clock())
     world.deliver()
 
     for who in (GRACE, HEDY):
@@ -168,9 +166,7 @@ def test_a_form_overtaken_by_another_decision_says_so(world: World) -> None:
 
 def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
     request = world.a_request()
-    world.database.write_now(
-        leave.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.database.write_now(leave.cancel, request.id, by=world.caller(ADA), now=world.clock())
 
     world.click(GRACE, ids.APPROVE)
 

@@ -128,9 +128,7 @@ def test_being_written_to_makes_nobody_active(world: World) -> None:
 def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> None:
     world.link()
     request = world.submit_over_rest()
-    world.database.write_now(
-        leave.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
 
     world.deliver()
 
@@ -180,9 +178,7 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     card = world.card(GRACE)
     world.run(lambda: world.app.workspace.client.chat_delete(channel=card.channel, ts=card.ts))
 
-    world.database.write_now(
-        leave.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
     world.deliver()
 
     assert world.cards(GRACE) == []

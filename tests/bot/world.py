@@ -141,9 +141,7 @@ class World:
             await stack.enter_async_context(self.app.running())
             if self.via == "socket":
                 serving = asyncio.create_task(
-                    slack_socket.run(
-                        self.app, self.slack.app_token, self._stop, ping_seconds=1
-                    )
+                    slack_socket.run(self.app, self.slack.app_token, self._stop, ping_seconds=1)
                 )
                 self._ready.set()
                 await serving
@@ -243,9 +241,7 @@ class World:
 
     def request(self, who: str = ADA) -> LeaveRequest:
         """The person's newest request."""
-        found = self.database.read_now(
-            leave_reading.page, PageOf(limit=1), by=self.caller(who)
-        )
+        found = self.database.read_now(leave_reading.page, PageOf(limit=1), by=self.caller(who))
         return found.items[0]
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:

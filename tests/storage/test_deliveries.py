@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from storage import deliveries, leave, webhooks
 from storage.compiled import compiled
 from storage.database import Database
 from storage.deliveries import RETRY_AFTER_SECONDS, Delivery, Outcome
+from storage.secrets import Secrets
 from storage.tables import DeliveryRow
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 
@@ -170,3 +172,72 @@ def test_processes_that_claim_at_once_never_share_a_delivery(database: Database)
         thread.join()
 
     assert len(taken) == len(set(taken)) == 40
+
+
+def test_a_410_of_the_old_url_does_not_disable_the_new_one(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    (delivery,) = claimed(database)
+    moved = {"url": "https://new.example.com/hook"}
+    database.write_now(webhooks.update, delivery.webhook_id, moved, by=acme.caller, now=NOW)
+
+    row = settled(database, delivery, GONE)
+
+    assert database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller).is_active
+    assert (row[0], row[1]) == ("pending", 1)
+
+
+def test_who_lost_his_claim_disables_nothing(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    (late,) = claimed(database)
+    (again,) = claimed(database, NOW + timedelta(seconds=60), claim_id="two")
+    settled(database, again, DELIVERED)
+
+    settled(database, late, GONE)
+
+    assert database.read_now(webhooks.get, late.webhook_id, by=acme.caller).is_active
+
+
+def test_a_secret_that_no_key_decrypts_keeps_nobody_elses_delivery(database_url: str) -> None:
+    found: list[Delivery] = []
+    for _ in range(2):
+        with closing(Database.open(database_url, Secrets.generate())) as handle:
+            acme = listening(handle)
+            a_request(handle, acme, a_person(handle, acme))
+            found = claimed(handle, NOW + timedelta(minutes=len(found)))
+
+    by_organisation = {delivery.organisation_id: len(delivery.secrets) for delivery in found}
+
+    assert len(found) == 2
+    assert by_organisation[acme.id] == 1
+    assert sorted(by_organisation.values()) == [0, 1]
+
+
+def test_a_ping_goes_to_its_webhook_alone_and_only_once(database: Database) -> None:
+    acme = listening(database, "https://example.com/one", "https://example.com/two")
+    webhook, _ = database.write_now(
+        webhooks.create,
+        "https://example.com/three",
+        ["leave_request.cancelled"],
+        by=acme.caller,
+        now=NOW,
+    )
+
+    event_id = database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+
+    (delivery,) = claimed(database)
+    assert (delivery.webhook_id, delivery.event_id) == (webhook.id, event_id)
+    assert delivery.body.startswith(b'{"type":"ping","timestamp":"2026-06-01T09:00:00Z"')
+    assert settled(database, delivery, FAILED)[0] == "failed"
+
+
+def test_a_webhook_that_is_switched_off_is_not_pinged(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
+    )
+    database.write_now(webhooks.update, webhook.id, {"is_active": False}, by=acme.caller, now=NOW)
+
+    with pytest.raises(deliveries.WebhookDisabled):
+        database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)

@@ -128,20 +128,23 @@ def test_a_filter_by_what_is_nobodys_is_refused(database: Database) -> None:
     ada, stranger = a_person(database, acme), a_person(database, other)
     ours, theirs = a_department(database, acme), a_department(database, other)
 
-    for filters in (
+    foreign: list[dict[str, Any]] = [
         {"user_id": stranger.id},
         {"leave_type_id": type_id(database, other)},
         {"department_id": theirs.id},
-    ):
+    ]
+    for filters in foreign:
         with pytest.raises(NotFound):
             database.read_now(leave_reading.page, PageOf(), by=acme.caller, **filters)
     for by in (acme.caller, caller_for(acme, ada)):
         with pytest.raises(NotFound):
-            database.read_now(
-                leave_reading.visible, PageOf(), by=by, now=NOW, user_id=stranger.id
-            )
+            database.read_now(leave_reading.visible, PageOf(), by=by, now=NOW, user_id=stranger.id)
 
-    known = {"user_id": ada.id, "leave_type_id": type_id(database, acme), "department_id": ours.id}
+    known: dict[str, Any] = {
+        "user_id": ada.id,
+        "leave_type_id": type_id(database, acme),
+        "department_id": ours.id,
+    }
     found = database.read_now(leave_reading.page, PageOf(), by=acme.caller, **known)
     assert found.items == []
 

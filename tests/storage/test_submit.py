@@ -9,11 +9,17 @@ from typing import Any
 import orjson
 import pytest
 
-from storage import audit, leave, leave_reading, webhooks
+from storage import audit, leave, leave_reading, people, webhooks
 from storage.compiled import compiled
 from storage.database import Database, Transaction
 from storage.drafts import LONGEST_NOTE, Draft
-from storage.errors import InsufficientAllowance, InvalidInput, OverlappingLeave, Refusal
+from storage.errors import (
+    InsufficientAllowance,
+    InvalidInput,
+    OverlappingLeave,
+    Refusal,
+    Unauthenticated,
+)
 from storage.pages import PageOf
 from storage.tables import DeliveryRow, EventRow, NoticeRow
 from tests.builders import (
@@ -390,3 +396,18 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
 
     assert refused == []
     assert len(database.read_now(leave_reading.page, PageOf(), by=acme.caller).items) == 1
+
+
+@pytest.mark.parametrize("switch_off", [people.archive, people.deactivate])
+def test_who_was_switched_off_after_he_was_recognised_asks_for_nothing(
+    database: Database, switch_off: Any
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    database.write_now(switch_off, ada.id, by=acme.caller, now=NOW)
+
+    with pytest.raises(Unauthenticated):
+        a_request(database, acme, ada)
+
+    assert database.read_now(everything) == [[], [], []]
+    assert database.read_now(leave_reading.page, PageOf(), by=acme.caller).items == []
