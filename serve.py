@@ -6,7 +6,6 @@ What only a server needs is imported where it is used: ``hiatus keys`` does not 
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -164,7 +163,6 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         settings = prepared({"BASE_URL": f"http://{shown_host}:{port}", **env}, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        spare_the_collector()
         database = Database.open(settings.storage.database_url, settings.storage.secrets())
         try:
             if demo:
@@ -242,16 +240,6 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
             migrate(settings.storage.database_url)
         check_schema(settings.storage.database_url)
     return settings
-
-
-def spare_the_collector() -> None:
-    """Have garbage looked for less often, and not among what the imports made.
-
-    A request makes few cycles; walking every module for them costs each request some per cent.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 def demo_banner(database: Database, base_url: str) -> str:

@@ -119,9 +119,7 @@ class Visit:
         await self.ack()
         if self.body.get("response_url"):
             message = text.escaped(sentence)
-            await self._respond(
-                text=message, response_type="ephemeral", replace_original=False
-            )
+            await self._respond(text=message, response_type="ephemeral", replace_original=False)
         elif self.is_submission:
             await self.edge.client.chat_postMessage(
                 channel=self.slack_user_id, text=text.escaped(sentence)

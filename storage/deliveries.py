@@ -102,13 +102,26 @@ def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[
     secrets: dict[str, list[str]] = {}
     deliveries = []
     for row in tx.all(_claimed, claim_id=claim_id):
-        webhook_id, url, body = row[2], row[6], bytes(row[7])
+        organisation_id, delivery_id, webhook_id, event_id, event_type, attempts = row[:6]
         if webhook_id not in secrets:
             try:
                 secrets[webhook_id] = webhooks.decrypted_secrets(tx, row[8:], now=now)
             except InvalidToken:  # One endpoint's trouble must not keep the others' deliveries.
                 secrets[webhook_id] = []
-        deliveries.append(Delivery(*row[:6], claim_id, url, body, secrets[webhook_id]))
+        deliveries.append(
+            Delivery(
+                organisation_id,
+                delivery_id,
+                webhook_id,
+                event_id,
+                event_type,
+                attempts,
+                claim_id,
+                url=row[6],
+                body=bytes(row[7]),
+                secrets=secrets[webhook_id],
+            )
+        )
     return deliveries
 
 

@@ -53,9 +53,7 @@ async def ask_reason(visit: Visit) -> None:
     await visit.ack()
     clicked = visit.clicked
     by = await identity.caller(visit)
-    card = await visit.edge.database.read(
-        _card_to_decide, clicked.value, by=by, now=visit.now
-    )
+    card = await visit.edge.database.read(_card_to_decide, clicked.value, by=by, now=visit.now)
     if card.request.status != "pending":
         refusal = InvalidTransition("declined", card.request.status, card.decided_by_name)
         await _stale(visit, clicked, by, refusal)
@@ -73,18 +71,14 @@ async def decline_with_reason(visit: Visit) -> None:
         await visit.edge.database.write(
             _decided,
             clicked,
-            lambda tx: leave.decline(
-                tx, subject.request_id, reason=reason, by=by, now=visit.now
-            ),
+            lambda tx: leave.decline(tx, subject.request_id, reason=reason, by=by, now=visit.now),
             by=by,
             visit=visit,
         )
     except InvalidInput as refusal:
         if visit.is_answered:
             raise
-        await visit.ack(
-            response_action="errors", errors={ids.REASON: errors.sentence(refusal)}
-        )
+        await visit.ack(response_action="errors", errors={ids.REASON: errors.sentence(refusal)})
         return
     except InvalidTransition as refusal:
         await visit.tell(errors.sentence(refusal))
@@ -101,15 +95,15 @@ def _decided(
     visit: Visit,
 ) -> None:
     """Decide, and learn of a card that was posted and never remembered, in one transaction."""
+    # Nothing is learnt of a request that is not there, or not this person's to see.
+    leave_reading.get(tx, clicked.value, by=by, now=visit.now)
     place = (by.organisation_id, clicked.value, str(by.user_id))
     if posted.find(tx, *place) is None:
         posted.remember(tx, *place, Posted(clicked.channel, clicked.ts), now=visit.now)
     decide(tx)
 
 
-def _card_to_decide(
-    tx: Transaction, request_id: str, *, by: Caller, now: datetime
-) -> ApprovalCard:
+def _card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
     """The request as the caller may decide on it, or as it was decided.
 
     Raises NotFound, OwnRequest or NotYourApproval, as deciding would.
@@ -135,9 +129,7 @@ async def _card(visit: Visit, request_id: str, by: Caller) -> ApprovalCard | Non
     )
 
 
-async def _stale(
-    visit: Visit, clicked: Clicked, by: Caller, refusal: InvalidTransition
-) -> None:
+async def _stale(visit: Visit, clicked: Clicked, by: Caller, refusal: InvalidTransition) -> None:
     await visit.tell(errors.sentence(refusal))
     await _redraw(visit, clicked, by)
 
@@ -150,9 +142,7 @@ async def _redraw(visit: Visit, clicked: Clicked, by: Caller) -> None:
     message = cards.message(card)
     try:
         if visit.is_submission:
-            await visit.edge.client.chat_update(
-                channel=clicked.channel, ts=clicked.ts, **message
-            )
+            await visit.edge.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
         else:
             await visit.redraw(message)
     except slack_web.FAILURES as failure:

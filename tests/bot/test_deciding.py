@@ -6,6 +6,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
+import pytest
+
 from bot import ids
 from storage import leave, people
 from storage.values import LeaveRequest
@@ -207,6 +209,16 @@ def test_who_has_nothing_to_do_with_it_decides_nothing(world: World) -> None:
 
     assert world.told(EVE) == ["There is no such request, or it is no longer yours to see."] * 2
     assert _is_untouched(world, request)
+
+
+@pytest.mark.parametrize("value", ["019e8269-4e80-7e8f-9eff-078e9174496d", "no-id"])
+def test_a_button_of_no_request_finds_none(world: World, value: str) -> None:
+    world.a_request()
+
+    world.slack.click(GRACE, world.card(GRACE), ids.APPROVE, value=value, force=True)
+    world.settled()
+
+    assert world.told(GRACE) == ["There is no such request, or it is no longer yours to see."]
 
 
 def test_nobody_decides_on_his_own_request(world: World) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,13 +97,15 @@ class Server:
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._clients: list[httpx.Client] = []
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by logged()
         self._log = ""
         self._process = subprocess.Popen(
             [sys.executable, "serve.py", "serve", "--port", str(self.port)],
             cwd=ROOT,
             env=env | {"BASE_URL": self.url},
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            # A file: a full pipe would stop a server that nobody reads from.
+            stderr=self._errors,
         )
 
     def wait_until_ready(self) -> None:
@@ -143,9 +146,10 @@ class Server:
 
     def logged(self) -> str:
         """Everything on standard error, once the process has ended."""
-        if self._process.stderr is not None and not self._process.stderr.closed:
-            self._log = self._process.stderr.read().decode()
-            self._process.stderr.close()
+        if not self._errors.closed:
+            self._errors.seek(0)
+            self._log = self._errors.read().decode()
+            self._errors.close()
         return self._log
 
 
