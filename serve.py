@@ -12,7 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 TICK_SECONDS = 1
+# As long as contract 9 keeps webhook deliveries.
+NOTICES_KEPT = timedelta(days=30)
 # How long a stopping server waits for requests under way.
 DRAIN_SECONDS = 20
 
@@ -87,7 +89,7 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notice_dispatcher(slack))
             if settings.api.scheduler_on:
-                await stack.enter_async_context(running(database, dispatchers))
+                await stack.enter_async_context(running(database, dispatchers, clock))
             yield
 
     speaks_http = settings.slack is not None and settings.slack.signing_secret is not None
@@ -124,10 +126,18 @@ def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
 
 @asynccontextmanager
 async def running(
-    database: Database, dispatchers: Sequence[Dispatcher[Any, Any]]
+    database: Database, dispatchers: Sequence[Dispatcher[Any, Any]], clock: Clock
 ) -> AsyncIterator[None]:
-    """Have the dispatchers woken by commits, and by a tick for what came due or was missed."""
+    """Have the dispatchers woken by commits, and by a tick for what came due or was missed.
+
+    What was settled long ago is pruned every hour, by each process that runs this.
+    """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+    from storage import notices
+
+    async def prune() -> None:
+        await database.write(notices.prune, before=clock() - NOTICES_KEPT, limit=10_000)
 
     scheduler = AsyncIOScheduler(
         # A stalled loop may delay a tick; it must not cost one.
@@ -137,6 +147,7 @@ async def running(
         database.on_wake(dispatcher.name, dispatcher.wake)
         dispatcher.start()
         scheduler.add_job(dispatcher.wake, "interval", seconds=TICK_SECONDS)
+    scheduler.add_job(prune, "interval", hours=1)
     scheduler.start()
     try:
         yield
@@ -218,7 +229,7 @@ async def serve_socket(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
-            await stack.enter_async_context(running(database, [notice_dispatcher(slack)]))
+            await stack.enter_async_context(running(database, [notice_dispatcher(slack)], utc_now))
         await socket.run(slack, app_token, stop)
 
 

@@ -58,7 +58,3 @@ class ListOfAuditEntries(Paged):
     last_day: Annotated[
         Day | None, Field(alias="to", description="Up to the end of this day, in UTC.")
     ] = None
-
-
-class ListOfDeliveries(Paged):
-    status: Literal["pending", "delivered", "failed"] | None = None
