@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any
 
@@ -42,6 +42,30 @@ def record(
         subject_id=subject_id,
         changes=json_text(changes_between(before or {}, after or {})),
         request_id=by.request_id,
+    )
+
+
+def record_value(
+    tx: Transaction,
+    action: str,
+    subject_type: str,
+    before: Any,
+    after: Any,
+    fields: Iterable[str],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write what became of a value with an ``id``; ``before`` or ``after`` may be None."""
+    record(
+        tx,
+        action,
+        subject_type,
+        (after or before).id,
+        by=by,
+        now=now,
+        before=before and {name: getattr(before, name) for name in fields},
+        after=after and {name: getattr(after, name) for name in fields},
     )
 
 

@@ -147,23 +147,8 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    subject = after or before
-    assert subject is not None
-    audit.record(
-        tx,
-        action,
-        "department",
-        subject.id,
-        by=by,
-        now=now,
-        before=_audited(before),
-        after=_audited(after),
-    )
+    audit.record_value(tx, action, "department", before, after, _CHECKS, by=by, now=now)
     reference.changed(tx, by.organisation_id)
-
-
-def _audited(department: Department | None) -> dict[str, Any]:
-    return {} if department is None else {name: getattr(department, name) for name in _CHECKS}
 
 
 @compiled

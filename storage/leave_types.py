@@ -279,23 +279,8 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    subject = after or before
-    assert subject is not None
-    audit.record(
-        tx,
-        action,
-        "leave_type",
-        subject.id,
-        by=by,
-        now=now,
-        before=_audited(before),
-        after=_audited(after),
-    )
+    audit.record_value(tx, action, "leave_type", before, after, _CHECKS, by=by, now=now)
     reference.changed(tx, by.organisation_id)
-
-
-def _audited(leave_type: LeaveType | None) -> dict[str, Any]:
-    return {} if leave_type is None else {name: getattr(leave_type, name) for name in _CHECKS}
 
 
 @compiled
