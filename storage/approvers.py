@@ -7,6 +7,7 @@ active, somebody else than the requester, and not on approved leave today.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -118,25 +119,24 @@ def _is_away(user: Any, today: Any) -> Any:
 
 
 def _is_present(user_id: Any, requester: Any, today: Any) -> Any:
-    user = UserRow.alias()
-    return fn.EXISTS(
-        user.select(user.id).where(
-            user.organisation_id == requester.organisation_id,
-            user.id == user_id,
-            user.id != requester.id,
-            user.status == "active",
-            ~_is_away(user, today),
-        )
-    )
+    return _is_any_present(requester, today, lambda user: (user.id == user_id,))
 
 
 def _has_present_approver(requester: Any, today: Any) -> Any:
+    return _is_any_present(
+        requester,
+        today,
+        lambda user: (user.department_id == requester.department_id, user.role == "approver"),
+    )
+
+
+def _is_any_present(requester: Any, today: Any, meant: Callable[[Any], tuple[Any, ...]]) -> Any:
+    """Whether somebody who is meant is active, not the requester, and not on leave."""
     user = UserRow.alias()
     return fn.EXISTS(
         user.select(user.id).where(
             user.organisation_id == requester.organisation_id,
-            user.department_id == requester.department_id,
-            user.role == "approver",
+            *meant(user),
             user.id != requester.id,
             user.status == "active",
             ~_is_away(user, today),
