@@ -24,6 +24,7 @@ run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
 
 test: $(DEV)  ## Run the whole suite, on SQLite and on a PostgreSQL that it starts and stops
+	-@$(BIN)/python -m tests.javascript  # Without them, the tests that need them fail and say so.
 	$(BIN)/pytest -n auto $(ARGS)
 
 install: $(DEV)  ## Make .venv with everything that the other targets need
