@@ -19,7 +19,7 @@ import typer
 
 from api.settings import ApiSettings
 from bot.settings import SlackSettings
-from storage import commands, outbox
+from storage import commands, operator_commands, outbox
 from storage.database import Database
 from storage.schema import check_schema, migrate
 from storage.settings import Environment, SettingsError, StorageSettings
@@ -274,6 +274,7 @@ def demo_banner(database: Database, base_url: str) -> str:
 def main() -> None:
     """The ``hiatus`` command."""
     app = commands.build_app(os.environ, utc_now)
+    operator_commands.add_to(app, os.environ, utc_now)
     app.command("serve")(serve_command(os.environ))
     app.command("bot")(bot_command(os.environ))
     app()

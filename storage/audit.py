@@ -32,17 +32,49 @@ def record(
     """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
     tx.insert(
         AuditRow,
-        organisation_id=by.organisation_id,
-        id=new_id(now),
-        action=action,
-        occurred_at=now,
-        actor_id=by.user_id,
-        source=by.source,
-        subject_type=subject_type,
-        subject_id=subject_id,
-        changes=json_text(changes_between(before or {}, after or {})),
-        request_id=by.request_id,
+        **_row(action, subject_type, subject_id, before or {}, after or {}, by=by, now=now),
     )
+
+
+def record_created(
+    tx: Transaction,
+    action: str,
+    subject_type: str,
+    subjects: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write that each of many subjects was made: its id and what it is."""
+    rows = [
+        _row(action, subject_type, subject_id, {}, after, by=by, now=now)
+        for subject_id, after in subjects
+    ]
+    tx.insert_all(AuditRow, rows)
+
+
+def _row(
+    action: str,
+    subject_type: str,
+    subject_id: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "organisation_id": by.organisation_id,
+        "id": new_id(now),
+        "action": action,
+        "occurred_at": now,
+        "actor_id": by.user_id,
+        "source": by.source,
+        "subject_type": subject_type,
+        "subject_id": subject_id,
+        "changes": json_text(changes_between(before, after)),
+        "request_id": by.request_id,
+    }
 
 
 def record_value(

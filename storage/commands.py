@@ -107,7 +107,8 @@ def _refuse(sentence: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _operator(organisation: Organisation) -> Caller:
+def operator(organisation: Organisation) -> Caller:
+    """Whoever has a shell on the server: nobody of the organisation, and may do everything."""
     return Caller(organisation.id, None, "owner", frozenset(SCOPES), "cli")
 
 
@@ -157,7 +158,7 @@ def _init(
         scopes=None,
         variant=1,
         expires_at=None,
-        by=_operator(organisation),
+        by=operator(organisation),
         now=now,
     )
     return organisation, owner, secret
@@ -230,12 +231,12 @@ def _create_key(tx: Transaction, /, slug: str | None, email: str, **key: Any) ->
     user = people.find_by_email(tx, organisation.id, email.strip())
     if user is None:
         raise NotFound(f"user as {email}")
-    return access.create_key(tx, for_user=user.id, by=_operator(organisation), **key)
+    return access.create_key(tx, for_user=user.id, by=operator(organisation), **key)
 
 
 def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
     """Every key with its owner's e-mail address."""
-    by = _operator(chosen_organisation(tx, slug))
+    by = operator(chosen_organisation(tx, slug))
     emails = {user.id: user.email for user in people.list_all(tx, by=by)}
     keys, cursor = access.page(tx, PageOf(_KEYS_PER_READ), by=by)
     while cursor is not None:
@@ -245,7 +246,7 @@ def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
 
 
 def _revoke_key(tx: Transaction, slug: str | None, key_id: str, *, now: datetime) -> ApiKey:
-    return access.revoke(tx, key_id, by=_operator(chosen_organisation(tx, slug)), now=now)
+    return access.revoke(tx, key_id, by=operator(chosen_organisation(tx, slug)), now=now)
 
 
 def _state(key: ApiKey, now: datetime) -> str:

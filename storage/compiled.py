@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
@@ -124,6 +125,18 @@ def sql_of(query: Any, engine: Engine) -> Statement:
 def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:
     """One row's INSERT, its places named as the columns."""
     return sql_of(table.insert({name: Place(name) for name in columns}), engine)
+
+
+# Few sizes come up: full ones, and what each table's last rows make.
+@lru_cache(maxsize=32)
+def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
+    places = [{name: Place(f"{name}_{index}") for name in columns} for index in range(rows)]
+    return sql_of(table.insert_many(places), engine)
+
+
+def inserts_of(table: Any, columns: Sequence[str], rows: int, engine: Engine) -> Statement:
+    """An INSERT of that many rows, its places named ``<column>_<index>``."""
+    return _inserts_of(table, tuple(columns), rows, engine)
 
 
 def update_of(

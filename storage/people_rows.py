@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from peewee import Select, Tuple
 
 from storage import audit, fields, locks, rows
-from storage.compiled import Place, compiled
+from storage.compiled import Place, among, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.errors import Conflict, EmailTaken
 from storage.ids import new_id
@@ -54,30 +55,54 @@ def add(
     tx: Transaction, values: dict[str, Any], status: UserStatus, *, by: Caller, now: datetime
 ) -> User:
     """Write a person whose values have been checked. Raises EmailTaken."""
-    blank: dict[str, Any] = dict.fromkeys(User._fields)
-    user = User(
-        **blank
-        | {"role": "member"}
-        | values
-        | {"id": new_id(now), "status": status}
-        | {"created_at": now, "updated_at": now, "version": 1}
-    )
+    user = _new(values, status, now)
     if find_by_email(tx, by.organisation_id, user.email) is not None:
         raise EmailTaken(user.email)
     try:
-        tx.insert(
-            UserRow,
-            organisation_id=by.organisation_id,
-            id=user.id,
-            email=user.email,
-            email_key=user.email.casefold(),
-            created_at=now,
-            **_columns(user),
-        )
+        tx.insert(UserRow, **_row(user, by))
     except DuplicateRow as error:  # Two at once: neither saw the other's address.
         raise EmailTaken(user.email) from error
     audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
     return user
+
+
+def add_all(
+    tx: Transaction,
+    people: Sequence[dict[str, Any]],
+    status: UserStatus,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write many people whose values have been checked, addresses included, and audit each.
+
+    A value's ``id`` may be given. Raises ChangedMeanwhile when an address has been taken since.
+    """
+    users = [_new(values, status, now) for values in people]
+    try:
+        tx.insert_all(UserRow, [_row(user, by) for user in users])
+    except DuplicateRow as error:
+        raise ChangedMeanwhile from error
+    made = [(user.id, audited(user)) for user in users]
+    audit.record_created(tx, "user.created", "user", made, by=by, now=now)
+
+
+def _new(values: dict[str, Any], status: UserStatus, now: datetime) -> User:
+    blank: dict[str, Any] = dict.fromkeys(User._fields)
+    given = {"role": "member", "id": values.get("id") or new_id(now)} | values
+    made = {"status": status, "created_at": now, "updated_at": now, "version": 1}
+    return User(**blank | given | made)
+
+
+def _row(user: User, by: Caller) -> dict[str, Any]:
+    return {
+        "organisation_id": by.organisation_id,
+        "id": user.id,
+        "email": user.email,
+        "email_key": user.email.casefold(),
+        "created_at": user.created_at,
+        **_columns(user),
+    }
 
 
 def save(
@@ -165,6 +190,36 @@ def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) ->
 def _user_of_email(organisation_id: Place, email_key: Place) -> Select:
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
+    )
+
+
+@compiled
+def of_emails(organisation_id: Place, email_keys: Place) -> Select:
+    """Whoever has one of the addresses, which are case-folded; whole rows."""
+    return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, among(UserRow.email_key, email_keys)
+    )
+
+
+@compiled
+def managers_of(organisation_id: Place, user_ids: Place) -> Select:
+    """Ids of the people and of their managers."""
+    return UserRow.select(UserRow.id, UserRow.manager_id).where(
+        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
+    )
+
+
+@compiled
+def active_owners(organisation_id: Place, limit: Place) -> Select:
+    """Ids of the organisation's active owners."""
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.role == "owner",
+            UserRow.status == "active",
+        )
+        .limit(limit)
     )
 
 

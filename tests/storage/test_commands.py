@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
-from storage import access, organisations, people
+from storage import access, operator_commands, organisations, people
 from storage.commands import build_app
 from storage.database import Database
 from storage.errors import Unauthenticated
@@ -28,6 +29,12 @@ ACME = [
 ]
 
 
+def _app(env: dict[str, str]) -> typer.Typer:
+    app = build_app(env, lambda: NOW)
+    operator_commands.add_to(app, env, lambda: NOW)
+    return app
+
+
 class Shell:
     """Runs commands over one SQLite file."""
 
@@ -35,7 +42,7 @@ class Shell:
         self.env = {"DATABASE_URL": f"sqlite:///{folder}/hiatus.db"}
 
     def run(self, *words: str) -> Result:
-        result = CliRunner().invoke(build_app(self.env, lambda: NOW), list(words))
+        result = CliRunner().invoke(_app(self.env), list(words))
         assert result.exception is None or isinstance(result.exception, SystemExit)
         return result
 

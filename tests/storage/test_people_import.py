@@ -1,0 +1,352 @@
+"""People from a file: what a line may say, what is refused, what is written."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage import audit, departments, people, people_file, people_import
+from storage.database import Database
+from storage.errors import InvalidInput
+from storage.pages import PageOf
+from storage.people_file import BadLines
+from storage.people_import import Imported
+from storage.values import SCOPES, Caller, User
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation
+from tests.storage.test_commands import ACME, Shell
+
+HEADER = "email,first_name,last_name,role,department,manager_email,job_title,start_date,"
+HEADER += "working_days,public_holiday_country_code,leave_allowance\n"
+
+
+def bring_in(database: Database, acme: Acme, text: str, *, is_update: bool = False) -> Imported:
+    by = Caller(acme.id, None, "owner", frozenset(SCOPES), "cli")
+    return database.write_now(
+        people_import.bring_in,
+        people_file.read(text.encode(), needed=["email"]),
+        by=by,
+        now=NOW,
+        is_update=is_update,
+        progress=lambda done: None,
+    )
+
+
+def faults(call: Any) -> list[tuple[int, str, str]]:
+    with pytest.raises(BadLines) as bad:
+        call()
+    return [(line, column, error.code) for line, column, error in bad.value.by_line]
+
+
+def everybody(database: Database, acme: Acme) -> dict[str, User]:
+    found = database.read_now(people.list_all, by=acme.caller)
+    return {user.email: user for user in found}
+
+
+def test_every_column_is_kept(database: Database) -> None:
+    acme = an_organisation(database)
+
+    done = bring_in(
+        database,
+        acme,
+        HEADER
+        + "ada@x.example,Ada,Lovelace,Admin,Engineering,grace@x.example,Analyst,2026-02-28,"
+        + '"monday, tuesday friday:am",gb-sct,12.5\n'
+        + "grace@x.example,Grace,Hopper,,Engineering,,,,,,\n",
+    )
+
+    assert done == Imported(2, 0, 0, 1)
+    found = everybody(database, acme)
+    ada, grace = found["ada@x.example"], found["grace@x.example"]
+    (made,) = database.read_now(departments.page, PageOf(9), by=acme.caller).items
+    assert (ada.department_id, grace.department_id, made.name) == (made.id, made.id, "Engineering")
+    assert (ada.manager_id, ada.role, ada.status) == (grace.id, "admin", "pending")
+    assert ada.working_days == ("monday", "tuesday", "friday:am")
+    assert (ada.public_holiday_country_code, ada.leave_allowance_half_days) == ("GB-SCT", 25)
+    assert (ada.job_title, str(ada.start_date)) == ("Analyst", "2026-02-28")
+    assert (grace.role, grace.manager_id, grace.working_days) == ("member", None, None)
+
+
+def test_each_person_and_department_is_audited_once(database: Database) -> None:
+    acme = an_organisation(database)
+    a_department(database, acme, name="Sales")
+    before = {entry.id for entry in database.read_now(audit.entries, PageOf(9), by=acme.caller)[0]}
+
+    bring_in(
+        database,
+        acme,
+        "email,first_name,last_name,department\na@x.ie,A,B,sales\nb@x.ie,A,B,Lab\n",
+    )
+
+    entries = database.read_now(audit.entries, PageOf(9), by=acme.caller).items
+    made = [entry for entry in entries if entry.id not in before]
+    assert {(entry.source, entry.actor_id) for entry in made} == {("cli", None)}
+    assert sorted(entry.action for entry in made) == [
+        "department.created",
+        "user.created",
+        "user.created",
+    ]
+    emails = {entry.changes["email"]["after"] for entry in made if "email" in entry.changes}
+    assert emails == {"a@x.ie", "b@x.ie"}
+
+
+@pytest.mark.parametrize(
+    ("content", "email"),
+    [
+        (b"\xef\xbb\xbfEmail;First Name;last-name\r\na@x.ie;\xc3\x85sa;B\r\n", "a@x.ie"),
+        ("email\tfirst_name\tlast_name\na@x.ie\tA\tB\n".encode("utf-16"), "a@x.ie"),
+        (b'email,first_name,last_name\n\n,,\n"a@x.ie","A, the\xe2\x80\x8f1st","B"\n', "a@x.ie"),
+    ],
+    ids=["bom and semicolons", "utf-16 and tabs", "quotes and blank lines"],
+)
+def test_spreadsheets_own_forms_are_read(content: bytes, email: str) -> None:
+    (line,) = people_file.read(content, needed=["email", "first_name", "last_name"])
+
+    assert line.email == email
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "part"),
+    [
+        (b"", "empty", "empty"),
+        (b"email,first_name,last_name\na@x.ie,\xe5sa,B\n", "not_utf_8", "Line 2"),
+        (b"\xff\xfee\x00m", "not_utf_16", "UTF-16"),
+        (b"e\0m\0a\0i\0l\0", "not_text", "UTF-8"),
+        (b"email,frist_name,last_name\n", "wrong_columns", "did you mean first_name?"),
+        (b"email,first_name,last_name,shoe\n", "wrong_columns", "the columns are email"),
+        (b"email,first_name\n", "wrong_columns", "last_name is missing"),
+        (b"email,Email,first_name,last_name\n", "wrong_columns", "twice"),
+        (b'email,first_name,last_name\na@x.ie,"A"x,B\n', "not_csv", "Line 2"),
+        (b'email,first_name,last_name\na@x.ie,"A,B\n', "not_csv", "Line 2"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.islower() else "",
+)
+def test_a_file_that_cannot_be_read_is_refused(content: bytes, code: str, part: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        people_file.read(content, needed=["email", "first_name", "last_name"])
+
+    assert refusal.value.code == code
+    assert part in refusal.value.detail
+
+
+def test_every_wrong_cell_of_every_line_is_reported() -> None:
+    rows = [
+        "ada,,L,boss,,x,,2026-02-30,someday,XX,400",
+        ",A,B,,,,,,,,",
+        'ok@x.ie,"two\nlines",B,,,,,,,,',
+        "a@x.ie,A,B,,,,,,,,,one,two",
+        "OK2@x.ie,A,B,,,,,,,,1e3",
+        "ok2@x.ie,A,B,,,,,,,,25,",
+        "OK2@X.ie,A\0,B",
+    ]
+
+    assert faults(lambda: people_file.read((HEADER + "\n".join(rows)).encode(), needed=[])) == [
+        (2, "email", "invalid_email"),
+        (2, "role", "unknown_role"),
+        (2, "manager_email", "invalid_email"),
+        (2, "start_date", "invalid_date"),
+        (2, "working_days", "unknown_working_day"),
+        (2, "public_holiday_country_code", "unknown_country"),
+        (2, "leave_allowance", "not_half_days"),
+        (3, "email", "required"),
+        (4, "first_name", "control_character"),
+        (6, "", "too_many_cells"),
+        (7, "leave_allowance", "not_a_number"),
+        (9, "first_name", "control_character"),
+    ]
+
+
+def test_an_address_stands_once_in_a_file() -> None:
+    text = "email\na@x.ie\nb@x.ie\nA@X.ie\n"
+
+    assert faults(lambda: people_file.read(text.encode(), needed=["email"])) == [
+        (4, "email", "repeated_email")
+    ]
+
+
+def test_what_clashes_with_the_organisation_is_reported_and_nothing_is_kept(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ada@x.ie")
+    a_person(database, acme, email="old@x.ie", status="archived")
+    a_department(database, acme, name="Twin")
+    a_department(database, acme, name="twin")
+    before = everybody(database, acme)
+    text = (
+        "email,first_name,last_name,department,manager_email\n"
+        "ADA@x.ie,A,B,,\n"
+        "b@x.ie,A,,,\n"
+        "c@x.ie,A,B,TWIN,\n"
+        "d@x.ie,A,B,,nobody@x.ie\n"
+        "e@x.ie,A,B,,old@x.ie\n"
+        "f@x.ie,A,B,,g@x.ie\n"
+        "g@x.ie,A,B,,F@x.ie\n"
+        "h@x.ie,A,B,,h@x.ie\n"
+        "i@x.ie,A,B,New,f@x.ie\n"
+    )
+
+    assert faults(lambda: bring_in(database, acme, text)) == [
+        (2, "email", "email_taken"),
+        (3, "last_name", "required"),
+        (4, "department", "ambiguous"),
+        (5, "manager_email", "not_found"),
+        (6, "manager_email", "manager_archived"),
+        (7, "manager_email", "manager_cycle"),
+        (8, "manager_email", "manager_cycle"),
+        (9, "manager_email", "manager_cycle"),
+    ]
+    assert everybody(database, acme) == before
+
+
+def test_an_update_changes_what_is_filled_in(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, email="grace@x.ie", first_name="Grace", job_title="Admiral")
+    ada = a_person(database, acme, email="ada@x.ie", manager_id=grace.id)
+    text = (
+        "email,first_name,job_title,manager_email\n"
+        # She who was managed will manage, which only the whole file makes possible.
+        "GRACE@x.ie,,,ada@x.ie\n"
+        f"ada@x.ie,Augusta,,{acme.owner.email}\n"
+        f"{acme.owner.email},Olive,,\n"
+    )
+
+    done = bring_in(database, acme, text, is_update=True)
+
+    found = everybody(database, acme)
+    assert done == Imported(0, 2, 1, 0)
+    assert (found["ada@x.ie"].first_name, found["ada@x.ie"].manager_id) == (
+        "Augusta",
+        acme.owner.id,
+    )
+    assert found["grace@x.ie"].manager_id == ada.id
+    assert (found["grace@x.ie"].job_title, found["grace@x.ie"].email) == ("Admiral", "grace@x.ie")
+
+
+def test_an_update_is_bound_by_the_same_rules(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, email="grace@x.ie")
+    ada = a_person(database, acme, email="ada@x.ie", manager_id=grace.id)
+    a_person(database, acme, email="eve@x.ie", manager_id=ada.id)
+    a_person(database, acme, email="old@x.ie", status="archived")
+    text = (
+        "email,role,manager_email,first_name\n"
+        f"{acme.owner.email},member,,\n"
+        "grace@x.ie,,eve@x.ie,\n"
+        "old@x.ie,,,New\n"
+    )
+
+    assert faults(lambda: bring_in(database, acme, text, is_update=True)) == [
+        (2, "role", "last_owner"),
+        (3, "manager_email", "manager_cycle"),
+        (4, "email", "user_archived"),
+    ]
+
+
+def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ada@x.ie")
+
+    bring_in(
+        database, acme, f"email,role\n{acme.owner.email},member\nada@x.ie,owner\n", is_update=True
+    )
+
+    found = everybody(database, acme)
+    assert (found[acme.owner.email].role, found["ada@x.ie"].role) == ("member", "owner")
+
+
+def test_ten_thousand_people_take_seconds(database: Database) -> None:
+    acme = an_organisation(database)
+    rows = [
+        f"p{number}@x.ie,P{number},Tester,member,Department {number % 40},"
+        f"{f'p{number * 7 % 5_000}@x.ie' if number % 9 else ''},,2020-01-06,,GB-ENG,25"
+        for number in range(5_000, 10_000)
+    ]
+    managers = [f"p{number}@x.ie,P,M,approver,,,,,,," for number in range(5_000)]
+
+    started = time.process_time()
+    done = bring_in(database, acme, HEADER + "\n".join(rows + managers))
+    taken = time.process_time() - started
+
+    assert (done.people_created, done.departments_created) == (10_000, 40)
+    # Idle, it is a tenth of this.
+    assert taken < 30
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path)
+    assert shell.run("migrate").exit_code == 0
+    shell.json_of(*ACME)
+    return shell
+
+
+def a_file(folder: Path, text: str) -> str:
+    path = folder / "people.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def test_the_command_prints_one_object_and_a_dry_run_changes_nothing(
+    shell: Shell, tmp_path: Path
+) -> None:
+    words = ["import", a_file(tmp_path, "email,first_name,last_name\ng@x.ie,G,H\n")]
+    words.append("--organisation=acme")
+
+    tried = shell.json_of(*words, "--dry-run")
+    done = shell.json_of(*words)
+
+    assert (tried["dry_run"], tried["people_created"]) == (True, 1)
+    assert (done["dry_run"], done["people_created"]) == (False, 1)
+    refused = shell.run(*words)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "line 2, email: g@x.ie is there already" in refused.stderr
+
+
+def test_the_command_reports_every_line(shell: Shell, tmp_path: Path) -> None:
+    text = "email,first_name,last_name\n" + "nobody,A,B\n" * 1_200
+    words = ["import", a_file(tmp_path, text), "--organisation=acme"]
+
+    for_people = shell.run(*words)
+    for_programs = shell.run(*words, "--json")
+
+    assert (for_people.exit_code, for_people.stdout) == (1, "")
+    assert for_people.stderr.count("\n") == 1_001
+    assert "1,200 errors" in for_people.stderr
+    assert for_programs.exit_code == 1
+    reported = json.loads(for_programs.stdout)
+    assert (reported["error_count"], len(reported["errors"])) == (1_200, 1_000)
+    assert reported["errors"][7]["line"] == 9
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["import"], 2),
+        (["import", "nowhere.csv", "--organisation=acme"], 2),
+        (["import", "pyproject.toml"], 2),
+        (["import", "pyproject.toml", "--organisation=acme"], 1),
+        (["slack", "link", "--team=T1"], 2),
+        (["slack", "link", "--team=nonsense", "--organisation=acme"], 1),
+        (["slack", "link", "--team=T1", "--organisation=nobody"], 1),
+    ],
+)
+def test_commands_exit_with_one_or_two(shell: Shell, words: list[str], code: int) -> None:
+    result = shell.run(*words)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr
+
+
+def test_a_workspace_is_linked_once(shell: Shell) -> None:
+    link = ["slack", "link", "--organisation=acme"]
+
+    first = shell.json_of(*link, "--team=T0123ABCD")
+    again = shell.json_of(*link, "--team=T0123ABCD")
+
+    assert first == again
+    assert first["slack_team_id"] == "T0123ABCD"
+    assert "another workspace" in shell.run(*link, "--team=T9").stderr
