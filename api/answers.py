@@ -73,6 +73,13 @@ class HolidaySetRecord(TypedDict):
     id: Id
     country_code: str
     country_name: str
+    has_regions: Annotated[
+        bool,
+        Field(
+            description="A country alone, which has regions: only its national holidays count. "
+            "`GET /countries` lists the regions."
+        ),
+    ]
     holiday_count: Annotated[int, Field(description="In this calendar year, overrides included.")]
     created_at: datetime
 

@@ -30,6 +30,7 @@ from api.routes import (
     leave_requests,
     leave_types,
     organisation,
+    public_holidays,
     users,
     webhooks,
 )
@@ -46,6 +47,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *leave_types.OPERATIONS,
     *calendar_feeds.OPERATIONS,
     *organisation.OPERATIONS,
+    *public_holidays.OPERATIONS,
     *webhooks.OPERATIONS,
     *audit.OPERATIONS,
     *api_keys.OPERATIONS,

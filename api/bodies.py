@@ -143,6 +143,18 @@ class NewHolidaySet(Body):
     country_code: CountryCode
 
 
+class NewHolidayOverride(Body):
+    date: Annotated[Day, Field(description="From 1900 to 2100.")]
+    name: Annotated[
+        Name | None,
+        Field(description="What people read; only needed where `is_holiday` is true."),
+    ] = None
+    is_holiday: Annotated[bool, Field(description="False takes a public holiday away.")] = True
+    half: Annotated[
+        HalfDay | None, Field(description="Only this half of the day; null for all of it.")
+    ] = None
+
+
 class LeaveTypeChanges(Body):
     name: Name = ABSENT
     code: Annotated[Word, Field(description="A slug, unique in the organisation.")] = ABSENT

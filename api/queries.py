@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.fields import Day, Paged, Uuid, Word
+from api.fields import Day, Paged, Query, Uuid, Word
+from storage import holiday_sets
 from storage.values import LeaveStatus, Role, UserStatus
 
 
@@ -46,6 +47,17 @@ class ListOfLeave(Paged):
     @property
     def is_paged(self) -> bool:
         return not self.model_fields_set.isdisjoint(("limit", "cursor"))
+
+
+class HolidaysOfYear(Query):
+    year: Annotated[
+        int | None,
+        Field(
+            ge=holiday_sets.EARLIEST_YEAR,
+            le=holiday_sets.LATEST_YEAR,
+            description="A calendar year; the current one where it is left out.",
+        ),
+    ] = None
 
 
 class ListOfAuditEntries(Paged):

@@ -16,6 +16,7 @@ from storage import errors
 from storage.deliveries import WebhookDisabled
 from storage.errors import InvalidInput, Refusal
 from storage.feeds import TooManyFeeds
+from storage.holiday_overrides import HolidaySetInUse, TooManyOverrides
 from storage.joining import NotAMember
 from storage.leave import NotYourApproval
 from storage.people import UserArchived
@@ -82,6 +83,8 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     ChangedMeanwhile: lambda _: "Somebody changed this at the same moment. Please try again.",
     TooManyFeeds: _detail,
     TooManyWebhooks: _detail,
+    HolidaySetInUse: _detail,
+    TooManyOverrides: _detail,
     WebhookDisabled: _detail,
 }
 

@@ -17,6 +17,7 @@ from holidays.registry import COUNTRIES
 
 from storage.days import WHOLE_DAY, Holiday
 from storage.errors import InvalidInput
+from storage.values import Country
 
 # The registry lists the alpha-2 code right after the class name; later ones are aliases (GBR, UK).
 _CLASS_NAMES: Final[Mapping[str, str]] = {entry[1]: entry[0] for entry in COUNTRIES.values()}
@@ -87,6 +88,25 @@ def regions(country: str) -> list[str]:
 def has_regions(code: str) -> bool:
     """Whether a country stands alone and has regions, so that a closer choice is possible."""
     return "-" not in code and bool(_regions(check_country(code)))
+
+
+@lru_cache(maxsize=1)
+def all_countries() -> tuple[Country, ...]:
+    """Every country, by name. The first call in a process takes most of a second."""
+    return tuple(
+        Country(
+            code,
+            country_name(code),
+            tuple((region, region_name(region)) for region in regions(code)),
+        )
+        for code in countries()
+    )
+
+
+def region_name(code: str) -> str:
+    """A region's own name: ``Scotland`` for ``GB-SCT``. Raises InvalidInput ``unknown_country``."""
+    country, _, region = check_country(code).partition("-")
+    return _region_name(country, region)
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Final
+from typing import Final, Literal
 
 from peewee import Select
 
@@ -12,15 +12,24 @@ from storage import audit, holiday_calendar, reference, rows, rules
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday
-from storage.errors import AlreadyExists
+from storage.errors import AlreadyExists, InvalidInput, NotFound
 from storage.holiday_calendar import country_name
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Reference
 from storage.tables import HolidaySetRow
-from storage.values import Caller, HolidaySet, User
+from storage.values import Caller, HalfDay, HolidayOnDate, HolidaySet, User
 
-_MASK_OF_HALF: Final[Mapping[str | None, int]] = {None: WHOLE_DAY, "am": MORNING, "pm": AFTERNOON}
+# Calendars that follow the moon are worked out for these years only.
+EARLIEST_YEAR: Final = 1900
+LATEST_YEAR: Final = 2100
+
+_MASK_OF_HALF: Final[Mapping[HalfDay | None, int]] = {
+    None: WHOLE_DAY,
+    "am": MORNING,
+    "pm": AFTERNOON,
+}
+_HALF_OF_MASK: Final = {mask: half for half, mask in _MASK_OF_HALF.items()}
 
 
 def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> HolidaySet:
@@ -62,6 +71,49 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
         lambda row: [row[0]],
         *bound_to,
     )
+
+
+def get(known: Reference, set_id: str) -> HolidaySet:
+    """One set of the organisation. Raises NotFound."""
+    found = known.holiday_sets.get(set_id)
+    if found is None:
+        raise NotFound("public holiday set")
+    return found
+
+
+def check_year(year: int, field: str) -> None:
+    """Raises InvalidInput ``out_of_range`` for a year whose public holidays nobody knows."""
+    if not EARLIEST_YEAR <= year <= LATEST_YEAR:
+        raise InvalidInput.of(
+            field, "out_of_range", f"Choose a year from {EARLIEST_YEAR} to {LATEST_YEAR}."
+        )
+
+
+def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
+    """Every date of a calendar year that is a public holiday or would be one, earliest first.
+
+    Raises InvalidInput ``out_of_range`` or ``unknown_country``.
+    """
+    check_year(year, "year")
+    first_day, last_day = date(year, 1, 1), date(year, 12, 31)
+    in_force = holidays_between(known, country_code, first_day, last_day)
+    overrides = {
+        date.fromisoformat(override.date): override
+        for override in known.overrides.get(country_code, ())
+    }
+    found: list[HolidayOnDate] = []
+    for day, holiday in in_force.items():
+        half = _HALF_OF_MASK[holiday.halves]
+        override = overrides.pop(day, None)
+        source: Literal["country", "override"] = "country" if override is None else "override"
+        found.append(HolidayOnDate(day, holiday.name, source, half, True, override and override.id))
+    # What is left took a holiday away, or says so of a day that was none.
+    found += [
+        HolidayOnDate(day, override.name, "override", None, False, override.id)
+        for day, override in overrides.items()
+        if first_day <= day <= last_day
+    ]
+    return sorted(found)
 
 
 def country_code_of(known: Reference, user: User) -> str:
@@ -139,11 +191,16 @@ def _sets(organisation_id: Place, after_id: Place | None, limit: Place) -> Selec
 
 
 __all__ = [
+    "EARLIEST_YEAR",
+    "LATEST_YEAR",
     "add",
+    "check_year",
     "country_code_of",
     "country_name",
     "ensure",
+    "get",
     "holiday_count",
     "holidays_between",
     "page",
+    "year_of",
 ]

@@ -6,7 +6,7 @@ Every function turns a value into a dict that orjson writes as it stands.
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -14,8 +14,11 @@ from typing_extensions import TypedDict
 from storage.values import (
     ApiKey,
     AuditEntry,
+    Country,
     Department,
     HalfDay,
+    HolidayOnDate,
+    HolidayOverride,
     LeaveRequest,
     LeaveStatus,
     LeaveType,
@@ -146,6 +149,54 @@ class OrganisationRecord(TypedDict):
     midday_at: str
     day_ends_at: str
     created_at: datetime
+
+
+class HolidayRecord(TypedDict):
+    """What a public holiday set makes of one date."""
+
+    date: date
+    name: str
+    source: Annotated[
+        Literal["country", "override"],
+        Field(description="The country's own calendar, or an override of this set."),
+    ]
+    half: Annotated[
+        HalfDay | None,
+        Field(description="The half that is a public holiday; null for the whole day."),
+    ]
+    is_holiday: Annotated[
+        bool, Field(description="False where an override made the date an ordinary day.")
+    ]
+    override_id: Annotated[
+        Id | None, Field(description="Null where the country's own calendar holds.")
+    ]
+
+
+class HolidayOverrideRecord(TypedDict):
+    """A date on which a public holiday set differs from its country's calendar."""
+
+    id: Id
+    date: date
+    name: str
+    is_holiday: Annotated[bool, Field(description="False takes a public holiday away.")]
+    half: Annotated[HalfDay | None, Field(description="Null for the whole day.")]
+    created_at: datetime
+
+
+class RegionRecord(TypedDict):
+    """A region with public holidays of its own."""
+
+    code: str
+    name: str
+
+
+class CountryRecord(TypedDict):
+    """A country whose public holidays are known."""
+
+    code: Annotated[str, Field(description="ISO 3166-1 alpha-2.")]
+    name: str
+    has_regions: Annotated[bool, Field(description="A closer choice is possible: see `regions`.")]
+    regions: list[RegionRecord]
 
 
 class ApiKeyRecord(TypedDict):
@@ -322,6 +373,37 @@ def organisation(value: Organisation) -> OrganisationRecord:
         "midday_at": value.midday_at,
         "day_ends_at": value.day_ends_at,
         "created_at": value.created_at,
+    }
+
+
+def holiday(value: HolidayOnDate) -> HolidayRecord:
+    return {
+        "date": value.date,
+        "name": value.name,
+        "source": value.source,
+        "half": value.half,
+        "is_holiday": value.is_holiday,
+        "override_id": value.override_id,
+    }
+
+
+def holiday_override(value: HolidayOverride) -> HolidayOverrideRecord:
+    return {
+        "id": value.id,
+        "date": value.date,
+        "name": value.name,
+        "is_holiday": value.is_holiday,
+        "half": value.half,
+        "created_at": value.created_at,
+    }
+
+
+def country(value: Country) -> CountryRecord:
+    return {
+        "code": value.code,
+        "name": value.name,
+        "has_regions": bool(value.regions),
+        "regions": [{"code": code, "name": name} for code, name in value.regions],
     }
 
 

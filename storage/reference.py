@@ -23,7 +23,7 @@ from storage.tables import (
     OrganisationRow,
     WebhookRow,
 )
-from storage.values import Department, HolidaySet, LeaveType, Organisation, Webhook
+from storage.values import Department, HalfDay, HolidaySet, LeaveType, Organisation, Webhook
 
 # How many organisations one process remembers.
 REMEMBERED: Final = 1_000
@@ -35,7 +35,8 @@ class Override(NamedTuple):
     date: str
     name: str
     is_holiday: bool
-    half: str | None
+    half: HalfDay | None
+    id: str
 
 
 class Reference(NamedTuple):
@@ -87,9 +88,12 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
     for set_id, country_code, created_at in tx.all(_sets, organisation_id=organisation_id):
         sets[set_id] = HolidaySet(set_id, country_code, rows.instant(created_at))
     overrides: dict[str, list[Override]] = {}
-    for set_id, day, name, is_holiday, half in tx.all(_overrides, organisation_id=organisation_id):
+    for set_id, *columns in tx.all(_overrides, organisation_id=organisation_id):
+        day, name, is_holiday, half, override_id = columns
         code = sets[set_id].country_code
-        overrides.setdefault(code, []).append(Override(day, name, bool(is_holiday), half))
+        overrides.setdefault(code, []).append(
+            Override(day, name, bool(is_holiday), half, override_id)
+        )
     return Reference(
         rows.organisation(row),
         {department.id: department for department in departments},
@@ -148,6 +152,7 @@ def _overrides(organisation_id: Place) -> Select:
         HolidayOverrideRow.name,
         HolidayOverrideRow.is_holiday,
         HolidayOverrideRow.half,
+        HolidayOverrideRow.id,
     ).where(HolidayOverrideRow.organisation_id == organisation_id)
 
 

@@ -198,6 +198,44 @@ class CalendarFeed(NamedTuple):
     created_at: datetime
 
 
+class HolidayOverride(NamedTuple):
+    """A day on which a holiday set differs from its country.
+
+    With ``is_holiday`` it is a public holiday, else it is none; ``half`` None is the whole day.
+    """
+
+    id: str
+    date: date
+    name: str
+    is_holiday: bool
+    half: HalfDay | None
+    created_at: datetime
+
+
+class HolidayOnDate(NamedTuple):
+    """What a set makes of one date.
+
+    ``half`` is the half that is a public holiday, None for the whole day. A date whose holiday an
+    override took away is here with ``is_holiday`` False. ``override_id`` is None where the
+    country's own calendar holds.
+    """
+
+    date: date
+    name: str
+    source: Literal["country", "override"]
+    half: HalfDay | None
+    is_holiday: bool
+    override_id: str | None
+
+
+class Country(NamedTuple):
+    """A country that can be chosen. ``regions`` are code and name, by code; often none."""
+
+    code: str
+    name: str
+    regions: tuple[tuple[str, str], ...]
+
+
 class ApiKey(NamedTuple):
     id: str
     user_id: str

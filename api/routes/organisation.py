@@ -44,6 +44,7 @@ def _shown(tx: Transaction, call: Call) -> Callable[[HolidaySet], HolidaySetReco
             "id": holiday_set.id,
             "country_code": code,
             "country_name": holiday_calendar.country_name(code),
+            "has_regions": holiday_calendar.has_regions(code),
             "holiday_count": holiday_sets.holiday_count(known, code, year),
             "created_at": holiday_set.created_at,
         }

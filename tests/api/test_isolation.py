@@ -22,6 +22,7 @@ BODIES: dict[str, Any] = {
     "leave_requests.edit": {"note": "Hello"},
     "leave_types.update": {"name": "Ours now"},
     "webhooks.update": {"is_active": False},
+    "public_holidays.add_override": {"date": "2026-12-24", "name": "Christmas Eve"},
 }
 
 
@@ -49,6 +50,9 @@ def foreign_ids(client: Client, database: Database) -> dict[str, str]:
         "leave-types": annual.id,
         "calendar-feeds": client.post("/api/v1/calendar-feeds", key).json()["id"],
         "webhooks": client.post("/api/v1/webhooks", key, json=webhook).json()["id"],
+        "organisation": client.get("/api/v1/organisation/public-holiday-sets", key).json()["data"][
+            0
+        ]["id"],
         "api-keys": client.get("/api/v1/api-keys", key).json()["data"][0]["id"],
     }
 
@@ -61,7 +65,7 @@ def test_a_foreign_id_is_answered_as_one_that_never_was(
     foreign = foreign_ids(client, database)[operation.path.split("/")[1]]
 
     def answer(of_id: str) -> httpx.Response:
-        path = "/api/v1" + re.sub(r"\{id\}", of_id, operation.path)
+        path = "/api/v1" + re.sub(r"\{\w+\}", of_id, operation.path)
         body = BODIES.get(operation.operation_id)
         headers = {"X-Request-Id": "same"}
         return client.request(operation.method, path, key=key, json=body, headers=headers)

@@ -1,0 +1,163 @@
+"""What a public holiday set holds: its year, its overrides; and the countries to choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import Listing, listing
+from api.bodies import NewHolidayOverride
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from api.queries import HolidaysOfYear
+from storage import errors, holiday_calendar, holiday_overrides, holiday_sets, records, reference
+from storage.clock import local_day
+from storage.database import Transaction
+from storage.holiday_overrides import NewOverride
+from storage.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
+
+_SET = "/organisation/public-holiday-sets/{id}"
+_TAG = "Public holiday sets"
+
+
+def holidays(tx: Transaction, call: Call) -> Any:
+    known = reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
+    holiday_set = holiday_sets.get(known, call.id)
+    year = call.query.year or local_day(call.now, known.organisation.timezone).year
+    found = holiday_sets.year_of(known, holiday_set.country_code, year)
+    return _whole([records.holiday(one) for one in found])
+
+
+def page_of_overrides(tx: Transaction, call: Call) -> Any:
+    found = holiday_overrides.page(tx, call.id, call.query.page, by=call.caller)
+    return listing(found, records.holiday_override)
+
+
+def add_override(tx: Transaction, call: Call) -> Answer:
+    added = holiday_overrides.add(
+        tx, call.id, NewOverride(**call.body.sent()), by=call.caller, now=call.now
+    )
+    return created(
+        f"/api/v1/organisation/public-holiday-sets/{call.id}/overrides",
+        records.holiday_override(added),
+    )
+
+
+def remove_override(tx: Transaction, call: Call) -> None:
+    override_id = call.ids["override_id"]
+    holiday_overrides.remove(tx, call.id, override_id, by=call.caller, now=call.now)
+
+
+def remove_set(tx: Transaction, call: Call) -> None:
+    holiday_overrides.remove_set(tx, call.id, by=call.caller, now=call.now)
+
+
+def countries(tx: Transaction, call: Call) -> Any:
+    return _whole([records.country(one) for one in holiday_calendar.all_countries()])
+
+
+def _whole(items: list[Any]) -> dict[str, Any]:
+    """A list that is bounded by what it is about, in the wrapper of every list."""
+    return {"data": items, "pagination": {"next_cursor": None, "has_more": False}}
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/countries",
+        summary="List countries and their regions",
+        description=(
+            "Every code that `country_code` and `public_holiday_country_code` take. A country "
+            "that has regions may be chosen alone, and then has only its national holidays: "
+            "`GB` lacks the August bank holiday that `GB-ENG` has. The whole list at once."
+        ),
+        handler=countries,
+        tag=_TAG,
+        scope="organisation:read",
+        result=Listing[CountryRecord],
+        # The first call in a process looks at every country.
+        is_long=True,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_SET}/holidays",
+        summary="List a year's public holidays",
+        description=(
+            "Every date of the calendar year that is a public holiday in this set, and every date "
+            "that an override made an ordinary day again (`is_holiday` is false). The whole year "
+            "at once; without `year` the current one."
+        ),
+        handler=holidays,
+        tag=_TAG,
+        scope="organisation:read",
+        kind="public holiday set",
+        query=HolidaysOfYear,
+        result=Listing[HolidayRecord],
+        # The first look at a country's holidays in a process takes some 300 ms.
+        is_long=True,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_SET}/overrides",
+        summary="List overrides",
+        description="Where the set differs from its country's calendar, earliest date first.",
+        handler=page_of_overrides,
+        tag=_TAG,
+        scope="organisation:read",
+        kind="public holiday set",
+        query=Paged,
+        result=Listing[HolidayOverrideRecord],
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="POST",
+        path=f"{_SET}/overrides",
+        summary="Add an override",
+        description=(
+            "Makes a date a public holiday, or with `is_holiday` false takes one away; with `half` "
+            "only its morning or afternoon. It replaces whatever the country says of that date, "
+            "and there is one for each date. Pending and approved leave from today on is counted "
+            "anew in the same step: a changed request sends `leave_request.updated`."
+        ),
+        handler=add_override,
+        tag=_TAG,
+        scope="organisation:write",
+        role="admin",
+        kind="public holiday set",
+        body=NewHolidayOverride,
+        result=HolidayOverrideRecord,
+        status=201,
+        refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
+        example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"},
+    ),
+    Operation(
+        method="DELETE",
+        path=_SET + "/overrides/{override_id}",
+        summary="Delete an override",
+        description=(
+            "The date is again what the country makes of it. Pending and approved leave from today "
+            "on is counted anew in the same step."
+        ),
+        handler=remove_override,
+        tag=_TAG,
+        scope="organisation:write",
+        role="admin",
+        kind="public holiday set",
+        status=204,
+    ),
+    Operation(
+        method="DELETE",
+        path=_SET,
+        summary="Delete a public holiday set",
+        description=(
+            "With its overrides. Refused while it is the organisation's own country's, or anybody "
+            "who is not archived has it as `public_holiday_country_code`."
+        ),
+        handler=remove_set,
+        tag=_TAG,
+        scope="organisation:write",
+        role="admin",
+        kind="public holiday set",
+        status=204,
+        refusals=(holiday_overrides.HolidaySetInUse,),
+    ),
+)

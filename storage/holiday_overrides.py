@@ -1,0 +1,281 @@
+"""Where a holiday set differs from its country: overrides made, listed and taken back.
+
+Deleting a whole set is here as well, for it takes its overrides along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple, get_args
+
+from peewee import Delete, Select, fn
+
+from storage import audit, fields, holiday_calendar, holiday_sets, locks, reference, rows, rules
+from storage.compiled import Place, compiled
+from storage.database import DuplicateRow, Transaction
+from storage.errors import AlreadyExists, Conflict, InUse, InvalidInput, NotFound
+from storage.ids import new_id
+from storage.pages import Page, PageOf, page_of, position
+from storage.reference import Reference
+from storage.tables import HolidayOverrideRow, HolidaySetRow, UserRow
+from storage.values import Caller, HalfDay, HolidayOverride, HolidaySet
+
+# All of them are kept in memory, and looked through whenever days are counted.
+MOST_OVERRIDES: Final = 500
+
+_AUDITED: Final = ("date", "name", "is_holiday", "half")
+
+
+class HolidaySetInUse(InUse):
+    """The organisation or somebody who is not archived goes by these public holidays."""
+
+    code = "holiday_set_in_use"
+    title = "The holiday set is still in use."
+
+
+class TooManyOverrides(Conflict):
+    """The set has as many overrides as one may have."""
+
+    code = "too_many_overrides"
+    title = "There are too many overrides."
+
+    def __init__(self) -> None:
+        super().__init__(f"A holiday set has at most {MOST_OVERRIDES} overrides; delete one first.")
+
+
+class NewOverride(NamedTuple):
+    """What an override says. ``name`` may be None where a public holiday is taken away."""
+
+    date: date
+    name: str | None = None
+    is_holiday: bool = True
+    half: HalfDay | None = None
+
+
+def add(
+    tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
+) -> HolidayOverride:
+    """Make a day (or one half of it) a public holiday in that set, or take one away.
+
+    There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
+    AlreadyExists or TooManyOverrides; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    override = _checked(known, holiday_set, new, now)
+    try:
+        tx.insert(
+            HolidayOverrideRow,
+            organisation_id=by.organisation_id,
+            holiday_set_id=holiday_set.id,
+            **override._asdict() | {"date": override.date.isoformat()},
+        )
+    except DuplicateRow as error:
+        raise _taken(new.date) from error
+    _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
+    return override
+
+
+def remove(
+    tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
+) -> HolidayOverride:
+    """Take an override back, so that the date is again what the country makes of it.
+
+    Gives what it was. Raises NotFound or InsufficientRole; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    places = {"organisation_id": by.organisation_id, "override_id": override_id}
+    row = tx.first(_override, **places, holiday_set_id=holiday_set.id)
+    if row is None:
+        raise NotFound("holiday override")
+    override = _value(row)
+    tx.change(_delete, **places)
+    _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
+    return override
+
+
+def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
+    """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        holiday_set_id=holiday_set.id,
+        after_date=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, _value, lambda row: [row[1]], *bound_to)
+
+
+def remove_set(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> HolidaySet:
+    """Delete a set that nobody goes by, with its overrides; archived people do not count.
+
+    Nobody's leave counts anew, since nobody uses it. Raises NotFound, InsufficientRole or
+    HolidaySetInUse; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    check_unused(tx, known, holiday_set)
+    places = {"organisation_id": by.organisation_id, "holiday_set_id": holiday_set.id}
+    overrides = known.overrides.get(holiday_set.country_code, [])
+    tx.change(_delete_overrides, **places)
+    tx.change(_delete_set, **places)
+    audit.record(
+        tx,
+        "holiday_set.deleted",
+        "holiday_set",
+        holiday_set.id,
+        by=by,
+        now=now,
+        before={
+            "country_code": holiday_set.country_code,
+            "overrides": [
+                {name: getattr(override, name) for name in _AUDITED} for override in overrides
+            ],
+        },
+    )
+    reference.changed(tx, by.organisation_id)
+    return holiday_set
+
+
+def check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> None:
+    """Raises HolidaySetInUse."""
+    code = holiday_set.country_code
+    if code == known.organisation.country_code:
+        raise HolidaySetInUse(f"{code} is the organisation's own country.")
+    row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
+    if row is not None and row[0]:
+        people = "1 person goes" if row[0] == 1 else f"{row[0]} people go"
+        raise HolidaySetInUse(f"{people} by the public holidays of {code}; change that first.")
+
+
+def _checked(
+    known: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
+) -> HolidayOverride:
+    """The override, once everything about it is sound."""
+    holiday_sets.check_year(new.date.year, "date")
+    if new.half not in (None, *get_args(HalfDay)):
+        raise InvalidInput.of("half", "unknown_half", "A half is am or pm, or null for all day.")
+    code = holiday_set.country_code
+    name = fields.optional_text(new.name, "name", fields.LONGEST_NAME)
+    if name is None and not new.is_holiday:
+        holiday = holiday_calendar.holidays_of(code, new.date.year).get(new.date)
+        name = "Working day" if holiday is None else holiday.name
+    if name is None:
+        raise InvalidInput.of("name", "required", "Name the public holiday.")
+    others = known.overrides.get(code, [])
+    if any(other.date == new.date.isoformat() for other in others):
+        raise _taken(new.date)
+    if len(others) >= MOST_OVERRIDES:
+        raise TooManyOverrides
+    return HolidayOverride(
+        new_id(now), new.date, fields.name(name, "name"), new.is_holiday, new.half, now
+    )
+
+
+def _taken(day: date) -> AlreadyExists:
+    return AlreadyExists(f"There is an override for {day} already; delete it first.")
+
+
+def _value(row: Any) -> HolidayOverride:
+    override_id, day, name, is_holiday, half, created_at = row
+    return HolidayOverride(
+        override_id, rows.day(day), name, bool(is_holiday), half, rows.instant(created_at)
+    )
+
+
+def _record(
+    tx: Transaction,
+    action: str,
+    holiday_set: HolidaySet,
+    before: HolidayOverride | None,
+    after: HolidayOverride | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    def shown(override: HolidayOverride | None) -> Mapping[str, Any]:
+        if override is None:
+            return {}
+        named = {name: getattr(override, name) for name in _AUDITED}
+        return {**named, "country_code": holiday_set.country_code}
+
+    subject: Any = after or before
+    audit.record(
+        tx,
+        action,
+        "holiday_override",
+        subject.id,
+        by=by,
+        now=now,
+        before=shown(before),
+        after=shown(after),
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+_COLUMNS: Final = tuple(getattr(HolidayOverrideRow, name) for name in HolidayOverride._fields)
+
+
+@compiled
+def _override(organisation_id: Place, holiday_set_id: Place, override_id: Place) -> Select:
+    return HolidayOverrideRow.select(*_COLUMNS).where(
+        HolidayOverrideRow.organisation_id == organisation_id,
+        HolidayOverrideRow.id == override_id,
+        HolidayOverrideRow.holiday_set_id == holiday_set_id,
+    )
+
+
+@compiled
+def _page(
+    organisation_id: Place, holiday_set_id: Place, after_date: Place | None, limit: Place
+) -> Select:
+    query = HolidayOverrideRow.select(*_COLUMNS).where(
+        HolidayOverrideRow.organisation_id == organisation_id,
+        HolidayOverrideRow.holiday_set_id == holiday_set_id,
+    )
+    if after_date is not None:
+        query = query.where(HolidayOverrideRow.date > after_date)
+    return query.order_by(HolidayOverrideRow.date).limit(limit)
+
+
+@compiled
+def _delete(organisation_id: Place, override_id: Place) -> Delete:
+    return HolidayOverrideRow.delete().where(
+        HolidayOverrideRow.organisation_id == organisation_id, HolidayOverrideRow.id == override_id
+    )
+
+
+@compiled
+def _delete_overrides(organisation_id: Place, holiday_set_id: Place) -> Delete:
+    return HolidayOverrideRow.delete().where(
+        HolidayOverrideRow.organisation_id == organisation_id,
+        HolidayOverrideRow.holiday_set_id == holiday_set_id,
+    )
+
+
+@compiled
+def _delete_set(organisation_id: Place, holiday_set_id: Place) -> Delete:
+    return HolidaySetRow.delete().where(
+        HolidaySetRow.organisation_id == organisation_id, HolidaySetRow.id == holiday_set_id
+    )
+
+
+@compiled
+def _users_of(organisation_id: Place, country_code: Place) -> Select:
+    return UserRow.select(fn.COUNT(UserRow.id)).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.public_holiday_country_code == country_code,
+        UserRow.status != "archived",
+    )

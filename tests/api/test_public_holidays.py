@@ -1,0 +1,112 @@
+"""A set's year, its overrides and its end over HTTP; the countries to choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import a_person, an_organisation
+
+API = "/api/v1"
+SETS = f"{API}/organisation/public-holiday-sets"
+
+
+@pytest.fixture
+def key(database: Database) -> str:
+    return a_key(database, an_organisation(database))
+
+
+def own_set(client: Client, key: str) -> str:
+    set_id: str = client.get(SETS, key).json()["data"][0]["id"]
+    return f"{SETS}/{set_id}"
+
+
+def on(client: Client, key: str, day: str) -> Any:
+    listed = client.get(f"{own_set(client, key)}/holidays?year={day[:4]}", key).json()
+    return next((one for one in listed["data"] if one["date"] == day), None)
+
+
+def test_a_years_holidays_say_where_each_comes_from(client: Client, key: str) -> None:
+    path = own_set(client, key)
+    body = {"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"}
+
+    added = client.post(f"{path}/overrides", key, json=body)
+
+    assert added.status_code == 201
+    assert added.headers["Location"] == f"{path}/overrides"
+    assert added.json().items() >= {**body, "is_holiday": True}.items()
+    assert client.get(f"{path}/overrides", key).json()["data"] == [added.json()]
+    assert on(client, key, "2026-12-24") == {
+        "date": "2026-12-24",
+        "name": "Christmas Eve",
+        "source": "override",
+        "half": "pm",
+        "is_holiday": True,
+        "override_id": added.json()["id"],
+    }
+    christmas = on(client, key, "2026-12-25")
+    assert (christmas["name"], christmas["source"]) == ("Christmas Day", "country")
+    assert client.post(f"{path}/overrides", key, json=body).json()["code"] == "already_exists"
+
+
+def test_without_a_year_it_is_the_current_one(client: Client, key: str) -> None:
+    path = own_set(client, key)
+
+    now = client.get(f"{path}/holidays", key).json()
+
+    assert now == client.get(f"{path}/holidays?year=2026", key).json()
+    assert now["pagination"] == {"next_cursor": None, "has_more": False}
+    for wrong in ("1899", "2101", "MMXXVI", "9" * 5_000):
+        refused = client.get(f"{path}/holidays?year={wrong}", key)
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "?year")
+
+
+def test_the_count_of_a_set_follows_its_overrides(client: Client, key: str) -> None:
+    path = own_set(client, key)
+    before = client.get(SETS, key).json()["data"][0]["holiday_count"]
+
+    taken = {"date": "2026-12-25", "is_holiday": False}
+    made = client.post(f"{path}/overrides", key, json=taken).json()
+
+    assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before - 1
+    assert on(client, key, "2026-12-25")["is_holiday"] is False
+    assert client.delete(f"{path}/overrides/{made['id']}", key).status_code == 204
+    assert client.delete(f"{path}/overrides/{made['id']}", key).status_code == 404
+    assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before
+
+
+def test_a_set_that_nobody_uses_can_be_deleted(client: Client, key: str) -> None:
+    made = client.post(SETS, key, json={"country_code": "FR"})
+    path = made.headers["Location"]
+
+    refused = client.delete(own_set(client, key), key)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "holiday_set_in_use")
+    assert client.delete(path, key).status_code == 204
+    assert client.delete(path, key).status_code == 404
+
+
+def test_anybody_reads_a_years_holidays(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    member = a_key(database, acme, a_person(database, acme))
+    path = own_set(client, member)
+
+    assert client.get(f"{path}/holidays", member).status_code == 200
+    assert client.get(f"{path}/overrides", member).json()["data"] == []
+    body = {"date": "2026-12-24", "name": "Christmas Eve"}
+    assert client.post(f"{path}/overrides", member, json=body).status_code == 403
+
+
+def test_countries_name_their_regions(client: Client, key: str) -> None:
+    listed = client.get(f"{API}/countries", key).json()["data"]
+
+    britain = next(one for one in listed if one["code"] == "GB")
+    assert (britain["name"], britain["has_regions"]) == ("United Kingdom", True)
+    assert {"code": "GB-SCT", "name": "Scotland"} in britain["regions"]
+    assert [one["name"] for one in listed] == sorted(one["name"] for one in listed)
+    assert client.get(SETS, key).json()["data"][0]["has_regions"] is True
+    scotland = client.post(SETS, key, json={"country_code": "GB-SCT"}).json()
+    assert scotland["has_regions"] is False

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from storage import audit, holiday_overrides, holiday_sets, organisations, people, reference
+from storage.database import Database
+from storage.errors import InsufficientRole, NotFound
+from storage.holiday_overrides import NewOverride
+from storage.pages import PageOf
+from storage.values import HalfDay, HolidayOnDate, HolidayOverride, HolidaySet
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.refusals import at_once, codes_of, errors_of
+
+CHRISTMAS = date(2026, 12, 25)
+MARKET_DAY = date(2026, 6, 10)
+
+
+def own_set(database: Database, acme: Acme, code: str = "GB") -> HolidaySet:
+    known = database.read_now(reference.of_organisation, acme.id)
+    return next(one for one in known.holiday_sets.values() if one.country_code == code)
+
+
+def added(
+    database: Database,
+    acme: Acme,
+    day: date,
+    name: str | None = "Market day",
+    *,
+    is_holiday: bool = True,
+    half: HalfDay | None = None,
+    code: str = "GB",
+) -> HolidayOverride:
+    new = NewOverride(day, name, is_holiday, half)
+    set_id = own_set(database, acme, code).id
+    return database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
+
+
+def removed(database: Database, acme: Acme, override_id: str, code: str = "GB") -> None:
+    set_id = own_set(database, acme, code).id
+    database.write_now(holiday_overrides.remove, set_id, override_id, by=acme.caller, now=NOW)
+
+
+def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
+    known = database.read_now(reference.of_organisation, acme.id)
+    return {one.date: one for one in holiday_sets.year_of(known, "GB", day.year)}.get(day)
+
+
+def test_an_override_makes_a_day_a_public_holiday_until_it_is_taken_back(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+
+    made = added(database, acme, MARKET_DAY, half="pm")
+
+    expected = HolidayOnDate(MARKET_DAY, "Market day", "override", "pm", True, made.id)
+    assert on(database, acme, MARKET_DAY) == expected
+    removed(database, acme, made.id)
+    assert on(database, acme, MARKET_DAY) is None
+
+
+def test_an_override_takes_a_public_holiday_away(database: Database) -> None:
+    acme = an_organisation(database)
+    country = HolidayOnDate(CHRISTMAS, "Christmas Day", "country", None, True, None)
+    assert on(database, acme, CHRISTMAS) == country
+
+    made = added(database, acme, CHRISTMAS, None, is_holiday=False)
+
+    gone = HolidayOnDate(CHRISTMAS, "Christmas Day", "override", None, False, made.id)
+    assert on(database, acme, CHRISTMAS) == gone
+    removed(database, acme, made.id)
+    assert on(database, acme, CHRISTMAS) == country
+
+
+def test_taking_away_the_morning_leaves_the_afternoon(database: Database) -> None:
+    acme = an_organisation(database)
+
+    made = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
+
+    left = HolidayOnDate(CHRISTMAS, "Christmas Day", "override", "pm", True, made.id)
+    assert on(database, acme, CHRISTMAS) == left
+
+
+def test_there_is_one_override_for_each_date(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+
+    codes = at_once(*[lambda: added(database, acme, MARKET_DAY)] * 4)
+
+    assert codes == ["already_exists"] * 3
+    assert added(database, acme, MARKET_DAY, code="FR").date == MARKET_DAY
+
+
+def test_overrides_are_listed_by_date(database: Database) -> None:
+    acme = an_organisation(database)
+    set_id = own_set(database, acme).id
+    later, earlier = added(database, acme, CHRISTMAS), added(database, acme, MARKET_DAY)
+
+    first = database.read_now(holiday_overrides.page, set_id, PageOf(1), by=acme.caller)
+    second = database.read_now(
+        holiday_overrides.page, set_id, PageOf(1, first.next_cursor), by=acme.caller
+    )
+
+    assert (first.items, second.items) == ([earlier], [later])
+    assert second.next_cursor is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"name": None}, ("/name", "required")),
+        ({"name": "  "}, ("/name", "required")),
+        ({"date": date(1899, 12, 31)}, ("/date", "out_of_range")),
+        ({"date": date(2101, 1, 1)}, ("/date", "out_of_range")),
+        ({"half": "noon"}, ("/half", "unknown_half")),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused(
+    database: Database, wrong: dict[str, Any], error: tuple[str, str]
+) -> None:
+    acme = an_organisation(database)
+    new = NewOverride(MARKET_DAY, "Market day")._replace(**wrong)
+    set_id = own_set(database, acme).id
+
+    refused = errors_of(
+        lambda: database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
+    )
+
+    assert refused == [error]
+
+
+def test_a_set_has_only_so_many_overrides(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    set_id = own_set(database, acme).id
+
+    def fill(tx: Any) -> None:
+        for number in range(holiday_overrides.MOST_OVERRIDES):
+            day = date.fromordinal(CHRISTMAS.toordinal() + number)
+            new = NewOverride(day, "Closed")
+            holiday_overrides.add(tx, set_id, new, by=acme.caller, now=NOW)
+
+    database.write_now(fill)
+
+    assert codes_of(lambda: added(database, acme, MARKET_DAY)) == ["too_many_overrides"]
+
+
+def test_members_look_and_do_not_touch(database: Database) -> None:
+    acme = an_organisation(database)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+    set_id = own_set(database, acme).id
+    new = NewOverride(MARKET_DAY, "Market day")
+
+    calls: list[Any] = [
+        lambda: database.write_now(holiday_overrides.add, set_id, new, by=by, now=NOW),
+        lambda: database.write_now(holiday_overrides.remove, set_id, set_id, by=by, now=NOW),
+        lambda: database.write_now(holiday_overrides.remove_set, set_id, by=by, now=NOW),
+    ]
+
+    assert codes_of(*calls) == [InsufficientRole.code] * 3
+    assert database.read_now(holiday_overrides.page, set_id, PageOf(), by=by).items == []
+
+
+def test_another_organisations_sets_and_overrides_are_unknown(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    theirs = own_set(database, globex).id
+    made = added(database, globex, MARKET_DAY)
+    ours = added(database, acme, MARKET_DAY)
+
+    with pytest.raises(NotFound):
+        database.write_now(
+            holiday_overrides.add,
+            theirs,
+            NewOverride(CHRISTMAS, "x"),
+            by=acme.caller,
+            now=NOW,
+        )
+    codes = codes_of(
+        lambda: removed(database, acme, made.id),
+        lambda: removed(database, acme, ours.id, code="FR"),
+    )
+    assert codes == ["not_found"] * 2
+    assert on(database, globex, MARKET_DAY) is not None
+
+
+def test_a_set_goes_with_its_overrides_once_nobody_uses_it(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    france = own_set(database, acme, "FR")
+    added(database, acme, MARKET_DAY, code="FR")
+    ada = a_person(database, acme, public_holiday_country_code="FR")
+
+    def delete(set_id: str) -> None:
+        database.write_now(holiday_overrides.remove_set, set_id, by=acme.caller, now=NOW)
+
+    own = own_set(database, acme).id
+    assert codes_of(lambda: delete(own), lambda: delete(france.id)) == ["holiday_set_in_use"] * 2
+    database.write_now(people.archive, ada.id, by=acme.caller, now=NOW)
+    delete(france.id)
+
+    known = database.read_now(reference.of_organisation, acme.id)
+    assert [one.country_code for one in known.holiday_sets.values()] == ["GB"]
+    assert known.overrides == {}
+    assert codes_of(lambda: delete(france.id)) == ["not_found"]
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    assert database.read_now(reference.of_organisation, acme.id).overrides == {}
+
+
+def test_a_country_that_the_organisation_left_can_go(database: Database) -> None:
+    acme = an_organisation(database)
+    britain = own_set(database, acme).id
+    change = {"country_code": "IE"}
+
+    database.write_now(organisations.update, change, by=acme.caller, now=NOW)
+    database.write_now(holiday_overrides.remove_set, britain, by=acme.caller, now=NOW)
+
+    known = database.read_now(reference.of_organisation, acme.id)
+    assert [one.country_code for one in known.holiday_sets.values()] == ["IE"]
+
+
+def test_overrides_are_audited(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    made = added(database, acme, MARKET_DAY, half="am", code="FR")
+    removed(database, acme, made.id, code="FR")
+    added(database, acme, CHRISTMAS, code="FR")
+    france = own_set(database, acme, "FR").id
+    database.write_now(holiday_overrides.remove_set, france, by=acme.caller, now=NOW)
+
+    found = database.read_now(audit.entries, PageOf(), by=acme.caller).items
+
+    entries = {(one.action, one.subject_id): one.changes for one in found}
+    assert entries["holiday_override.created", made.id] == {
+        "country_code": {"before": None, "after": "FR"},
+        "date": {"before": None, "after": "2026-06-10"},
+        "name": {"before": None, "after": "Market day"},
+        "is_holiday": {"before": None, "after": True},
+        "half": {"before": None, "after": "am"},
+    }
+    assert entries["holiday_override.deleted", made.id]["name"]["before"] == "Market day"
+    overrides: Any = entries["holiday_set.deleted", france]["overrides"]["before"]
+    assert [one["date"] for one in overrides] == ["2026-12-25"]
