@@ -6,6 +6,7 @@ bytes. Source: contract 8.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
@@ -54,13 +55,17 @@ class Feed(NamedTuple):
 
 
 class PublicHoliday(NamedTuple):
-    """A holiday; ``updated_at`` is when its set, or the override of that day, last changed."""
+    """A holiday; ``updated_at`` is when its set was made.
+
+    ``timezone`` is that of whoever reads the feed: half a day begins and ends by his clock.
+    """
 
     country_code: str
     day: date
     name: str
     updated_at: datetime
     half: HalfDay | None = None
+    timezone: str = "UTC"
 
 
 def render_feed(feed: Feed, fragments: Iterable[bytes]) -> bytes:
@@ -95,16 +100,19 @@ def render_event(absence: Absence, hours: WorkingHours) -> bytes:
     return bytes(event.to_ical())
 
 
-def render_holiday(holiday: PublicHoliday) -> bytes:
-    """A public holiday as an all-day VEVENT that blocks no time, CRLF at its end."""
+def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
+    """A public holiday as a VEVENT that blocks no time, CRLF at its end; half a day is timed."""
+    begins, ends = _span_of(holiday.day, holiday.day, holiday.half, None, holiday.timezone, hours)
+    label = _one_line(holiday.name) + _HALF_SUFFIX[holiday.half]
+
     event = Event()
-    event.add("uid", f"holiday-{holiday.country_code}-{holiday.day.isoformat()}")
+    event.add("uid", _holiday_uid(holiday, label, begins, ends))
     event.add("sequence", 0)
     event.add("dtstamp", holiday.updated_at)
     event.add("last-modified", holiday.updated_at)
-    event.add("dtstart", holiday.day)
-    event.add("dtend", holiday.day + timedelta(days=1))
-    event.add("summary", _one_line(holiday.name) + _HALF_SUFFIX[holiday.half])
+    event.add("dtstart", begins)
+    event.add("dtend", ends)
+    event.add("summary", label)
     event.add("status", "CONFIRMED")
     event.add("transp", "TRANSPARENT")
     event.add("x-microsoft-cdo-busystatus", "FREE")
@@ -112,16 +120,15 @@ def render_holiday(holiday: PublicHoliday) -> bytes:
     return bytes(event.to_ical())
 
 
-class FragmentCache:
-    """The rendered events used last, at most ``max_events`` of each kind; safe between threads.
+def _holiday_uid(holiday: PublicHoliday, label: str, begins: date, ends: date) -> str:
+    """One for all that the event shows: a holiday that is changed is another event.
 
-    The key is the whole value that goes in, so nothing has to be dropped when data change. An
-    event and its key take about 1.5 kB.
+    Overrides come and go without a number that only grows, and calendars ignore an event that
+    differs under an old UID and SEQUENCE.
     """
-
-    def __init__(self, max_events: int = 20_000) -> None:
-        self.event = lru_cache(max_events)(render_event)
-        self.holiday = lru_cache(max_events)(render_holiday)
+    shown = f"{label}\n{begins.isoformat()}\n{ends.isoformat()}".encode()
+    digest = hashlib.sha256(shown).hexdigest()[:12]
+    return f"holiday-{holiday.country_code}-{holiday.day.isoformat()}-{digest}"
 
 
 # Programs ask for a feed every few minutes, and its head never changes.
@@ -148,28 +155,53 @@ def _summary(absence: Absence, label: str) -> str:
 
 
 def _span(absence: Absence, hours: WorkingHours) -> tuple[date, date]:
+    return _span_of(
+        absence.start_date,
+        absence.end_date,
+        absence.start_half_day,
+        absence.end_half_day,
+        absence.timezone,
+        hours,
+    )
+
+
+def _span_of(
+    first_day: date,
+    last_day: date,
+    start: HalfDay | None,
+    end: HalfDay | None,
+    timezone: str,
+    hours: WorkingHours,
+) -> tuple[date, date]:
     """Begin and exclusive end: two dates for whole days, two UTC datetimes otherwise."""
-    first_half, last_half = _outer_halves(absence)
+    if first_day == last_day:
+        # On a single day either field may name both halves.
+        first_half, last_half = start or end or "am", end or start or "pm"
+    else:
+        first_half, last_half = start or "am", end or "pm"
     if first_half == "am" and last_half == "pm":
         # Half-open in iCalendar: an event on the 24th alone ends on the 25th (RFC 5545, 3.6.1).
-        return absence.start_date, absence.end_date + timedelta(days=1)
+        return first_day, last_day + timedelta(days=1)
     begins_at = hours.day_starts_at if first_half == "am" else hours.midday_at
     ends_at = hours.midday_at if last_half == "am" else hours.day_ends_at
-    zone = ZoneInfo(absence.timezone)
-    return _in_utc(absence.start_date, begins_at, zone), _in_utc(absence.end_date, ends_at, zone)
+    local_begin, local_end = _local(first_day, begins_at), _local(last_day, ends_at)
+    zone = ZoneInfo(timezone)
+    begins, ends = _in_utc(local_begin, zone), _in_utc(local_end, zone)
+    # Where clocks jump over one of the two, it may come out before the other.
+    return begins, ends if begins < ends else begins + (local_end - local_begin)
 
 
-def _outer_halves(absence: Absence) -> tuple[HalfDay, HalfDay]:
-    """The first half-day away and the last; on a single day either field may name both."""
-    start, end = absence.start_half_day, absence.end_half_day
-    if absence.start_date == absence.end_date:
-        return start or end or "am", end or start or "pm"
-    return start or "am", end or "pm"
+def _local(day: date, hours_and_minutes: str) -> datetime:
+    return datetime.combine(day, time.fromisoformat(hours_and_minutes))
 
 
-def _in_utc(day: date, hours_and_minutes: str, zone: ZoneInfo) -> datetime:
-    local = datetime.combine(day, time.fromisoformat(hours_and_minutes), tzinfo=zone)
-    return local.astimezone(UTC)
+def _in_utc(local: datetime, zone: ZoneInfo) -> datetime:
+    """A time on the wall in UTC.
+
+    The earlier one of a time that comes twice; one that is skipped is read as if the clocks had
+    not moved yet (RFC 5545, 3.3.5).
+    """
+    return local.replace(tzinfo=zone).astimezone(UTC)
 
 
 def _one_line(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from peewee import Select, Update, fn
 
-from storage import audit, fields, people, rows
+from storage import audit, feed_changes, fields, people, rows
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.errors import Conflict, Forbidden, NotFound
@@ -38,7 +38,9 @@ class FeedOwner(NamedTuple):
     """Whom a feed belongs to, and what drawing it needs.
 
     ``timezone`` is the person's, else the organisation's. ``holiday_country_code`` likewise.
-    ``reference_version`` is the organisation's, as read in the same query.
+    The last three were read in the same query: ``reference_version`` and ``changes`` grow
+    with everything that the organisation's feeds may show, and ``changed_at`` is when anything at
+    all was last changed in it.
     """
 
     organisation_id: str
@@ -51,6 +53,13 @@ class FeedOwner(NamedTuple):
     organisation_name: str
     organisation_timezone: str
     reference_version: int
+    changes: int
+    changed_at: datetime
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """What the feed depends on beside the day: while this is equal, the feed is."""
+        return self[:-1]
 
 
 def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> CalendarFeed:
@@ -177,6 +186,8 @@ def recognise(tx: Transaction, token: str) -> FeedOwner:
         organisation_timezone,
         organisation_country_code,
         reference_version,
+        changes,
+        changed_at,
     ) = row
     return FeedOwner(
         organisation_id,
@@ -189,6 +200,8 @@ def recognise(tx: Transaction, token: str) -> FeedOwner:
         organisation_name,
         organisation_timezone,
         reference_version,
+        int(changes or 0),
+        rows.instant(changed_at),
     )
 
 
@@ -262,6 +275,8 @@ def _recognise(token_sha256: Place) -> Select:
             OrganisationRow.timezone,
             OrganisationRow.country_code,
             OrganisationRow.reference_version,
+            feed_changes.total(CalendarFeedRow.organisation_id),
+            audit.latest(CalendarFeedRow.organisation_id),
         )
         .join(
             UserRow,

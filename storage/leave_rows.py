@@ -11,7 +11,7 @@ from typing import Any
 
 from peewee import Select
 
-from storage import audit, locks, records, rows
+from storage import audit, feed_changes, locks, records, rows
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.tables import LeaveRequestRow
@@ -88,6 +88,7 @@ def _record(
     if why is not None:
         shown["why"] = why
     audit.record(tx, action, "leave_request", after.id, by=by, now=now, before=before, after=shown)
+    feed_changes.count(tx, by.organisation_id, after.user_id)
 
 
 def _audited(request: LeaveRequest) -> dict[str, Any]:

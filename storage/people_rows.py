@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from peewee import Select, Tuple
 
-from storage import audit, fields, locks, rows
+from storage import audit, feed_changes, fields, locks, rows
 from storage.compiled import Place, among, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.errors import Conflict, EmailTaken
@@ -16,6 +16,8 @@ from storage.ids import new_id
 from storage.tables import DepartmentRow, UserRow
 from storage.values import Caller, User, UserStatus
 
+# What other people's calendars show of somebody, and whose team he is in.
+_IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
 _NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
 
 
@@ -126,6 +128,8 @@ def save(
     audit.record(
         tx, action, "user", after.id, by=by, now=now, before=audited(before), after=audited(after)
     )
+    if any(getattr(before, name) != getattr(after, name) for name in _IN_CALENDARS):
+        feed_changes.count(tx, by.organisation_id, after.id)
     return after
 
 

@@ -286,6 +286,23 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
         constraints = [references("users", "user_id")]
 
 
+class FeedChangesRow(Model):  # type: ignore[misc]
+    """How often leave and people changed, as calendars show them; people share 16 counters.
+
+    An organisation's counters add up to a number that grows with every such change: whoever
+    remembers what he drew at that number need not look again (feed_changes.py).
+    """
+
+    organisation_id = IdField()
+    shard = IntegerField()
+    changes = BigIntegerField()
+
+    class Meta:
+        table_name = "feed_changes"
+        primary_key = CompositeKey("organisation_id", "shard")
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
 class WebhookRow(Model):  # type: ignore[misc]
     organisation_id = IdField()
     id = IdField()
@@ -541,6 +558,7 @@ TABLES: tuple[type[Model], ...] = (
     AllowanceAdjustmentRow,
     ApiKeyRow,
     CalendarFeedRow,
+    FeedChangesRow,
     WebhookRow,
     EventRow,
     DeliveryRow,

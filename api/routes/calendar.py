@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
-from typing import Any, Final
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from api import ical
-from api.ical import Feed, FragmentCache, PublicHoliday, WorkingHours
+from api.auth import header
+from api.feed_drawing import Coding, Drawings, Subscription, midnight
 from api.operations import Edge
-from storage import absences, feeds, holiday_sets, reference
+from api.preconditions import (
+    LastModified,
+    http_date,
+    is_unmodified,
+    last_modified,
+    names_tag,
+    prefers_gzip,
+)
+from storage import feeds
 from storage.database import Transaction
-from storage.days import AFTERNOON, MORNING
 from storage.errors import FieldError, InvalidInput
 from storage.feeds import FeedOwner
-from storage.reference import Reference
-from storage.values import FeedScope, HalfDay
-
-# Contract 8: twelve months back, twenty-four ahead.
-DAYS_BACK: Final = timedelta(days=366)
-DAYS_AHEAD: Final = timedelta(days=731)
+from storage.values import FeedScope
 
 _SCOPES: Final[Mapping[str, FeedScope]] = {
     "personal": "personal",
     "team": "team",
     "org": "org",
 }
-_HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
-_HEADERS: Final = {
-    "Content-Disposition": 'inline; filename="leave.ics"',
-    "Cache-Control": "private, no-cache",
-    "Vary": "Accept-Encoding",
+# A 304 repeats what the 200 says of the representation (RFC 9110, 15.4.5).
+_ALWAYS: Final = (
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Accept-Encoding"),
+)
+_WITH_CONTENTS: Final = (
+    (b"content-type", b"text/calendar; charset=utf-8"),
+    (b"content-disposition", b'inline; filename="leave.ics"'),
+)
+_SUFFIX: Final[Mapping[Coding, str]] = {"identity": "", "gzip": "-gzip"}
+
+_VALIDATORS: Final = {
+    "ETag": {
+        "description": "Changes with the contents; another one for each content coding.",
+        "schema": {"type": "string"},
+    },
+    "Last-Modified": {
+        "description": (
+            "When anything was last changed in the organisation, or the start of today in UTC, "
+            "whichever is later; to the next whole second."
+        ),
+        "schema": {"type": "string"},
+    },
 }
 
 PATHS: Final[dict[str, Any]] = {
@@ -45,7 +64,10 @@ PATHS: Final[dict[str, Any]] = {
             "summary": "Read a calendar feed",
             "description": (
                 "iCalendar, opened by the token in the path; `.ics` may follow it. Unknown and "
-                "revoked tokens look the same. Unknown parameters are ignored."
+                "revoked tokens look the same. Unknown parameters are ignored. The feed holds a "
+                "year back and two years ahead; leave that was cancelled stays for 30 days with "
+                "`STATUS:CANCELLED`. Ask again with `If-None-Match` or `If-Modified-Since`. HEAD "
+                "works too."
             ),
             "tags": ["Calendar feeds"],
             "security": [],
@@ -62,11 +84,28 @@ PATHS: Final[dict[str, Any]] = {
                     "description": "Whose leave: one's own, one's team's or everybody's.",
                     "schema": {"type": "string", "enum": [*_SCOPES], "default": "personal"},
                 },
+                {
+                    "name": "If-None-Match",
+                    "in": "header",
+                    "description": "Entity tags of what the client has; goes before the date.",
+                    "schema": {"type": "string"},
+                },
+                {
+                    "name": "If-Modified-Since",
+                    "in": "header",
+                    "description": "The `Last-Modified` of what the client has.",
+                    "schema": {"type": "string"},
+                },
             ],
             "responses": {
                 "200": {
-                    "description": "The calendar.",
+                    "description": "The calendar, compressed where the client takes gzip.",
+                    "headers": _VALIDATORS,
                     "content": {"text/calendar": {"schema": {"type": "string"}}},
+                },
+                "304": {
+                    "description": "The client has what the calendar shows.",
+                    "headers": _VALIDATORS,
                 },
                 "404": {"$ref": "#/components/responses/404"},
                 "422": {"$ref": "#/components/responses/422"},
@@ -78,65 +117,105 @@ PATHS: Final[dict[str, Any]] = {
 
 
 def routes(edge: Edge) -> list[Route]:
-    fragments = FragmentCache()
-
-    async def feed(request: Request) -> Response:
-        token = request.path_params["token"].removesuffix(".ics")
-        contents = await edge.database.read_long(
-            _contents, edge, fragments, token, request.scope["query_string"]
-        )
-        return Response(contents, 200, _HEADERS, "text/calendar; charset=utf-8")
-
-    return [Route("/cal/{token}", feed)]
+    return [Route("/cal/{token}", FeedEndpoint(edge), methods=["GET"])]
 
 
-def _contents(
-    tx: Transaction, edge: Edge, fragments: FragmentCache, token: str, query_string: bytes
-) -> bytes:
-    """The calendar's bytes. Raises NotFound for the token before anything is said of the scope."""
-    owner = feeds.recognise(tx, token)
-    scope = _scope(query_string)
-    now = edge.clock()
-    first_day, last_day = now.date() - DAYS_BACK, now.date() + DAYS_AHEAD
-    known = reference.of_organisation(tx, owner.organisation_id, owner.reference_version)
-    organisation = known.organisation
-    hours = WorkingHours(
-        organisation.day_starts_at, organisation.midday_at, organisation.day_ends_at
+class _Asked(NamedTuple):
+    """One request, with the state of its feed's owner."""
+
+    subscription: Subscription
+    owner: FeedOwner
+    coding: Coding
+    modified: LastModified
+    if_none_match: str | None
+    if_modified_since: str | None
+
+    def has_current(self, fingerprint: str) -> bool:
+        """Whether the client has it already. An entity tag says more than a date does."""
+        if self.if_none_match is not None:
+            tags = [f'"{fingerprint}{suffix}"' for suffix in _SUFFIX.values()]
+            return names_tag(self.if_none_match, *tags)
+        since = self.if_modified_since
+        return since is not None and is_unmodified(since, self.modified)
+
+
+class FeedEndpoint:
+    """`/cal/{token}` as an ASGI application.
+
+    One query says whose feed it is and whether it can have changed. What it shows is read, and
+    drawn, only then, on a thread.
+    """
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        self._drawings = Drawings(edge.base_url)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token: str = scope["path_params"]["token"].removesuffix(".ics")
+        owner = await self._edge.database.read(feeds.recognise, token)
+        asked = _asked(scope, token, owner, self._edge.clock())
+        fingerprint, contents = await self._found(asked)
+        await _send(scope["method"], asked, fingerprint, contents, send)
+
+    async def _found(self, asked: _Asked) -> tuple[str, bytes | None]:
+        """The fingerprint, and the contents unless the client has them."""
+        fingerprint = self._drawings.fingerprint(asked.subscription, asked.owner)
+        if fingerprint is not None:
+            if asked.has_current(fingerprint):
+                return fingerprint, None
+            contents = self._drawings.contents(fingerprint, asked.coding)
+            if contents is not None:
+                return fingerprint, contents
+        return await self._edge.database.read_long(self._drawn, asked)
+
+    def _drawn(self, tx: Transaction, asked: _Asked) -> tuple[str, bytes | None]:
+        fingerprint, view = self._drawings.look(tx, asked.subscription, asked.owner)
+        if asked.has_current(fingerprint):
+            return fingerprint, None
+        return fingerprint, self._drawings.draw(fingerprint, view, asked.coding)
+
+
+def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
+    """Raises InvalidInput for a scope that there is not."""
+    headers = scope["headers"]
+    today = now.astimezone(UTC).date()
+    return _Asked(
+        Subscription(token, _scope(scope["query_string"]), today),
+        owner,
+        "gzip" if prefers_gzip(header(headers, b"accept-encoding") or "") else "identity",
+        last_modified(max(owner.changed_at, midnight(today)), now),
+        header(headers, b"if-none-match"),
+        header(headers, b"if-modified-since"),
     )
-    away = absences.visible(tx, owner, scope, first_day=first_day, last_day=last_day, now=now)
-    parts = [fragments.event(absence, hours) for absence in away]
-    if scope == "personal":
-        holidays = _holidays(known, owner.holiday_country_code, first_day, last_day)
-        parts += [fragments.holiday(holiday) for holiday in holidays]
-    query = "" if scope == "personal" else f"?scope={scope}"
-    url = f"{edge.base_url}/cal/{token}{query}"
-    return ical.render_feed(Feed(_name(owner, scope), url), parts)
+
+
+async def _send(
+    method: str, asked: _Asked, fingerprint: str, contents: bytes | None, send: Send
+) -> None:
+    """200 with the contents, or 304 where there are none."""
+    headers = [
+        *_ALWAYS,
+        (b"etag", f'"{fingerprint}{_SUFFIX[asked.coding]}"'.encode()),
+        (b"last-modified", http_date(asked.modified.at).encode()),
+    ]
+    status = 304
+    if contents is not None:
+        status = 200
+        headers += (*_WITH_CONTENTS, (b"content-length", b"%d" % len(contents)))
+        if asked.coding != "identity":
+            headers.append((b"content-encoding", asked.coding.encode()))
+    body = b"" if contents is None or method == "HEAD" else contents
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _scope(query_string: bytes) -> FeedScope:
-    asked = parse_qs(query_string.decode("latin-1")).get("scope", ["personal"])[0]
-    if asked not in _SCOPES:
+    if not query_string:
+        return "personal"
+    asked = parse_qs(query_string.decode("latin-1"), keep_blank_values=True)
+    name = asked.get("scope", ["personal"])[0]
+    if name not in _SCOPES:
         raise InvalidInput(
             [FieldError("?scope", "not_one_of", f"The scope is one of {', '.join(_SCOPES)}.")]
         )
-    return _SCOPES[asked]
-
-
-def _name(owner: FeedOwner, scope: FeedScope) -> str:
-    if owner.feed_name is not None:
-        return owner.feed_name
-    if scope == "personal":
-        return f"Leave: {owner.name}"
-    return f"Leave: {owner.organisation_name}" + (" (my team)" if scope == "team" else "")
-
-
-def _holidays(
-    known: Reference, country_code: str, first_day: date, last_day: date
-) -> Iterator[PublicHoliday]:
-    sets = known.holiday_sets.values()
-    set_up_at = {one.country_code: one.created_at for one in sets}
-    updated_at = set_up_at.get(country_code, known.organisation.created_at)
-    found = holiday_sets.holidays_between(known, country_code, first_day, last_day)
-    for day, holiday in sorted(found.items()):
-        half = _HALF_OF_MASK.get(holiday.halves)
-        yield PublicHoliday(country_code, day, holiday.name, updated_at, half)
+    return _SCOPES[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import available_timezones
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,6 @@ from icalendar import Calendar, Event
 from api.css_colours import CSS_COLOURS, nearest_css_name
 from api.ical import (
     Feed,
-    FragmentCache,
     PublicHoliday,
     WorkingHours,
     render_event,
@@ -198,6 +198,88 @@ def test_leave_over_a_change_of_clocks_is_an_hour_shorter_or_longer(
     assert event.decoded("dtend") - event.decoded("dtstart") == timedelta(hours=elapsed_hours)
 
 
+@pytest.mark.parametrize(
+    ("timezone", "day", "begins", "ends"),
+    [
+        # Half an hour of summer time: +10:30 until the 4th of October, +11 from then on.
+        ("Australia/Lord_Howe", date(2026, 10, 3), "20261003T023000Z", "20261003T063000Z"),
+        ("Australia/Lord_Howe", date(2026, 10, 4), "20261004T020000Z", "20261004T060000Z"),
+        ("Australia/Lord_Howe", date(2026, 4, 4), "20260404T020000Z", "20260404T060000Z"),
+        ("Australia/Lord_Howe", date(2026, 4, 5), "20260405T023000Z", "20260405T063000Z"),
+        # +12:45, and +13:45 from the 27th of September.
+        ("Pacific/Chatham", date(2026, 9, 26), "20260926T001500Z", "20260926T041500Z"),
+        ("Pacific/Chatham", date(2026, 9, 27), "20260926T231500Z", "20260927T031500Z"),
+        # Samoa went over the date line: no 30th of December 2011, ten hours behind before it,
+        # fourteen ahead after it.
+        ("Pacific/Apia", date(2011, 12, 29), "20111229T230000Z", "20111230T030000Z"),
+        ("Pacific/Apia", date(2011, 12, 30), "20111230T230000Z", "20111231T030000Z"),
+        ("Pacific/Apia", date(2011, 12, 31), "20111230T230000Z", "20111231T030000Z"),
+    ],
+)
+def test_an_afternoon_in_zones_that_are_unlike_others(
+    timezone: str, day: date, begins: str, ends: str
+) -> None:
+    absence = OWN._replace(start_date=day, end_date=day, start_half_day="pm", timezone=timezone)
+
+    written = lines(render_event(absence, HOURS))
+
+    assert f"DTSTART:{begins}" in written
+    assert f"DTEND:{ends}" in written
+
+
+def test_leave_over_a_day_that_was_skipped_is_two_days_long() -> None:
+    absence = OWN._replace(
+        start_date=date(2011, 12, 29),
+        end_date=date(2011, 12, 31),
+        start_half_day="pm",
+        timezone="Pacific/Apia",
+    )
+
+    event = read(render_event(absence, HOURS))
+
+    assert event.decoded("dtend") - event.decoded("dtstart") == timedelta(hours=28)
+
+
+def test_clocks_that_jump_over_a_morning_do_not_turn_it_round() -> None:
+    """In London 02:05 does not exist on that day; 03:00 follows 01:59 at once."""
+    hours = WorkingHours("02:05", "03:00", "04:00")
+    absence = OWN._replace(
+        start_date=date(2026, 3, 29), end_date=date(2026, 3, 29), start_half_day="am"
+    )
+
+    event = read(render_event(absence, hours))
+
+    assert event.decoded("dtend") - event.decoded("dtstart") == timedelta(minutes=55)
+
+
+@given(
+    st.sampled_from(sorted(available_timezones())),
+    st.dates(date(2005, 1, 1), date(2040, 1, 1)),
+    st.integers(0, 3),
+    st.sampled_from([("am", None), ("pm", None), (None, "am")]),
+    st.sets(st.integers(0, 24 * 12 - 1), min_size=3, max_size=3),
+)
+def test_every_event_begins_before_it_ends(
+    timezone: str,
+    day: date,
+    length: int,
+    halves: tuple[HalfDay | None, HalfDay | None],
+    times: set[int],
+) -> None:
+    hours = WorkingHours(*(f"{five // 12:02}:{five % 12 * 5:02}" for five in sorted(times)))
+    absence = OWN._replace(
+        start_date=day,
+        end_date=day + timedelta(days=length),
+        start_half_day=halves[0],
+        end_half_day=halves[1],
+        timezone=timezone,
+    )
+
+    event = read(render_event(absence, hours))
+
+    assert event.decoded("dtstart") < event.decoded("dtend")
+
+
 def test_day_before_midnight_utc_keeps_the_person_s_date() -> None:
     absence = OWN._replace(start_half_day="am", timezone="Pacific/Auckland")
 
@@ -293,40 +375,67 @@ def test_name_of_the_calendar_is_escaped() -> None:
 
 
 def test_events_stay_in_the_order_given() -> None:
-    second = OWN._replace(request_id="01950000-0000-7000-8000-000000000002")
-    fragments = [render_event(second, HOURS), render_event(OWN, HOURS), render_holiday(HOLIDAY)]
+    second = OWN._replace(summary_type="Second")
+    fragments = [
+        render_event(second, HOURS),
+        render_event(OWN, HOURS),
+        render_holiday(HOLIDAY, HOURS),
+    ]
 
     calendar = Calendar.from_ical(render_feed(FEED, fragments))
 
-    assert [event["uid"] for event in calendar.walk("VEVENT")] == [
-        second.request_id,
-        OWN.request_id,
-        "holiday-GB-ENG-2026-12-25",
+    assert [event["summary"] for event in calendar.walk("VEVENT")] == [
+        "Second",
+        "Annual leave",
+        "Christmas Day",
     ]
 
 
 def test_public_holiday_is_a_whole_day_that_blocks_nothing() -> None:
-    written = lines(render_holiday(HOLIDAY))
+    written = lines(render_holiday(HOLIDAY, HOURS))
 
     assert "DTSTART;VALUE=DATE:20261225" in written
     assert "DTEND;VALUE=DATE:20261226" in written
     assert "SUMMARY:Christmas Day" in written
     assert "TRANSP:TRANSPARENT" in written
-    assert "UID:holiday-GB-ENG-2026-12-25" in written
+    assert any(line.startswith("UID:holiday-GB-ENG-2026-12-25-") for line in written)
     assert "DTSTAMP:20260201T081530Z" in written
 
 
-def test_half_a_holiday_says_which_half() -> None:
-    written = lines(render_holiday(HOLIDAY._replace(name="Christmas Eve", half="pm")))
+def test_half_a_holiday_is_timed_by_the_reader_s_clock() -> None:
+    eve = HOLIDAY._replace(
+        day=date(2026, 12, 24), name="Christmas Eve", half="pm", timezone="Europe/Berlin"
+    )
+
+    written = lines(render_holiday(eve, HOURS))
 
     assert "SUMMARY:Christmas Eve (afternoon)" in written
+    assert "DTSTART:20261224T120000Z" in written
+    assert "DTEND:20261224T160000Z" in written
+    assert "TRANSP:TRANSPARENT" in written
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        HOLIDAY._replace(name="Yule"),
+        HOLIDAY._replace(half="am"),
+        HOLIDAY._replace(half="pm"),
+        HOLIDAY._replace(day=date(2026, 12, 26)),
+        HOLIDAY._replace(country_code="GB-SCT"),
+    ],
+)
+def test_a_holiday_that_is_changed_is_another_event(changed: PublicHoliday) -> None:
+    assert (
+        read(render_holiday(changed, HOURS))["uid"] != read(render_holiday(HOLIDAY, HOURS))["uid"]
+    )
 
 
 def test_equal_values_give_equal_bytes() -> None:
     again = Absence(**OWN._asdict())
 
     assert render_event(again, HOURS) == render_event(OWN, WorkingHours(*HOURS))
-    assert render_holiday(PublicHoliday(*HOLIDAY)) == render_holiday(HOLIDAY)
+    assert render_holiday(PublicHoliday(*HOLIDAY), HOURS) == render_holiday(HOLIDAY, HOURS)
     assert render_feed(Feed(*FEED), [b"x"]) == render_feed(FEED, [b"x"])
 
 
@@ -359,7 +468,7 @@ def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str)
     feed = Feed(person, FEED.source_url)
     fragments = [
         render_event(absence, HOURS),
-        render_holiday(HOLIDAY._replace(name=holiday)),
+        render_holiday(HOLIDAY._replace(name=holiday), HOURS),
     ]
 
     rendered = render_feed(feed, fragments)
@@ -381,30 +490,6 @@ def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str)
     assert event.categories == [
         re.sub(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+", " ", type_name).strip() or "Away"
     ]
-
-
-def test_cache_renders_equal_values_once_and_other_values_anew() -> None:
-    cache = FragmentCache(max_events=2)
-
-    first = cache.event(OWN, HOURS)
-    again = cache.event(Absence(**OWN._asdict()), HOURS)
-    for_others = cache.event(OTHERS, HOURS)
-
-    assert again is first
-    assert for_others == render_event(OTHERS, HOURS)
-    assert cache.event.cache_info()[:2] == (1, 2)
-
-
-def test_cache_forgets_what_was_used_least_recently() -> None:
-    cache = FragmentCache(max_events=2)
-    cache.event(OWN, HOURS)
-    cache.event(OWN._replace(version=4), HOURS)
-
-    cache.event(OWN._replace(version=5), HOURS)
-    cache.event(OWN, HOURS)
-
-    assert cache.event.cache_info().misses == 4
-    assert cache.event.cache_info().currsize == 2
 
 
 def test_css_colour_is_its_own_nearest() -> None:

@@ -1,0 +1,420 @@
+"""Feeds as calendar programs poll them: validators, compression, and what makes them move."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from api import app
+from storage import departments, feeds, leave, leave_types, organisations, people
+from storage.database import Database
+from storage.values import LeaveRequest, User
+from tests.api.conftest import SETTINGS, Client
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    type_id,
+)
+
+HOUR = timedelta(hours=1)
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class World(NamedTuple):
+    """Ada and Grace are of one department; Ada has leave on the 3rd of August and on the 10th.
+
+    ``other`` is a second process over the same database.
+    """
+
+    database: Database
+    acme: Acme
+    ada: User
+    grace: User
+    approved: LeaveRequest
+    pending: LeaveRequest
+    clock: Clock
+    client: Client
+    other: Client
+
+    def path(self, viewer: User, scope: str = "personal") -> str:
+        token = self.database.write_now(
+            feeds.personal_token, by=caller_for(self.acme, viewer), now=NOW
+        )
+        return f"/cal/{token}" if scope == "personal" else f"/cal/{token}?scope={scope}"
+
+    def write(self, use_case: Callable[..., Any], *args: Any, **more: Any) -> Any:
+        """Run a use case as the organisation's owner, at the clock's time."""
+        return self.database.write_now(
+            use_case, *args, by=self.acme.caller, now=self.clock.now, **more
+        )
+
+
+def a_client(database: Database, clock: Clock) -> Client:
+    return Client(
+        Starlette(
+            routes=app.routes(database, SETTINGS, clock),
+            exception_handlers=app.exception_handlers(SETTINGS),
+            middleware=app.middleware(SETTINGS),
+        )
+    )
+
+
+@pytest.fixture
+def world(database: Database) -> Iterator[World]:
+    acme = an_organisation(database, country_code="GB-ENG")
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
+    grace = a_person(database, acme, first_name="Grace", department_id=department.id)
+    approved = a_request(database, acme, ada, start_date=date(2026, 8, 3), note="to the coast")
+    approved = database.write_now(leave.approve, approved.id, by=acme.caller, now=NOW)
+    pending = a_request(database, acme, ada, start_date=date(2026, 8, 10))
+    clock = Clock()
+    clock.now = NOW + HOUR
+    client, other = a_client(database, clock), a_client(database, clock)
+    yield World(database, acme, ada, grace, approved, pending, clock, client, other)
+    client.close()
+    other.close()
+
+
+def validators(answer: httpx.Response) -> tuple[str, str]:
+    return answer.headers["ETag"], answer.headers["Last-Modified"]
+
+
+@pytest.mark.parametrize("scope", ["personal", "team", "org"])
+def test_an_unchanged_feed_is_not_sent_again(world: World, scope: str) -> None:
+    path = world.path(world.ada, scope)
+    first = world.client.get(path)
+    tag, modified = validators(first)
+
+    for conditions in (
+        {"If-None-Match": tag},
+        {"If-None-Match": f'"other", W/{tag}'},
+        {"If-None-Match": "*"},
+        {"If-Modified-Since": modified},
+        {"If-None-Match": tag, "If-Modified-Since": "Mon, 01 Jan 2024 00:00:00 GMT"},
+        {"If-None-Match": tag, "If-Modified-Since": "nonsense"},
+    ):
+        again = world.client.get(path, headers=conditions)
+        assert (again.status_code, again.content) == (304, b""), conditions
+        assert validators(again)[1] == modified
+        assert again.headers["Vary"] == "Accept-Encoding"
+        assert again.headers["Cache-Control"] == "private, no-cache"
+        assert "Content-Type" not in again.headers
+    for conditions in (
+        {"If-None-Match": '"other"', "If-Modified-Since": modified},
+        {"If-Modified-Since": "Mon, 01 Jan 2024 00:00:00 GMT"},
+        {"If-Modified-Since": "nonsense"},
+    ):
+        assert world.client.get(path, headers=conditions).status_code == 200, conditions
+
+
+def test_a_process_that_never_drew_the_feed_knows_its_tag(world: World) -> None:
+    path = world.path(world.ada, "org")
+    first = world.client.get(path)
+
+    again = world.other.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    whole = world.other.get(path)
+
+    assert again.status_code == 304
+    assert (whole.content, whole.headers["ETag"]) == (first.content, first.headers["ETag"])
+
+
+def test_gzip_has_a_tag_of_its_own_and_the_same_calendar(world: World) -> None:
+    path = world.path(world.ada)
+    plain = world.client.get(path, headers={"Accept-Encoding": "identity"})
+    packed = world.client.get(path, headers={"Accept-Encoding": "br, gzip;q=0.5"})
+    refused = world.client.get(path, headers={"Accept-Encoding": "gzip;q=0, *"})
+
+    assert "Content-Encoding" not in plain.headers
+    assert "Content-Encoding" not in refused.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert int(packed.headers["Content-Length"]) < len(plain.content) / 3
+    assert packed.content == plain.content == refused.content
+    assert packed.headers["ETag"] == plain.headers["ETag"][:-1] + '-gzip"'
+    for tag in (packed.headers["ETag"], plain.headers["ETag"]):
+        again = world.client.get(path, headers={"Accept-Encoding": "gzip", "If-None-Match": tag})
+        assert (again.status_code, again.headers["ETag"]) == (304, packed.headers["ETag"])
+
+
+def test_head_says_what_get_would(world: World) -> None:
+    path = world.path(world.ada)
+    got = world.client.get(path, headers={"Accept-Encoding": "identity"})
+
+    head = world.client.request("HEAD", path, headers={"Accept-Encoding": "identity"})
+    unchanged = world.client.request("HEAD", path, headers={"If-None-Match": got.headers["ETag"]})
+
+    assert (head.status_code, head.content) == (200, b"")
+    for name in ("ETag", "Last-Modified", "Content-Length", "Content-Type", "Content-Disposition"):
+        assert head.headers[name] == got.headers[name]
+    assert unchanged.status_code == 304
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_other_methods_are_405(world: World, method: str) -> None:
+    answer = world.client.request(method, world.path(world.ada))
+
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == "GET, HEAD"
+
+
+# What changes a feed: the scopes in which it is seen, and what is done.
+def cancels(world: World) -> None:
+    world.write(leave.cancel, world.approved.id)
+
+
+def approves(world: World) -> None:
+    world.write(leave.approve, world.pending.id)
+
+
+def edits(world: World) -> None:
+    world.write(leave.edit, world.pending.id, {"end_date": date(2026, 8, 12)})
+
+
+def declines(world: World) -> None:
+    world.write(leave.decline, world.pending.id, reason=None)
+
+
+def asks(world: World) -> None:
+    a_request(
+        world.database, world.acme, world.ada, start_date=date(2026, 9, 7), now=world.clock.now
+    )
+
+
+def renames_person(world: World) -> None:
+    world.write(people.update, world.ada.id, {"last_name": "King"})
+
+
+def moves_person(world: World) -> None:
+    world.write(people.update, world.ada.id, {"department_id": None})
+
+
+def moves_clock_of_person(world: World) -> None:
+    world.write(people.update, world.grace.id, {"timezone": "Asia/Tokyo"})
+
+
+def renames_type(world: World) -> None:
+    annual = type_id(world.database, world.acme)
+    world.write(leave_types.update, annual, {"name": "Holiday"})
+
+
+def hides_type(world: World) -> None:
+    annual = type_id(world.database, world.acme)
+    world.write(leave_types.update, annual, {"is_private": True})
+
+
+def renames_organisation(world: World) -> None:
+    world.write(organisations.update, {"name": "Acme Ltd"})
+
+
+def heads_department(world: World) -> None:
+    """Hedy has leave, and becomes the head of Grace's department."""
+    hedy = a_person(world.database, world.acme, first_name="Hedy")
+    asked = a_request(world.database, world.acme, hedy)
+    world.write(leave.approve, asked.id)
+    changes = {"manager_id": hedy.id}
+    world.write(departments.update, str(world.grace.department_id), changes)
+
+
+def changes_country(world: World) -> None:
+    world.write(organisations.update, {"country_code": "FR"})
+
+
+@pytest.mark.parametrize(
+    ("change", "viewer", "scope"),
+    [
+        (cancels, "ada", "personal"),
+        (cancels, "grace", "team"),
+        (cancels, "grace", "org"),
+        (approves, "ada", "personal"),
+        (approves, "grace", "team"),
+        (edits, "ada", "personal"),
+        (declines, "ada", "personal"),
+        (asks, "ada", "personal"),
+        (renames_person, "ada", "personal"),
+        (renames_person, "grace", "team"),
+        (moves_person, "grace", "team"),
+        (renames_type, "grace", "org"),
+        (hides_type, "grace", "org"),
+        (renames_organisation, "grace", "org"),
+        (heads_department, "grace", "team"),
+        (changes_country, "ada", "personal"),
+    ],
+)
+def test_both_validators_move_with_what_is_seen(
+    world: World, change: Callable[[World], None], viewer: str, scope: str
+) -> None:
+    path = world.path(getattr(world, viewer), scope)
+    before = world.client.get(path)
+    world.other.get(path)
+    world.clock.now += HOUR
+
+    change(world)
+    at_once = world.other.get(path, headers={"If-Modified-Since": before.headers["Last-Modified"]})
+    world.clock.now += HOUR
+
+    for client in (world.client, world.other):
+        for name, shown in (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")):
+            after = client.get(path, headers={name: before.headers[shown]})
+            assert after.status_code == 200
+            assert after.content == at_once.content != before.content
+            assert after.headers["ETag"] != before.headers["ETag"]
+            assert after.headers["Last-Modified"] != before.headers["Last-Modified"]
+
+
+def test_what_others_do_leaves_a_personal_feed_as_it_was(world: World) -> None:
+    path = world.path(world.grace)
+    before = world.client.get(path)
+    world.clock.now += HOUR
+
+    cancels(world)
+    renames_person(world)
+
+    after = world.client.get(path, headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 304
+
+
+def test_a_change_that_is_made_back_gives_the_old_tag(world: World) -> None:
+    path = world.path(world.grace, "team")
+    before = world.client.get(path)
+
+    renames_person(world)
+    world.client.get(path)
+    world.write(people.update, world.ada.id, {"last_name": "Lovelace"})
+
+    assert world.client.get(path).headers["ETag"] == before.headers["ETag"]
+
+
+def test_cancelled_leave_is_marked_for_30_days_and_then_gone(world: World) -> None:
+    path = world.path(world.grace, "team")
+    shown = world.client.get(path).text
+    cancels(world)
+
+    marked = world.client.get(path)
+    world.clock.now += timedelta(days=30)
+    last = world.client.get(path)
+    world.clock.now += timedelta(days=1)
+    gone = world.client.get(path, headers={"If-Modified-Since": last.headers["Last-Modified"]})
+
+    assert "STATUS:CONFIRMED" in shown
+    assert f"SEQUENCE:{world.approved.version}\r\n" in shown
+    for answer in (marked, last):
+        assert "STATUS:CANCELLED" in answer.text
+        assert f"UID:{world.approved.id}\r\n" in answer.text
+        assert f"SEQUENCE:{world.approved.version + 1}\r\n" in answer.text
+    assert gone.status_code == 200
+    assert "VEVENT" not in gone.text
+    assert gone.headers["ETag"] != last.headers["ETag"]
+
+
+def test_the_window_moves_with_the_day(world: World) -> None:
+    path = world.path(world.grace, "org")
+    world.clock.now = datetime(2027, 8, 4, 23, 59, 59, tzinfo=UTC)
+    before = world.client.get(path)
+    world.clock.now += timedelta(seconds=2)
+
+    after = world.client.get(path, headers={"If-Modified-Since": before.headers["Last-Modified"]})
+
+    assert world.approved.id in before.text
+    assert after.status_code == 200
+    assert world.approved.id not in after.text
+    assert after.headers["ETag"] != before.headers["ETag"]
+
+
+def test_a_personal_feed_drops_its_owner_s_declined_leave(world: World) -> None:
+    declines(world)
+
+    assert world.pending.id not in world.client.get(world.path(world.ada)).text
+
+
+def regenerates(world: World) -> None:
+    by = caller_for(world.acme, world.ada)
+    world.database.write_now(feeds.regenerate, by=by, now=NOW)
+
+
+def deactivates(world: World) -> None:
+    world.write(people.deactivate, world.ada.id)
+
+
+def archives(world: World) -> None:
+    world.write(people.archive, world.ada.id)
+
+
+@pytest.mark.parametrize("close", [regenerates, deactivates, archives])
+def test_a_feed_that_is_closed_is_404_at_once_everywhere(
+    world: World, close: Callable[[World], None]
+) -> None:
+    path = world.path(world.ada)
+    tag = world.client.get(path).headers["ETag"]
+    world.other.get(path)
+
+    close(world)
+
+    for client in (world.client, world.other):
+        for headers in ({}, {"If-None-Match": tag}, {"If-None-Match": "*"}):
+            assert client.get(path, headers=headers).status_code == 404
+            assert client.get(f"{path}.ics", headers=headers).status_code == 404
+
+
+def test_a_revoked_feed_is_404_and_the_others_stay(world: World) -> None:
+    by = caller_for(world.acme, world.ada)
+    phone = world.database.write_now(feeds.create, "Phone", by=by, now=NOW)
+    path, own = f"/cal/{phone.token}", world.path(world.ada)
+    tag = world.client.get(path).headers["ETag"]
+
+    world.database.write_now(feeds.revoke, phone.id, by=by, now=NOW)
+
+    assert world.client.get(path, headers={"If-None-Match": tag}).status_code == 404
+    assert world.client.get(own).status_code == 200
+
+
+def test_a_named_feed_is_called_by_its_name(world: World) -> None:
+    by = caller_for(world.acme, world.ada)
+    phone = world.database.write_now(feeds.create, "Phone; R&D", by=by, now=NOW)
+
+    for scope in ("", "?scope=team", "?scope=org"):
+        shown = world.client.get(f"/cal/{phone.token}{scope}").text
+        assert "X-WR-CALNAME:Phone\\; R&D\r\n" in shown
+
+
+@pytest.mark.parametrize("word", ["", "Personal", "all", "org,team", "%00"])
+def test_a_scope_that_there_is_not_is_422(world: World, word: str) -> None:
+    path = f"{world.path(world.ada)}?scope={word}"
+
+    answer = world.client.get(path)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "?scope"
+
+
+def test_packed_bytes_are_the_same_in_every_process(world: World) -> None:
+    path = world.path(world.ada)
+
+    def raw(client: Client) -> bytes:
+        answer = client.get(path, headers={"Accept-Encoding": "gzip"})
+        # httpx unpacks; what is packed again tells whether a time was in the header.
+        assert answer.headers["Content-Length"] == str(
+            len(gzip.compress(answer.content, 6, mtime=0))
+        )
+        return answer.content
+
+    assert raw(world.client) == raw(world.other)
