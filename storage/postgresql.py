@@ -136,6 +136,8 @@ class PostgresqlDatabase(Database):
             # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
             for name in ("uuid", "date"):
                 connection.adapters.register_loader(name, TextLoader)
+            # Every query is built for one plan; making one anew takes longer than running it.
+            connection.execute("SET plan_cache_mode = force_generic_plan")
             self._local.connection = connection
             self._connections.append(connection)
         return connection
