@@ -1,8 +1,8 @@
 """One handle on the database: ``read`` and ``write`` that know what each engine wants.
 
-SQLite's short reads run where they stand, its writes in one thread that commits several callers'
-transactions together; PostgreSQL's run on an executor with a connection for each thread. Callers
-hand over a function whose first argument is the ``Transaction``; nobody else decides about threads.
+SQLite's short reads and writes run where they stand, and a thread commits several callers' writes
+together; PostgreSQL's run on an executor with a connection for each thread. Callers hand over a
+function whose first argument is the ``Transaction``; nobody else decides about threads.
 """
 
 from __future__ import annotations
@@ -158,10 +158,16 @@ class Database(ABC):
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a use case in one transaction: committed when it returns, undone when it raises.
+        """Run a short use case in one transaction: committed when it returns, undone if it raises.
 
         Raises whatever the use case raises, or DatabaseUnavailable; then nothing has changed.
         """
+
+    @abstractmethod
+    async def write_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write``, for a use case that may take many milliseconds: always on a thread."""
 
     @abstractmethod
     def read_now(
@@ -173,7 +179,7 @@ class Database(ABC):
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """As ``write``, for callers without an event loop."""
+        """As ``write_long``, for callers without an event loop."""
 
     @abstractmethod
     def close(self) -> None:

@@ -69,6 +69,11 @@ class PostgresqlDatabase(Database):
         work = partial(self.write_now, use_case, *args, **kwargs)
         return await loop.run_in_executor(self._executor, work)
 
+    async def write_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self.write(use_case, *args, **kwargs)
+
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:

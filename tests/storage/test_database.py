@@ -176,7 +176,7 @@ def test_the_event_loop_goes_on_during_a_slow_write(database: Database) -> None:
 
     async def count_ticks() -> int:
         ticks = 0
-        writing = asyncio.create_task(database.write(dawdle))
+        writing = asyncio.create_task(database.write_long(dawdle))
         while not writing.done():
             await asyncio.sleep(0.01)
             ticks += 1
@@ -226,27 +226,16 @@ def test_a_locked_sqlite_file_is_unavailable_to_all_who_wait(sqlite_url: str) ->
 
 
 def test_when_sqlite_undoes_a_whole_group_everybody_hears_of_it(sqlite_url: str) -> None:
-    is_begun = threading.Event()
-    is_queued = threading.Event()
-
-    def wait(tx: Transaction) -> None:
-        is_begun.set()
-        is_queued.wait(10)
-        keep(tx, "first")
-
     def end_everything(tx: Transaction) -> None:
         tx.change(keep_or_end_everything, name="report")
 
-    async def write_together() -> list[BaseException | str | None]:
-        first = asyncio.create_task(database.write(wait))
-        await asyncio.to_thread(is_begun.wait, 10)
-        rest = [
-            asyncio.create_task(database.write(end_everything)),
-            asyncio.create_task(database.write(keep, "last")),
-        ]
-        await asyncio.sleep(0)
-        is_queued.set()
-        return await asyncio.gather(first, *rest, return_exceptions=True)
+    async def write_together() -> tuple[BaseException | str | None, ...]:
+        writes = (
+            database.write(keep, "first"),
+            database.write(end_everything),
+            database.write(keep, "last"),
+        )
+        return await asyncio.gather(*writes, return_exceptions=True)
 
     with closing(Database.open(sqlite_url, Secrets.generate())) as database:
         database.write_now(keep, "report")
@@ -254,6 +243,30 @@ def test_when_sqlite_undoes_a_whole_group_everybody_hears_of_it(sqlite_url: str)
         assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 3
         assert kept_outside(sqlite_url) == {"report"}
         assert database.write_now(keep, "after") == "after"
+
+
+def test_a_loop_that_ended_before_its_turn_holds_nobody_up(sqlite_url: str) -> None:
+    async def ask_and_leave() -> None:
+        writing = asyncio.create_task(database.write(keep, "nobody's"))
+        await asyncio.sleep(0)
+        writing.cancel()
+
+    with closing(Database.open(sqlite_url, Secrets.generate())) as database:
+        for _ in range(5):
+            asyncio.run(ask_and_leave())
+        assert database.write_now(keep, "report") == "report"
+        assert "report" in kept_outside(sqlite_url)
+
+
+def test_an_event_loop_may_not_block_itself(sqlite_url: str) -> None:
+    async def block() -> None:
+        database.write_now(keep, "report")
+
+    with (
+        closing(Database.open(sqlite_url, Secrets.generate())) as database,
+        pytest.raises(RuntimeError, match="await write"),
+    ):
+        asyncio.run(block())
 
 
 def test_a_sqlite_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
