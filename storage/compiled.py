@@ -9,9 +9,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
-import orjson
 import peewee
 
 Engine = Literal["sqlite", "postgresql"]
@@ -47,24 +47,34 @@ class among(peewee.Node):  # type: ignore[misc]  # reads as an operator: among(c
         return ctx.literal(" IN (SELECT value FROM json_each(").sql(self.place).literal("))")
 
 
-class Statement(NamedTuple):
-    """SQL for one engine; ``values`` are constants and marks in the order of its places."""
+class Statement:
+    """SQL for one engine, and how the values of its places are put in their order.
 
-    sql: str
-    values: tuple[Any, ...]
+    Instants and lists stay as they are: each engine's connections know how to send them.
+    """
 
-    def bound(self, places: dict[str, Any], engine: Engine) -> list[Any]:
-        """The values to run it with. Instants become milliseconds, lists what ``among`` expects."""
-        bound: list[Any] = []
-        for value in self.values:
-            if type(value) is _Mark:
-                value = places[value.name]
-                if type(value) is datetime:
-                    value = milliseconds(value)
-                elif type(value) is list and engine == "sqlite":
-                    value = orjson.dumps(value).decode()
-            bound.append(value)
-        return bound
+    __slots__ = ("_constants", "_names", "_values_of", "sql")
+
+    def __init__(self, sql: str, values: Sequence[Any]) -> None:
+        self.sql = sql
+        names = [
+            value.name if type(value) is _Mark else f"constant {number}"
+            for number, value in enumerate(values)
+        ]
+        self._constants = {
+            name: value
+            for name, value in zip(names, values, strict=True)
+            if type(value) is not _Mark
+        }
+        self._names = names
+        self._values_of = itemgetter(*names) if len(names) > 1 else self._few
+
+    def bound(self, places: dict[str, Any]) -> Any:
+        """The values to run it with, in the order of its places."""
+        return self._values_of({**places, **self._constants} if self._constants else places)
+
+    def _few(self, places: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple([places[name] for name in self._names])
 
 
 class Compiled:
@@ -119,7 +129,7 @@ def sql_of(query: Any, engine: Engine) -> Statement:
     """A Peewee query as one engine's SQL."""
     database = _SQLITE if engine == "sqlite" else _POSTGRESQL
     sql, values = database.get_sql_context().sql(query).query()
-    return Statement(sql, tuple(values))
+    return Statement(sql, values)
 
 
 def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:

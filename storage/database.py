@@ -37,7 +37,7 @@ class Transaction:
 
     def __init__(
         self,
-        execute: Callable[[str, list[Any]], Any],
+        execute: Callable[[str, Any], Any],
         engine: Engine,
         secrets: Secrets,
         reference_cache: dict[str, Any],
@@ -52,7 +52,7 @@ class Transaction:
         """Every row, as plain tuples; the query bounds how many there can be."""
         statement = query.statement(self.engine, places)
         rows: list[tuple[Any, ...]] = self._execute(
-            statement.sql, statement.bound(places, self.engine)
+            statement.sql, statement.bound(places)
         ).fetchall()
         return rows
 
@@ -60,14 +60,14 @@ class Transaction:
         """The first row or None."""
         statement = query.statement(self.engine, places)
         row: tuple[Any, ...] | None = self._execute(
-            statement.sql, statement.bound(places, self.engine)
+            statement.sql, statement.bound(places)
         ).fetchone()
         return row
 
     def change(self, query: Compiled, **places: Any) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
         statement = query.statement(self.engine, places)
-        changed: int = self._execute(statement.sql, statement.bound(places, self.engine)).rowcount
+        changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
         return changed
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
@@ -76,7 +76,7 @@ class Transaction:
         statement = _INSERTS.get(key)
         if statement is None:
             statement = _INSERTS[key] = insert_of(table, list(values), self.engine)
-        self._execute(statement.sql, statement.bound(values, self.engine))
+        self._execute(statement.sql, statement.bound(values))
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
@@ -88,7 +88,7 @@ class Transaction:
                 for index, row in enumerate(some)
                 for name, value in row.items()
             }
-            self._execute(statement.sql, statement.bound(values, self.engine))
+            self._execute(statement.sql, statement.bound(values))
 
     def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
         """Change the rows whose columns equal ``where``; how many there were.
@@ -100,7 +100,7 @@ class Transaction:
         if statement is None:
             statement = _UPDATES[key] = update_of(table, list(changes), list(where), self.engine)
         places = changes | {f"where_{name}": value for name, value in where.items()}
-        changed: int = self._execute(statement.sql, statement.bound(places, self.engine)).rowcount
+        changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
         return changed
 
     def wake(self, name: str) -> None:

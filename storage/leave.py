@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from peewee import Select
+from peewee import Select, fn
 
 from storage import (
     approvers,
@@ -59,11 +59,15 @@ class NotYourApproval(Forbidden):
 
 
 class _Subject(NamedTuple):
-    """Whose leave it is, with the person's row held, and the organisation around."""
+    """Whose leave it is, with the person's row held, and the organisation around.
+
+    ``has_admin``: some other admin or owner is active, so that somebody can always decide.
+    """
 
     user: User
     reference: Reference
     today: date
+    has_admin: bool
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
@@ -78,11 +82,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
     found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
-    deciders = (
-        approvers.of_person(tx, by.organisation_id, by.user_id, today=subject.today)
-        if found.leave_type.requires_approval
-        else []
-    )
+    asked = _asked(tx, subject) if found.leave_type.requires_approval else []
     request = LeaveRequest(
         new_id(now),
         by.user_id,
@@ -112,13 +112,16 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         reference=subject.reference,
         now=now,
     )
-    if not deciders:
+    somebody_decides = found.leave_type.requires_approval and (
+        subject.has_admin or bool(asked or _deciders(tx, subject))
+    )
+    if not somebody_decides:
         return _approve_unasked(tx, request, subject, found.leave_type, by=by, now=now)
     outbox.notify(
         tx,
         "leave_request.created",
         request,
-        approvers=deciders,
+        approvers=asked,
         reference=subject.reference,
         now=now,
     )
@@ -273,18 +276,25 @@ def _step(
 ) -> LeaveRequest:
     """Take one step of the lifecycle, with everything that follows from it."""
     after = after._replace(updated_at=now, version=before.version + 1)
-    organisation_id = by.organisation_id
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
         raise InvalidTransition(rules.LIFECYCLE[action].done, before.status)
     outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
-    asked = (
-        approvers.of_person(tx, organisation_id, after.user_id, today=subject.today)
-        if action == "edit" and subject.reference.organisation.slack_team_id is not None
-        else []
-    )
+    asked = _asked(tx, subject) if action == "edit" else []
     outbox.notify(tx, event, after, approvers=asked, reference=subject.reference, now=now)
     return after
+
+
+def _asked(tx: Transaction, subject: _Subject) -> list[User]:
+    """Who gets the request's card in Slack: whoever it awaits, where there is a workspace."""
+    if subject.reference.organisation.slack_team_id is None:
+        return []
+    return _deciders(tx, subject)
+
+
+def _deciders(tx: Transaction, subject: _Subject) -> list[User]:
+    organisation_id = subject.reference.organisation.id
+    return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
 
 
 def _subject(tx: Transaction, organisation_id: str, user_id: str, now: datetime) -> _Subject:
@@ -292,8 +302,10 @@ def _subject(tx: Transaction, organisation_id: str, user_id: str, now: datetime)
     row = tx.first(_person, organisation_id=organisation_id, user_id=user_id)
     if row is None:
         raise NotFound("user")
-    known = reference.of_organisation(tx, organisation_id, row[-1])
-    return _Subject(rows.user(row[:-1]), known, local_day(now, known.organisation.timezone))
+    *columns, has_admin, version = row
+    known = reference.of_organisation(tx, organisation_id, version)
+    today = local_day(now, known.organisation.timezone)
+    return _Subject(rows.user(columns), known, today, bool(has_admin))
 
 
 def _own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -325,8 +337,17 @@ def _check_transition(
 
 @compiled
 def _person(organisation_id: Place, user_id: Place, engine: str) -> Select:
+    admin = UserRow.alias()
+    has_admin = fn.EXISTS(
+        admin.select(admin.id).where(
+            admin.organisation_id == organisation_id,
+            admin.role.in_(("admin", "owner")),
+            admin.status == "active",
+            admin.id != user_id,
+        )
+    )
     query = (
-        UserRow.select(*rows.USER, OrganisationRow.reference_version)
+        UserRow.select(*rows.USER, has_admin, OrganisationRow.reference_version)
         .join(OrganisationRow, on=OrganisationRow.id == UserRow.organisation_id)
         .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
     )

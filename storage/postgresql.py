@@ -6,14 +6,17 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
+from psycopg import postgres
+from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import TextLoader
 
-from storage.compiled import Engine
+from storage.compiled import Engine, milliseconds
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
 from storage.secrets import Secrets
@@ -38,6 +41,15 @@ _CONNECTING: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
+
+
+class _MillisecondsDumper(Dumper):
+    """Instants are whole milliseconds in every column."""
+
+    oid = postgres.types["int8"].oid
+
+    def dump(self, obj: datetime) -> bytes:
+        return b"%d" % milliseconds(obj)
 
 
 class PostgresqlDatabase(Database):
@@ -141,6 +153,7 @@ class PostgresqlDatabase(Database):
             # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
             for name in ("uuid", "date"):
                 connection.adapters.register_loader(name, TextLoader)
+            connection.adapters.register_dumper(datetime, _MillisecondsDumper)
             # Every query is built for one plan; making one anew takes longer than running it.
             connection.execute("SET plan_cache_mode = force_generic_plan")
             self._local.connection = connection
@@ -159,7 +172,7 @@ class PostgresqlDatabase(Database):
         return Transaction(partial(_execute, cursor), self.engine, self.secrets, known)
 
 
-def _execute(cursor: psycopg.Cursor[Any], sql: str, values: list[Any]) -> psycopg.Cursor[Any]:
+def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:
     try:
         return cursor.execute(sql, values)
     except psycopg.errors.UniqueViolation as error:

@@ -15,10 +15,13 @@ from collections import deque
 from collections.abc import Callable, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from storage.compiled import Engine
+import orjson
+
+from storage.compiled import Engine, milliseconds
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
 from storage.secrets import Secrets
@@ -43,6 +46,10 @@ GROUP_JOBS = 64
 GROUP_SECONDS = 0.005
 # How often the writing thread looks whether the loop that it waits for has ended.
 LOOP_ALIVE_SECONDS = 0.5
+
+# Instants are whole milliseconds in every column; ``among`` takes a list as one value.
+sqlite3.register_adapter(datetime, milliseconds)
+sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
 
 _UNIQUE = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
@@ -282,7 +289,7 @@ class SqliteDatabase(Database):
             return _Outcome(job, None, error)
 
 
-def _execute(connection: sqlite3.Connection, sql: str, values: list[Any]) -> sqlite3.Cursor:
+def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.Cursor:
     try:
         return connection.execute(sql, values)
     except sqlite3.IntegrityError as error:
