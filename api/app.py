@@ -22,6 +22,7 @@ from api.routes import (
     api_keys,
     approvals,
     audit,
+    balances,
     calendar,
     calendar_feeds,
     departments,
@@ -40,6 +41,7 @@ from storage.database import Database
 # In the order in which the documentation shows them.
 OPERATIONS: Final[tuple[Operation, ...]] = (
     *users.OPERATIONS,
+    *balances.OPERATIONS,
     *departments.OPERATIONS,
     *leave_requests.OPERATIONS,
     *leave.OPERATIONS,

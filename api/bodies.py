@@ -131,12 +131,29 @@ class OrganisationChanges(Body):
     leave_year_start_month: int = ABSENT
     leave_year_start_day: int = ABSENT
     default_leave_allowance: Annotated[Days, Field(description="Days a year.")] = ABSENT
+    carry_over: Annotated[
+        Days | None,
+        Field(description="Most days that go over into the next leave year; null or 0: none."),
+    ] = ABSENT
+    carry_over_expiry_month: Annotated[
+        int | None,
+        Field(
+            description=(
+                "What was carried over lapses at the end of this month, 1 to 12; null: never "
+                "within the leave year."
+            ),
+            json_schema_extra={"minimum": 1, "maximum": 12},
+        ),
+    ] = ABSENT
     day_starts_at: ClockTime = ABSENT
     midday_at: ClockTime = ABSENT
     day_ends_at: ClockTime = ABSENT
 
     def sent(self) -> dict[str, Any]:
-        return in_half_days(super().sent(), "default_leave_allowance")
+        changes = in_half_days(super().sent(), "default_leave_allowance")
+        if "carry_over" in changes:
+            changes["carry_over"] = changes["carry_over"] or 0
+        return in_half_days(changes, "carry_over")
 
 
 class NewHolidaySet(Body):
@@ -184,6 +201,28 @@ class WebhookChanges(Body):
 class NewWebhook(Body):
     url: Url
     events: Events
+
+
+class NewAdjustment(Body):
+    days: Annotated[
+        float,
+        Field(
+            description="Days to add, or with a minus to take off, in steps of a half; not 0.",
+            json_schema_extra={
+                "minimum": -366,
+                "maximum": 366,
+                "multipleOf": 0.5,
+                "not": {"const": 0},
+            },
+        ),
+    ]
+    reason: Annotated[
+        str, Field(max_length=500, description="Shown in the ledger; not empty."), NO_NUL
+    ]
+    leave_year: Annotated[
+        int,
+        Field(description="The calendar year in which the leave year begins: 2026 for 2026/27."),
+    ]
 
 
 class NewApiKey(Body):

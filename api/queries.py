@@ -60,6 +60,12 @@ class HolidaysOfYear(Query):
     ] = None
 
 
+class OfOneDay(Query):
+    on: Annotated[
+        Day | None, Field(description="The day to look at; today unless it is named.")
+    ] = None
+
+
 class ListOfAuditEntries(Paged):
     action: Annotated[Word | None, Field(description="As `leave_request.approved`.")] = None
     actor_id: Uuid | None = None

@@ -13,6 +13,7 @@ from bot import ids
 from bot.views import words
 from bot.views.request_form import FIELDS
 from storage import errors
+from storage.adjustments import TooManyAdjustments
 from storage.deliveries import WebhookDisabled
 from storage.errors import InvalidInput, Refusal
 from storage.feeds import TooManyFeeds
@@ -81,6 +82,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     NotYourApproval: lambda _: "This request does not await your decision; others decide on it.",
     UserArchived: _detail,
     ChangedMeanwhile: lambda _: "Somebody changed this at the same moment. Please try again.",
+    TooManyAdjustments: _detail,
     TooManyFeeds: _detail,
     TooManyWebhooks: _detail,
     HolidaySetInUse: _detail,

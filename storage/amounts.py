@@ -34,3 +34,23 @@ def check_half_days(half_days: int, field: str) -> int:
     Raises InvalidInput ``not_half_days``, at the field's name on the wire, which has no unit.
     """
     return half_days_of(half_days / 2, field.removesuffix("_half_days"))
+
+
+def adjustment_half_days_of(days: float, field: str) -> int:
+    """Half-days of a correction, which may have a minus: -2.5 gives -5.
+
+    Raises InvalidInput ``not_half_days`` unless it is a multiple of a half from -366 to 366, or
+    when it is 0.
+    """
+    half_days = days * 2
+    if (
+        not math.isfinite(half_days)
+        or half_days != math.floor(half_days)
+        or not 0 < abs(half_days) <= MOST_HALF_DAYS
+    ):
+        raise InvalidInput.of(
+            field,
+            "not_half_days",
+            "Give days from -366 to 366 and not 0, in steps of a half: 2 or -1.5.",
+        )
+    return int(half_days)

@@ -8,11 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from peewee import Select
 
-from storage import approvers, balances, days, fields, leave_years, people_rows, reference, rows
+from storage import approvers, balances, days, fields, people_rows, reference, rows, standings
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.reference import Reference
+from storage.standings import Deduction
 from storage.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.values import HalfDay, LeaveRequest, LeaveType, User
 
@@ -119,23 +120,12 @@ def _balances(
     deducts = known.leave_types[request.leave_type_id].deducts_allowance
     if not deducts or request.status not in ("pending", "approved"):
         return ()
-    years = leave_years.leave_years_touched(
-        balances.leave_year_rule(known, requester), request.start_date, request.end_date
-    )
-    taken = balances.taken_between(
-        tx, known.organisation.id, requester.id, years[0].first_day, years[-1].last_day
-    )
-    demands = balances.demands(
-        known,
-        requester,
-        years,
-        [leave for leave in taken if leave.id != request.id],
-        request.counted_halves,
-        request.start_date,
-    )
+    books = balances.books(tx, known, requester, request.start_date, request.end_date)
+    others = balances.deducting(known, (one for one in books.leave if one.id != request.id))
+    asked = Deduction(request.counted_halves, request.start_date, request.end_date)
     return tuple(
         YearBalance(demand.year.name, demand.remaining_half_days - demand.needed_half_days)
-        for demand in demands
+        for demand in standings.demands(books.account, others, asked)
     )
 
 

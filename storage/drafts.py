@@ -5,13 +5,16 @@ The same functions decide and explain: what a form says is what submitting does.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from storage import balances, days, fields, holiday_sets, leave_years, rules
+from storage import balances, days, fields, holiday_sets, rules, standings
+from storage.balances import BookedLeave, Books
 from storage.database import Transaction
-from storage.errors import InvalidInput, OverlappingLeave
+from storage.errors import InvalidInput, OverlappingLeave, Refusal
 from storage.reference import Reference
+from storage.standings import Account, Deduction
 from storage.values import HalfDay, LeaveType, User
 
 # With the longest names and letters of four bytes an event still stays under 20 kB (contract 9).
@@ -30,13 +33,17 @@ class Draft(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """A draft that no rule refuses: what it counts, and of which type it is."""
+    """A draft, what it counts, and what the person's leave years follow from.
+
+    ``books.leave`` still holds the request that the draft replaces.
+    """
 
     span: days.Span
     leave_type: LeaveType
     day_counts: list[days.DayCount]
     counted_halves: str
     note: str | None
+    books: Books
 
 
 def assess(
@@ -53,6 +60,45 @@ def assess(
     ``replaces`` is the request that it would take the place of. Changes nothing. Raises
     InvalidInput, OverlappingLeave or InsufficientAllowance.
     """
+    return _hold(tx, known, user, draft, *_basis(known, draft, today), _raising, today, replaces)
+
+
+def examine(
+    tx: Transaction,
+    known: Reference,
+    user: User,
+    draft: Draft,
+    *,
+    today: date,
+    replaces: str | None = None,
+) -> tuple[Assessment | None, list[Refusal]]:
+    """As ``assess``, with every refusal that the draft meets; the first is what ``assess`` raises.
+
+    The assessment is None where the dates or the type are refused, so that there is nothing to
+    count.
+    """
+    try:
+        basis = _basis(known, draft, today)
+    except Refusal as refusal:
+        return None, [refusal]
+    refusals: list[Refusal] = []
+
+    def collecting(rule: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return rule(*arguments)
+        except Refusal as refusal:
+            refusals.append(refusal)
+            return None
+
+    return _hold(tx, known, user, draft, *basis, collecting, today, replaces), refusals
+
+
+def _raising(rule: Callable[..., Any], *arguments: Any) -> Any:
+    return rule(*arguments)
+
+
+def _basis(known: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
+    """What nothing can be counted without."""
     span = days.asked_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
@@ -62,28 +108,51 @@ def assess(
         raise InvalidInput.of(
             "leave_type_id", "unknown_leave_type", "There is no leave type with this id."
         )
-    note = fields.optional_text(draft.note, "note", LONGEST_NOTE)
+    return span, leave_type
+
+
+def _hold(
+    tx: Transaction,
+    known: Reference,
+    user: User,
+    draft: Draft,
+    span: days.Span,
+    leave_type: LeaveType,
+    hold: Callable[..., Any],
+    today: date,
+    replaces: str | None,
+) -> Assessment:
+    """Hold a draft against the other rules, in their one order; ``hold`` calls each of them."""
+    note = hold(fields.optional_text, draft.note, "note", LONGEST_NOTE)
     day_counts = count(known, user, span)
-    rules.check_working_time(day_counts)
-    rules.check_type_rules(leave_type, span, day_counts, note, today)
+    hold(rules.check_working_time, day_counts)
+    hold(rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
     counted_halves = days.counted_halves(day_counts)
-    years = leave_years.leave_years_touched(
-        balances.leave_year_rule(known, user), span.start_date, span.end_date
-    )
-    taken = [
-        other
-        for other in balances.taken_between(
-            tx, known.organisation.id, user.id, years[0].first_day, years[-1].last_day
-        )
-        if other.id != replaces
-    ]
-    for other in taken:
-        if days.overlaps(span, other.span):
-            raise OverlappingLeave(other.id, f"{other.start_date} to {other.end_date}")
+    books = balances.books(tx, known, user, span.start_date, span.end_date)
+    others = [other for other in books.leave if other.id != replaces]
+    hold(_check_overlap, span, others)
     if leave_type.deducts_allowance:
-        needed = balances.demands(known, user, years, taken, counted_halves, span.start_date)
-        rules.check_allowance(needed, allow_overdraft=leave_type.allow_overdraft)
-    return Assessment(span, leave_type, day_counts, counted_halves, note)
+        asked = Deduction(counted_halves, span.start_date, span.end_date)
+        hold(_check_allowance, leave_type, books.account, balances.deducting(known, others), asked)
+    return Assessment(span, leave_type, day_counts, counted_halves, note, books)
+
+
+def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:
+    for other in others:
+        # The dates first: nearly all leave is ruled out by them, at a tenth of the cost.
+        is_near = other.start_date <= span.end_date and other.end_date >= span.start_date
+        if is_near and days.overlaps(span, other.span):
+            raise OverlappingLeave(other.id, f"{other.start_date} to {other.end_date}")
+
+
+def _check_allowance(
+    leave_type: LeaveType, account: Account, others: Sequence[Deduction], asked: Deduction
+) -> None:
+    may_overdraw = leave_type.allow_overdraft
+    demands = standings.demands(account, others, asked)
+    rules.check_allowance(demands, allow_overdraft=may_overdraw)
+    later = standings.later_demands(account, others, asked)
+    rules.check_allowance(later, allow_overdraft=may_overdraw)
 
 
 def count(known: Reference, user: User, span: days.Span) -> list[days.DayCount]:

@@ -81,6 +81,11 @@ def leave_year_containing(rule: LeaveYearRule, day: date) -> LeaveYear:
     return leave_year_beginning_in(rule, day.year - 1)
 
 
+def leave_year_before(rule: LeaveYearRule, year: LeaveYear) -> LeaveYear:
+    """The leave year that ends on the day before."""
+    return leave_year_containing(rule, year.first_day - timedelta(days=1))
+
+
 def leave_years_touched(rule: LeaveYearRule, first_day: date, last_day: date) -> list[LeaveYear]:
     """The leave years that share a date with the two days or the time between, oldest first."""
     years = [leave_year_containing(rule, first_day)]

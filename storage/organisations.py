@@ -89,6 +89,8 @@ def create(
         leave_year_start_month=1,
         leave_year_start_day=1,
         default_leave_allowance_half_days=50,
+        carry_over_half_days=0,
+        carry_over_expiry_month=None,
         day_starts_at="09:00",
         midday_at="13:00",
         day_ends_at="17:00",
@@ -166,10 +168,7 @@ def count(tx: Transaction) -> int:
 
 
 def _insert(tx: Transaction, organisation: Organisation) -> None:
-    columns = organisation._asdict() | {
-        "working_days": rows.json_text(organisation.working_days),
-        "carry_over_half_days": 0,
-    }
+    columns = organisation._asdict() | {"working_days": rows.json_text(organisation.working_days)}
     try:
         tx.insert(OrganisationRow, **columns)
     except DuplicateRow as error:  # Two at once made the same slug of their names.

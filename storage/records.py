@@ -145,6 +145,19 @@ class OrganisationRecord(TypedDict):
     leave_year_start_month: int
     leave_year_start_day: int
     default_leave_allowance: Days
+    carry_over: Annotated[
+        float,
+        Field(description="Most days that go over into the next leave year; 0: none."),
+    ]
+    carry_over_expiry_month: Annotated[
+        int | None,
+        Field(
+            description=(
+                "The last month in which days carried over can be taken, 1 to 12; null: they last "
+                "all year."
+            )
+        ),
+    ]
     day_starts_at: str
     midday_at: str
     day_ends_at: str
@@ -369,6 +382,8 @@ def organisation(value: Organisation) -> OrganisationRecord:
         "leave_year_start_month": value.leave_year_start_month,
         "leave_year_start_day": value.leave_year_start_day,
         "default_leave_allowance": days(value.default_leave_allowance_half_days),
+        "carry_over": days(value.carry_over_half_days),
+        "carry_over_expiry_month": value.carry_over_expiry_month,
         "day_starts_at": value.day_starts_at,
         "midday_at": value.midday_at,
         "day_ends_at": value.day_ends_at,

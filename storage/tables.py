@@ -242,7 +242,10 @@ class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "allowance_adjustments"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = ((("organisation_id", "user_id", "leave_year_start"), False),)
+        indexes = (
+            (("organisation_id", "user_id", "leave_year_start"), False),
+            (("organisation_id", "user_id", "id"), False),
+        )
         constraints = [references("users", "user_id")]
 
 

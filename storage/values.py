@@ -89,6 +89,8 @@ class Organisation(NamedTuple):
     leave_year_start_month: int
     leave_year_start_day: int
     default_leave_allowance_half_days: int
+    carry_over_half_days: int
+    carry_over_expiry_month: int | None
     day_starts_at: str
     midday_at: str
     day_ends_at: str
@@ -181,6 +183,21 @@ class LeaveRequest(NamedTuple):
     created_at: datetime
     updated_at: datetime
     version: int
+
+
+class Adjustment(NamedTuple):
+    """Half-days that somebody added to, or with a minus took from, a person's leave year.
+
+    ``leave_year`` is the calendar year in which the leave year begins.
+    """
+
+    id: str
+    user_id: str
+    leave_year: int
+    half_days: int
+    reason: str
+    created_by: str | None
+    created_at: datetime
 
 
 class HolidaySet(NamedTuple):

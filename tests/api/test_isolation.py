@@ -19,6 +19,7 @@ WITH_ID = [operation for operation in OPERATIONS if "{id}" in operation.path]
 BODIES: dict[str, Any] = {
     "users.update": {"first_name": "Mallory"},
     "departments.update": {"name": "Ours now"},
+    "balances.add_adjustment": {"days": 1, "reason": "Ours now", "leave_year": 2026},
     "leave_requests.edit": {"note": "Hello"},
     "leave_types.update": {"name": "Ours now"},
     "webhooks.update": {"is_active": False},

@@ -1,0 +1,122 @@
+"""`/users/{id}/balance` and `/users/{id}/adjustments`: what somebody may still take, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api import balance_answers
+from api.answers import Listing, listing
+from api.balance_answers import AdjustmentRecord, BalanceRecord
+from api.bodies import NewAdjustment
+from api.fields import Paged
+from api.operations import Answer, Call, Operation, created
+from api.queries import OfOneDay
+from storage import adjustments, errors, ledgers
+from storage.amounts import adjustment_half_days_of
+from storage.database import Transaction
+
+
+def get(tx: Transaction, call: Call) -> Any:
+    query: OfOneDay = call.query
+    return balance_answers.balance(
+        ledgers.balance(tx, call.id, on=query.on, by=call.caller, now=call.now)
+    )
+
+
+def page_of_adjustments(tx: Transaction, call: Call) -> Any:
+    found = adjustments.page(tx, call.id, call.query.page, by=call.caller, now=call.now)
+    return listing(found, balance_answers.adjustment)
+
+
+def add_adjustment(tx: Transaction, call: Call) -> Answer:
+    body: NewAdjustment = call.body
+    added = adjustments.add(
+        tx,
+        call.id,
+        half_days=adjustment_half_days_of(body.days, "days"),
+        reason=body.reason,
+        leave_year=body.leave_year,
+        by=call.caller,
+        now=call.now,
+    )
+    path = f"/api/v1/users/{added.user_id}/adjustments/{added.id}"
+    return created(path, balance_answers.adjustment(added))
+
+
+def get_adjustment(tx: Transaction, call: Call) -> Any:
+    return balance_answers.adjustment(
+        adjustments.get(tx, call.id, call.ids["adjustment_id"], by=call.caller, now=call.now)
+    )
+
+
+_FOR_WHOM = "For the person, whoever may decide on their leave, admins and owners."
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/users/{id}/balance",
+        summary="Read a user's balance",
+        description=(
+            f"{_FOR_WHOM} The leave year that `on` falls in, with a ledger whose lines add up to "
+            "`remaining`. Leave that lies ahead counts; pending and approved leave of types that "
+            "deduct is taken off, each day in the leave year it falls in. What was carried over "
+            "from the year before is taken first; what is left of it lapses at the end of the "
+            "organisation's `carry_over_expiry_month`, and is part of `remaining` until then. "
+            "Nothing is carried out of a leave year before the person was known here: enter what "
+            "they brought along as an adjustment."
+        ),
+        handler=get,
+        tag="Balances",
+        scope="leave:read",
+        kind="user",
+        query=OfOneDay,
+        result=BalanceRecord,
+        refusals=(errors.InsufficientRole,),
+    ),
+    Operation(
+        method="GET",
+        path="/users/{id}/adjustments",
+        summary="List a user's adjustments",
+        description=f"{_FOR_WHOM} Of all leave years, newest first.",
+        handler=page_of_adjustments,
+        tag="Balances",
+        scope="leave:read",
+        kind="user",
+        query=Paged,
+        result=Listing[AdjustmentRecord],
+        refusals=(errors.InsufficientRole, errors.UnusableCursor),
+    ),
+    Operation(
+        method="POST",
+        path="/users/{id}/adjustments",
+        summary="Adjust a user's balance",
+        description=(
+            "Adds days to one leave year, or takes them off; the balance may become negative. An "
+            "adjustment is never changed or deleted: correct it by another with the opposite sign. "
+            "It stays with the leave year that begins in the calendar year `leave_year`, also when "
+            "the organisation's leave year or the person's start date changes."
+        ),
+        handler=add_adjustment,
+        tag="Balances",
+        scope="users:write",
+        role="admin",
+        kind="user",
+        body=NewAdjustment,
+        result=AdjustmentRecord,
+        status=201,
+        refusals=(adjustments.TooManyAdjustments,),
+        example={"days": 1.5, "reason": "Worked on Saturday 6 June.", "leave_year": 2026},
+    ),
+    Operation(
+        method="GET",
+        path="/users/{id}/adjustments/{adjustment_id}",
+        summary="Read an adjustment",
+        description=_FOR_WHOM,
+        handler=get_adjustment,
+        tag="Balances",
+        scope="leave:read",
+        kind="adjustment",
+        result=AdjustmentRecord,
+        refusals=(errors.InsufficientRole,),
+    ),
+)

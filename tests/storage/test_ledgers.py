@@ -1,0 +1,342 @@
+"""A balance as its ledger shows it, who may see it, and adjustments of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from storage import adjustments, audit, leave, ledgers, organisations, people
+from storage.database import Database
+from storage.errors import InsufficientAllowance, InsufficientRole, NotFound
+from storage.ledgers import Balance
+from storage.pages import PageOf
+from storage.values import Adjustment, User
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+)
+from tests.refusals import codes_of, errors_of
+
+
+def balance_of(
+    database: Database, acme: Acme, user: User, on: date | None = None, by: User | None = None
+) -> Balance:
+    caller = acme.caller if by is None else caller_for(acme, by)
+    found = database.read_now(ledgers.balance, user.id, on=on, by=caller, now=NOW)
+    assert sum(line.half_days for line in found.lines) == found.remaining_half_days
+    left = found.entitled_half_days - found.taken_half_days - found.pending_half_days
+    assert left == found.remaining_half_days
+    return found
+
+
+def an_adjustment(database: Database, acme: Acme, user: User, **more: Any) -> Adjustment:
+    values: dict[str, Any] = {"half_days": 3, "reason": "Overtime", "leave_year": 2026, **more}
+    return database.write_now(adjustments.add, user.id, by=acme.caller, now=NOW, **values)
+
+
+def shown(found: Balance) -> list[tuple[str, int]]:
+    return [(line.type, line.half_days) for line in found.lines]
+
+
+def test_a_ledger_explains_what_is_left(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id, start_date=date(2026, 7, 1))
+    waiting = a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 4))
+    approved = a_request(database, acme, ada, start_date=date(2026, 9, 1), start_half_day="pm")
+    database.write_now(leave.approve, approved.id, by=acme.caller, now=NOW)
+    a_request(database, acme, ada, start_date=date(2026, 9, 3), code="sick")
+    added = an_adjustment(database, acme, ada)
+
+    found = balance_of(database, acme, ada)
+
+    assert shown(found) == [
+        ("allowance", 50),
+        ("pro_rata", -24),
+        ("adjustment", 3),
+        ("leave", -4),
+        ("leave", -1),
+    ]
+    assert (found.lines[0].source, found.lines[1].day) == ("organisation", date(2026, 7, 1))
+    assert found.lines[2].adjustment == added
+    assert [line.leave.id for line in found.lines if line.leave] == [waiting.id, approved.id]
+    assert (found.taken_half_days, found.pending_half_days) == (1, 4)
+    assert (found.entitled_half_days, found.remaining_half_days) == (29, 24)
+    assert found.year.name == "2026"
+    assert found.working_days == ("monday", "tuesday", "wednesday", "thursday", "friday")
+
+
+@pytest.mark.parametrize(
+    ("own", "of_department", "half_days", "source"),
+    [(60, 40, 60, "user"), (0, 40, 0, "user"), (None, 40, 40, "department"),
+     (None, None, 50, "organisation")],
+)  # fmt: skip
+def test_the_nearest_figure_is_the_allowance(
+    database: Database, own: int | None, of_department: int | None, half_days: int, source: str
+) -> None:
+    acme = an_organisation(database)
+    team = a_department(database, acme, default_leave_allowance_half_days=of_department)
+    ada = a_person(database, acme, department_id=team.id, leave_allowance_half_days=own)
+
+    (line,) = balance_of(database, acme, ada).lines
+
+    assert (line.half_days, line.source) == (half_days, source)
+
+
+def test_leave_across_new_year_is_taken_from_both_years(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    # Tuesday 29 December to Tuesday 5 January; 1 January is a holiday.
+    a_request(database, acme, ada, start_date=date(2026, 12, 29), end_date=date(2027, 1, 5))
+
+    assert shown(balance_of(database, acme, ada))[1:] == [("leave", -6)]
+    assert shown(balance_of(database, acme, ada, date(2027, 6, 1)))[1:] == [("leave", -4)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "start_date", "on", "name", "granted"),
+    [
+        ({"leave_year_type": "calendar"}, None, date(2026, 12, 31), "2026", 50),
+        (
+            {"leave_year_type": "fiscal", "leave_year_start_month": 4, "leave_year_start_day": 6},
+            date(2026, 4, 7),
+            date(2027, 4, 5),
+            "2026/27",
+            50,
+        ),
+        (
+            {"leave_year_type": "fiscal", "leave_year_start_month": 4, "leave_year_start_day": 6},
+            date(2026, 10, 6),
+            date(2026, 4, 6),
+            "2026/27",
+            25,
+        ),
+        ({"leave_year_type": "anniversary"}, date(2024, 2, 29), date(2027, 2, 28), "2027/28", 50),
+        ({"leave_year_type": "anniversary"}, date(2024, 2, 29), date(2027, 2, 27), "2026/27", 50),
+    ],
+)
+def test_three_kinds_of_leave_year(
+    database: Database,
+    settings: dict[str, Any],
+    start_date: date | None,
+    on: date,
+    name: str,
+    granted: int,
+) -> None:
+    acme = an_organisation(database, **settings)
+    ada = a_person(database, acme, start_date=start_date)
+
+    found = balance_of(database, acme, ada, on)
+
+    assert (found.year.name, found.remaining_half_days) == (name, granted)
+
+
+def test_carried_days_are_a_line_until_they_lapse(database: Database) -> None:
+    acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=3)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada, start_date=date(2027, 2, 1), end_date=date(2027, 2, 2))
+
+    in_march = balance_of(database, acme, ada, date(2027, 3, 31))
+    in_april = balance_of(database, acme, ada, date(2027, 4, 1))
+
+    assert shown(in_march) == [("allowance", 50), ("carry_over", 10), ("leave", -4)]
+    assert in_march.lines[1].from_year == balance_of(database, acme, ada).year
+    assert (in_march.lapsing_half_days, in_march.lapsing_after) == (6, date(2027, 3, 31))
+    assert shown(in_april)[3:] == [("carry_over_expired", -6)]
+    assert (in_april.remaining_half_days, in_april.lapsing_after) == (50, None)
+
+
+def test_nothing_is_carried_over_unless_the_organisation_says_so(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    assert shown(balance_of(database, acme, ada, date(2027, 1, 1))) == [("allowance", 50)]
+
+
+def test_a_long_served_person_brings_nothing_from_years_that_are_not_known(
+    database: Database,
+) -> None:
+    acme = an_organisation(database, carry_over_half_days=10)
+    ada = a_person(database, acme, start_date=date(2001, 1, 1))
+
+    assert shown(balance_of(database, acme, ada)) == [("allowance", 50)]
+    assert shown(balance_of(database, acme, ada, date(2027, 1, 1)))[1] == ("carry_over", 10)
+
+
+def test_this_years_leave_is_refused_where_next_years_rests_on_it(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=4, carry_over_half_days=4)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada, start_date=date(2027, 2, 1), end_date=date(2027, 2, 3))
+    a_request(database, acme, ada, start_date=date(2026, 8, 3))
+
+    with pytest.raises(InsufficientAllowance) as refused:
+        a_request(database, acme, ada, start_date=date(2026, 8, 4))
+
+    assert refused.value.leave_year == "2027"
+    assert (refused.value.remaining_half_days, refused.value.needed_half_days) == (0, 2)
+
+
+def test_an_adjustment_lets_somebody_take_more_or_less(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=0)
+    ada = a_person(database, acme)
+    an_adjustment(database, acme, ada, half_days=4)
+    an_adjustment(database, acme, ada, half_days=-2)
+
+    assert a_request(database, acme, ada).status == "pending"
+    with pytest.raises(InsufficientAllowance):
+        a_request(database, acme, ada, start_date=date(2026, 8, 4))
+
+
+def test_an_adjustment_stays_in_its_leave_year_when_leave_years_move(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, start_date=date(2021, 9, 15))
+    an_adjustment(database, acme, ada)
+    move = {"leave_year_type": "anniversary"}
+    database.write_now(organisations.update, move, by=acme.caller, now=NOW)
+
+    assert shown(balance_of(database, acme, ada, date(2026, 9, 14)))[1:] == []
+    assert shown(balance_of(database, acme, ada, date(2026, 9, 15)))[1:] == [("adjustment", 3)]
+
+
+def test_adjustments_are_listed_newest_first_and_audited(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    first = an_adjustment(database, acme, ada, leave_year=2025)
+    second = an_adjustment(database, acme, ada, half_days=-3, reason="  Wrong person ")
+
+    page = database.read_now(adjustments.page, ada.id, PageOf(1), by=caller_for(acme, ada), now=NOW)
+    rest = database.read_now(
+        adjustments.page, ada.id, PageOf(1, page.next_cursor), by=acme.caller, now=NOW
+    )
+
+    assert [*page.items, *rest.items] == [second, first]
+    assert rest.next_cursor is None
+    assert second.reason == "Wrong person"
+    (entry,) = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, subject_id=second.id
+    ).items
+    assert entry.action == "allowance_adjustment.created"
+    assert entry.changes["days"] == {"before": None, "after": -1.5}
+    assert entry.changes["user_id"]["after"] == ada.id
+
+
+def test_what_an_adjustment_cannot_be(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    def errors(**wrong: Any) -> list[tuple[str, str]]:
+        return errors_of(lambda: an_adjustment(database, acme, ada, **wrong))
+
+    assert errors(reason="   ") == [("/reason", "required")]
+    assert errors(reason="x" * 501) == [("/reason", "invalid_length")]
+    assert errors(leave_year=2047) == [("/leave_year", "out_of_range")]
+    assert errors(leave_year=9999) == [("/leave_year", "out_of_range")]
+    assert shown(balance_of(database, acme, ada)) == [("allowance", 50)]
+
+
+def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    def fill(tx: Any) -> None:
+        for _ in range(ledgers.MOST_ADJUSTMENTS):
+            adjustments.add(
+                tx, ada.id, half_days=1, reason="x", leave_year=2026, by=acme.caller, now=NOW
+            )
+
+    database.write_now(fill)
+
+    assert codes_of(lambda: an_adjustment(database, acme, ada)) == ["too_many_adjustments"]
+    an_adjustment(database, acme, ada, leave_year=2027)
+    found = balance_of(database, acme, ada)
+    assert found.remaining_half_days == 50 + ledgers.MOST_ADJUSTMENTS
+
+
+def test_only_admins_adjust(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace", role="approver")
+    ada = a_person(database, acme, manager_id=grace.id)
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(
+            adjustments.add,
+            ada.id,
+            half_days=2,
+            reason="Kind",
+            leave_year=2026,
+            by=caller_for(acme, grace),
+            now=NOW,
+        )
+
+
+def test_a_balance_is_for_the_person_approvers_and_admins(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    hedy = a_person(database, acme, first_name="Hedy")
+
+    for viewer in (ada, grace, acme.owner):
+        assert balance_of(database, acme, ada, by=viewer).remaining_half_days == 50
+    for viewer, whose in ((hedy, ada), (ada, grace)):
+        with pytest.raises(InsufficientRole):
+            balance_of(database, acme, whose, by=viewer)
+
+
+def test_another_organisations_person_has_no_balance_here(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    eve = a_person(database, globex)
+
+    with pytest.raises(NotFound):
+        balance_of(database, acme, eve)
+    with pytest.raises(NotFound):
+        an_adjustment(database, acme, eve)
+
+
+def test_a_day_beyond_reach_is_refused(database: Database) -> None:
+    acme = an_organisation(database, carry_over_half_days=4)
+
+    for year in (2005, 2047, 9999):
+        errors = errors_of(lambda y=year: balance_of(database, acme, acme.owner, date(y, 6, 1)))  # type: ignore[misc]
+        assert errors == [("?on", "out_of_range")]
+    assert balance_of(database, acme, acme.owner, date(2046, 12, 31)).remaining_half_days == 54
+
+
+def test_cancelling_restores_the_balance_exactly(database: Database) -> None:
+    acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=2)
+    ada = a_person(database, acme)
+    on = [date(2026, 6, 1), date(2027, 1, 15), date(2027, 6, 1)]
+    before = [balance_of(database, acme, ada, day) for day in on]
+    request = a_request(
+        database, acme, ada, start_date=date(2026, 12, 14), end_date=date(2027, 1, 8)
+    )
+    assert [balance_of(database, acme, ada, day) for day in on] != before
+
+    database.write_now(leave.cancel, request.id, by=caller_for(acme, ada), now=NOW)
+
+    assert [balance_of(database, acme, ada, day) for day in on] == before
+
+
+def test_the_organisations_day_decides_since_when_somebody_is_known(database: Database) -> None:
+    # At 11:30 in London it is 2027 in Auckland already.
+    new_year = datetime(2026, 12, 31, 11, 30, tzinfo=UTC)
+    acme = an_organisation(
+        database, timezone="Pacific/Auckland", carry_over_half_days=10, now=new_year
+    )
+    ada = a_person(database, acme, now=new_year)
+
+    assert shown(balance_of(database, acme, ada, date(2027, 6, 1))) == [("allowance", 50)]
+
+
+def test_an_archived_person_still_has_a_balance(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    database.write_now(people.archive, ada.id, by=acme.caller, now=NOW)
+
+    assert balance_of(database, acme, ada).remaining_half_days == 50
