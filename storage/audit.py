@@ -30,7 +30,7 @@ def record(
     after: Mapping[str, Any] | None = None,
 ) -> None:
     """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
-    tx.insert(
+    tx.insert_soon(
         AuditRow,
         **_row(action, subject_type, subject_id, before or {}, after or {}, by=by, now=now),
     )

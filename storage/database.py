@@ -72,11 +72,26 @@ class Transaction:
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
         """Add one row. Raises DuplicateRow where a unique index refuses it."""
+        statement = self._insertion(table, values)
+        self._execute(statement.sql, statement.bound(values))
+
+    def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
+        """Add one row under an id of its own, before the next statement or the commit.
+
+        On PostgreSQL every statement is a journey, which what is done ``soon`` makes together.
+        """
+        self.insert(table, **values)
+
+    def change_soon(self, query: Compiled, **places: Any) -> None:
+        """As ``change``, when ``insert_soon`` adds: for what needs no answer and cannot fail."""
+        self.change(query, **places)
+
+    def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
         key = (table, self.engine, *values)
         statement = _INSERTS.get(key)
         if statement is None:
             statement = _INSERTS[key] = insert_of(table, list(values), self.engine)
-        self._execute(statement.sql, statement.bound(values))
+        return statement
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""

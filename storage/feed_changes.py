@@ -23,7 +23,7 @@ def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
     Call it last: others of the same counter wait until the transaction ends.
     """
     # The last digit of a version 7 UUID is random.
-    tx.change(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
+    tx.change_soon(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
 
 
 def total(organisation_id: object) -> Select:

@@ -30,7 +30,7 @@ def find(
 
 def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
     """Write a new request and audit it."""
-    tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
+    tx.insert_soon(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
     _record(tx, "leave_request.created", {}, request, by=by, now=now)
 
 

@@ -127,7 +127,7 @@ def _enqueue(
 ) -> str:
     """Freeze the body and put one delivery of it in each webhook's queue."""
     event_id = new_id(now)
-    tx.insert(
+    tx.insert_soon(
         EventRow,
         organisation_id=organisation_id,
         id=event_id,
@@ -138,7 +138,7 @@ def _enqueue(
         created_at=now,
     )
     for webhook_id in webhook_ids:
-        tx.insert(
+        tx.insert_soon(
             DeliveryRow,
             organisation_id=organisation_id,
             id=new_id(now),
@@ -185,7 +185,7 @@ def notify(
         for user_id in sorted(holders | {approver.id for approver in approvers})
     ]
     for kind, user_id in people:
-        tx.insert(
+        tx.insert_soon(
             NoticeRow,
             organisation_id=organisation_id,
             id=new_id(now),

@@ -7,16 +7,18 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import peewee
 import psycopg
 from psycopg import postgres
 from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import TextLoader
 
-from storage.compiled import Engine, milliseconds
+from storage.compiled import Compiled, Engine, milliseconds
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
 from storage.secrets import Secrets
@@ -50,6 +52,40 @@ class _MillisecondsDumper(Dumper):
 
     def dump(self, obj: datetime) -> bytes:
         return b"%d" % milliseconds(obj)
+
+
+class _Transaction(Transaction):
+    """Keeps back what is to be done soon, and sends it as one statement."""
+
+    __slots__ = ("_kept_back", "_run")
+
+    def __init__(
+        self, cursor: psycopg.Cursor[Any], secrets: Secrets, reference_cache: dict[str, Any]
+    ) -> None:
+        super().__init__(self._run_in_turn, "postgresql", secrets, reference_cache)
+        self._run = partial(_execute, cursor)
+        self._kept_back: list[tuple[str, Any]] = []
+
+    def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
+        statement = self._insertion(table, values)
+        self._kept_back.append((statement.sql, statement.bound(values)))
+
+    def change_soon(self, query: Compiled, **places: Any) -> None:
+        statement = query.statement(self.engine, places)
+        if any(sql == statement.sql for sql, _ in self._kept_back):
+            # One statement may not change a row twice.
+            self.send_kept_back()
+        self._kept_back.append((statement.sql, statement.bound(places)))
+
+    def send_kept_back(self) -> None:
+        if self._kept_back:
+            statements, values = zip(*self._kept_back, strict=True)
+            self._kept_back = []
+            self._run(_together(statements), tuple(chain.from_iterable(values)))
+
+    def _run_in_turn(self, sql: str, values: Any) -> Any:
+        self.send_kept_back()
+        return self._run(sql, values)
 
 
 class PostgresqlDatabase(Database):
@@ -113,6 +149,7 @@ class PostgresqlDatabase(Database):
         connection.execute("BEGIN")
         try:
             result = use_case(tx, *args, **kwargs)
+            tx.send_kept_back()
         except BaseException:
             if not connection.broken:
                 connection.execute("ROLLBACK")
@@ -167,9 +204,8 @@ class PostgresqlDatabase(Database):
             self._connections.remove(connection)
             connection.close()
 
-    def _transaction(self, known: dict[str, Any]) -> Transaction:
-        cursor = self._connection().cursor()
-        return Transaction(partial(_execute, cursor), self.engine, self.secrets, known)
+    def _transaction(self, known: dict[str, Any]) -> _Transaction:
+        return _Transaction(self._connection().cursor(), self.secrets, known)
 
 
 def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:
@@ -177,3 +213,13 @@ def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Curs
         return cursor.execute(sql, values)
     except psycopg.errors.UniqueViolation as error:
         raise DuplicateRow(str(error)) from error
+
+
+@lru_cache(maxsize=256)
+def _together(statements: tuple[str, ...]) -> str:
+    """Several changes as one statement; foreign keys are checked at its end."""
+    *first, last = statements
+    if not first:
+        return last
+    parts = [f"c{number} AS ({statement})" for number, statement in enumerate(first)]
+    return f"WITH {', '.join(parts)} {last}"

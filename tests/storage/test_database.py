@@ -408,3 +408,37 @@ def test_kill_9_loses_nothing_that_was_acknowledged(database_url: str) -> None:
 
     assert len(acknowledged) >= 3
     assert acknowledged <= kept_outside(database_url)
+
+
+def test_what_is_done_soon_is_there_for_the_next_statement(
+    database: Database, database_url: str
+) -> None:
+    def keep_soon(tx: Transaction) -> set[str]:
+        tx.insert_soon(LeaseRow, name="report", holder="ada", held_until=0)
+        tx.insert_soon(LeaseRow, name="digest", holder="ada", held_until=0)
+        found = kept(tx)
+        tx.insert_soon(LeaseRow, name="last", holder="ada", held_until=0)
+        return found
+
+    assert database.write_now(keep_soon) == {"report", "digest"}
+    assert kept_outside(database_url) == {"report", "digest", "last"}
+
+
+def test_what_was_to_be_done_soon_is_undone_with_the_rest(
+    database: Database, database_url: str
+) -> None:
+    def keep_soon_and_refuse(tx: Transaction) -> None:
+        tx.insert_soon(LeaseRow, name="report", holder="ada", held_until=0)
+        raise Refused
+
+    def keep_twice(tx: Transaction) -> None:
+        tx.insert_soon(LeaseRow, name="report", holder="ada", held_until=0)
+        tx.insert_soon(LeaseRow, name="report", holder="grace", held_until=0)
+
+    with pytest.raises(Refused):
+        database.write_now(keep_soon_and_refuse)
+    with pytest.raises(DuplicateRow):
+        database.write_now(keep_twice)
+
+    assert kept_outside(database_url) == set()
+    assert database.write_now(keep, "after") == "after"
