@@ -35,6 +35,8 @@ Clock = Callable[[], datetime]
 TICK_SECONDS = 1
 # As long as contract 9 keeps webhook deliveries.
 NOTICES_KEPT = timedelta(days=30)
+# How many old rows one transaction deletes, so that nobody waits long behind it.
+PRUNED = 1_000
 # How long a stopping server waits for requests under way.
 DRAIN_SECONDS = 20
 
@@ -74,14 +76,17 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
     from starlette.applications import Starlette
 
     from api import app
+    from api.rate_limits import RateLimits
     from api.webhook_delivery import Sender
     from api.webhook_dispatch import webhook_dispatcher
 
+    rate_limits = RateLimits(settings.api.rate_limit, settings.api.rate_limit_storage)
     slack = None if settings.slack is None else slack_app(settings.slack, database, clock)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            stack.push_async_callback(rate_limits.close)
             sender = Sender(allow_private=settings.api.webhook_allow_private)
             await stack.enter_async_context(sender)
             dispatchers: list[Dispatcher[Any, Any]] = [webhook_dispatcher(database, sender, clock)]
@@ -95,7 +100,7 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
     speaks_http = settings.slack is not None and settings.slack.signing_secret is not None
     application = Starlette(
         routes=[
-            *app.routes(database, settings.api, clock),
+            *app.routes(database, settings.api, clock, rate_limits),
             *(slack.routes() if slack is not None and speaks_http else ()),
         ],
         exception_handlers=app.exception_handlers(settings.api),
@@ -134,10 +139,12 @@ async def running(
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-    from storage import notices
+    from storage import idempotency, notices
 
     async def prune() -> None:
         await database.write(notices.prune, before=clock() - NOTICES_KEPT, limit=10_000)
+        while await database.write(idempotency.prune, now=clock(), limit=PRUNED) == PRUNED:
+            pass
 
     scheduler = AsyncIOScheduler(
         # A stalled loop may delay a tick; it must not cost one.

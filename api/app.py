@@ -15,9 +15,11 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from api import errors, openapi
+from api.endpoints import Endpoint
 from api.key_use import KeyUse
 from api.middleware import RequestLog
-from api.operations import Clock, Edge, Endpoint, Operation
+from api.operations import Clock, Edge, Operation
+from api.rate_limits import LimitedFeed, RateLimits
 from api.routes import (
     api_keys,
     approvals,
@@ -58,14 +60,31 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 OTHER_PATHS: Final[Mapping[str, Any]] = {**calendar.PATHS, **health.PATHS}
 
 
-def routes(database: Database, settings: ApiSettings, clock: Clock) -> list[BaseRoute]:
-    """Everything that REST serves. ``clock`` gives aware UTC datetimes."""
+def routes(
+    database: Database,
+    settings: ApiSettings,
+    clock: Clock,
+    rate_limits: RateLimits | None = None,
+) -> list[BaseRoute]:
+    """Everything that REST serves. ``clock`` gives aware UTC datetimes.
+
+    ``rate_limits`` are the caller's to close; without them they are made from the settings.
+    """
+    rate_limits = rate_limits or RateLimits(settings.rate_limit, settings.rate_limit_storage)
     edge = Edge(
-        database, clock, settings.base_url, settings.webhook_allow_private, KeyUse(database)
+        database,
+        clock,
+        settings.base_url,
+        settings.webhook_allow_private,
+        KeyUse(database),
+        rate_limits,
     )
+    feeds = calendar.routes(edge)
+    for feed in feeds:
+        feed.app = LimitedFeed(feed.app, rate_limits)
     return [
         Mount("/api/v1", app=FirstSegment(endpoints(OPERATIONS, edge))),
-        *calendar.routes(edge),
+        *feeds,
         *health.routes(edge),
         _openapi_route(settings.base_url),
     ]
@@ -86,7 +105,7 @@ def endpoints(operations: tuple[Operation, ...], edge: Edge) -> dict[str, list[R
     by_segment: dict[str, list[Route]] = {}
     in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
     for path, of_path in groupby(in_order, attrgetter("path")):
-        endpoint = Endpoint(list(of_path), edge)
+        endpoint = Endpoint(list(of_path), edge, operations)
         route = Route(path, endpoint, methods=endpoint.methods)
         by_segment.setdefault(path.split("/")[1], []).append(route)
     return by_segment

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from storage.access import is_well_formed
 from storage.errors import Unauthenticated
+from storage.secrets import fingerprint
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -23,6 +25,14 @@ def api_key_of(headers: Headers) -> str:
     if found is None:
         raise Unauthenticated
     return found[1].decode("ascii")
+
+
+def fingerprint_of(headers: Headers) -> str:
+    """The SHA-256 by which a key is looked up. Raises Unauthenticated for what can be no key."""
+    key = api_key_of(headers)
+    if not is_well_formed(key):
+        raise Unauthenticated
+    return fingerprint(key)
 
 
 def header(headers: Headers, name: bytes) -> str | None:

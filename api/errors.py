@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from storage import errors, records
 from storage.errors import FieldError, InvalidInput, Refusal
+from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 
 # A refusal has the status of its nearest ancestor in here.
 STATUS: Final[Mapping[type[Refusal], int]] = {
@@ -26,6 +27,7 @@ STATUS: Final[Mapping[type[Refusal], int]] = {
     errors.Conflict: 409,
     errors.InvalidInput: 422,
     errors.InsufficientAllowance: 422,
+    IdempotencyKeyReused: 422,
 }
 
 RETRY_AFTER_SECONDS: Final = 2
@@ -60,12 +62,38 @@ class UnsupportedMediaType(HttpRefusal):
     title = "The body's media type is not supported."
 
 
+class PreconditionFailed(HttpRefusal):
+    status = 412
+    code = "precondition_failed"
+    title = "This was changed since you read it."
+    cure = "Read it again, and send the ETag that it then has."
+
+    def __init__(self) -> None:
+        super().__init__(self.cure)
+
+
+class RateLimited(HttpRefusal):
+    """``retry_after_seconds`` is when there will be room again."""
+
+    status = 429
+    code = "rate_limited"
+    title = "There were too many requests."
+    cure = "Wait for as many seconds as Retry-After says."
+
+    def __init__(self, detail: str, retry_after_seconds: int) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
+
+
+# Those that any body may meet.
 HTTP_REFUSALS: Final = (UnreadableJson, BodyTooLarge, UnsupportedMediaType)
 
-# What Starlette itself, the database's absence and our own faults are called.
+# What Starlette itself, conditions, limits, the database's absence and our own faults are called.
 HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
     404: ("not_found", errors.NotFound.title, "There is no such path."),
     405: ("method_not_allowed", "The method is not allowed here.", "See the header Allow."),
+    412: (PreconditionFailed.code, PreconditionFailed.title, PreconditionFailed.cure),
+    429: (RateLimited.code, RateLimited.title, RateLimited.cure),
     500: ("internal_error", "Something went wrong on our side.", "Quote the request's id to us."),
     503: ("unavailable", "The database is away.", "Nothing was changed; try again soon."),
 }
@@ -97,6 +125,8 @@ def problem(
         "request_id": request.scope.get("request_id"),
         **more,
     }
+    # A refusal may be another tomorrow, and some tell what a person may not do.
+    headers = {"Cache-Control": "no-store", **(headers or {})}
     return Response(orjson.dumps(body), status, headers, "application/problem+json")
 
 
@@ -110,31 +140,49 @@ def http_problem(
     return problem(request, base_url, status, code, title, detail, headers=headers)
 
 
+def refusal_problem(request: Request, base_url: str, error: Refusal) -> Response:
+    """A refusal as its problem."""
+    status = status_of(type(error))
+    headers = {}
+    if status == 401:
+        # RFC 9110, 11.6.1: a 401 names the scheme that would do.
+        headers["WWW-Authenticate"] = "Bearer"
+    elif isinstance(error, IdempotencyInProgress):
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return problem(
+        request,
+        base_url,
+        status,
+        error.code,
+        error.title,
+        error.detail,
+        headers=headers,
+        **members(error),
+    )
+
+
 def exception_handlers(base_url: str) -> dict[Any, Callable[[Request, Any], Any]]:
     """What Starlette is given, by exception type. Unexpected ones are the middleware's."""
 
     async def refused(request: Request, error: Refusal) -> Response:
-        status = status_of(type(error))
-        return problem(
-            request,
-            base_url,
-            status,
-            error.code,
-            error.title,
-            error.detail,
-            # RFC 9110, 11.6.1: a 401 names the scheme that would do.
-            headers={"WWW-Authenticate": "Bearer"} if status == 401 else None,
-            **members(error),
-        )
+        return refusal_problem(request, base_url, error)
 
     async def unreadable(request: Request, error: HttpRefusal) -> Response:
-        return problem(request, base_url, error.status, error.code, error.title, error.detail)
+        headers = {}
+        if isinstance(error, RateLimited):
+            headers["Retry-After"] = str(error.retry_after_seconds)
+        return problem(
+            request, base_url, error.status, error.code, error.title, error.detail, headers=headers
+        )
 
     async def raised(request: Request, error: HTTPException) -> Response:
         headers = dict(error.headers or {})
         if "Allow" in headers:
-            # Starlette joins a set, in no order.
-            headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+            # Starlette joins a set, in no order, and knows nothing of OPTIONS.
+            allowed = {*headers["Allow"].split(", "), "OPTIONS"}
+            headers["Allow"] = ", ".join(sorted(allowed))
+            if request.method == "OPTIONS":
+                return Response(status_code=204, headers=headers)
         return http_problem(request, base_url, error.status_code, headers)
 
     async def unavailable(request: Request, _: Exception) -> Response:

@@ -23,7 +23,8 @@ class RequestLog:
     """Plain ASGI: ``X-Request-Id`` taken or made and returned, one log line for each request.
 
     The line names the route's template, never the path: a feed's path holds its token. Leaves
-    ``request_id`` in the scope, and reads ``route_template`` and ``caller`` from it.
+    ``request_id`` in the scope, and reads from it ``route_template``, ``caller`` and the headers
+    in ``rate_limit``.
     """
 
     def __init__(self, app: ASGIApp, base_url: str) -> None:
@@ -44,7 +45,8 @@ class RequestLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], id_header]
+                standing = scope.get("rate_limit", ())
+                message["headers"] = [*message["headers"], id_header, *standing]
             await send(message)
 
         try:

@@ -28,6 +28,10 @@ _REQUEST_ID: Final = {
     }
 }
 
+_UNCHANGED: Final = {
+    "304": {"description": "What `If-None-Match` names is still so.", "headers": _REQUEST_ID}
+}
+
 DESCRIPTION: Final = """\
 Leave for organisations that live in Slack.
 
@@ -129,6 +133,7 @@ def _operation(operation: Operation, schemas: Mapping[Any, Json]) -> Json:
         "parameters": _parameters(operation),
         "responses": {
             str(operation.status): _success(operation, schemas),
+            **(_UNCHANGED if operation.is_single else {}),
             **_refused(operation),
         },
     }
@@ -178,6 +183,11 @@ def _success(operation: Operation, schemas: Mapping[Any, Json]) -> Json:
             "description": "Where the new thing is.",
             "schema": {"type": "string", "format": "uri-reference"},
         }
+    if operation.is_single:
+        headers["ETag"] = {
+            "description": "For `If-None-Match` and `If-Match`.",
+            "schema": {"type": "string"},
+        }
     schema = schemas[operation.operation_id, "serialization"]
     return {
         "description": "Created." if operation.status == 201 else "Done.",
@@ -194,7 +204,7 @@ def _refused(operation: Operation) -> dict[str, Json]:
     if operation.body is not None:
         for kind in http.HTTP_REFUSALS:
             codes.setdefault(kind.status, {})[kind.code] = kind.title
-    for status in (500, 503):
+    for status in (429, 500, 503, *((412,) if operation.changes_one else ())):
         code, title, _ = http.HTTP_PROBLEMS[status]
         codes[status] = {code: title}
     return {str(status): _response(codes[status]) for status in sorted(codes)}

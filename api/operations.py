@@ -1,28 +1,28 @@
-"""What an operation of `/api/v1` is, as data, and the one way in which every operation is served.
+"""What an operation of `/api/v1` is, as data. How all of them are served is `api.endpoints`'.
 
-A handler is an ordinary function of a transaction and a ``Call``; keys, scopes, bodies, queries
-and answers are seen to here. Idempotency keys, entity tags and rate limits belong here as well.
+A handler is an ordinary function of a transaction and a ``Call``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl
 
-import orjson
 from pydantic import ValidationError
-from starlette.types import Receive, Scope, Send
 
-from api.auth import Headers, api_key_of, header
-from api.errors import BodyTooLarge, UnreadableJson, UnsupportedMediaType, refusal_of
+from api import conditions, idempotency
+from api.auth import Headers, header
+from api.errors import UnreadableJson, UnsupportedMediaType, refusal_of
 from api.fields import Body, Query, canonical_uuid
 from api.key_use import KeyUse
-from storage import access, rules
+from api.rate_limits import RateLimits
+from storage import locks, rules
 from storage.database import Database, Transaction
 from storage.errors import FieldError, InsufficientScope, InvalidInput, NotFound, Refusal
+from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.values import Caller, Role
 
 MAX_BODY_BYTES: Final = 256 * 1024
@@ -30,9 +30,6 @@ MAX_PARAMETERS: Final = 100
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 Clock = Callable[[], datetime]
-
-_JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
-_JSON: Final = (b"content-type", b"application/json")
 
 
 @dataclass(slots=True)
@@ -82,6 +79,13 @@ class Edge(NamedTuple):
     base_url: str
     allow_private_webhooks: bool
     key_use: KeyUse
+    # None: nothing is limited.
+    rate_limits: RateLimits | None = None
+
+
+def hold_organisation(tx: Transaction, call: Call) -> None:
+    """Let nobody else change what is changed under the organisation's lock."""
+    locks.organisation(tx, call.caller.organisation_id)
 
 
 Handler = Callable[[Transaction, Call], Any]
@@ -94,7 +98,8 @@ class Operation:
 
     ``kind`` is what the path's ids name, in words. ``result`` is the type that the handler's
     result has; it makes the schema and checks nothing. ``prepare`` runs before the transaction,
-    outside any thread of the database's.
+    outside any thread of the database's. ``hold`` lets nobody else change what the path names
+    until the transaction ends, so that ``If-Match`` is true for the whole of it.
     """
 
     method: Method
@@ -116,13 +121,32 @@ class Operation:
     # A read that may take many milliseconds: it goes to a thread on either engine.
     is_long: bool = False
     prepare: Preparation | None = None
+    hold: Callable[[Transaction, Call], object] = hold_organisation
+    # The answer holds a secret: nothing on the way may keep it.
+    shows_secret: bool = False
+    # It is of one thing although its path does not end with an id.
+    is_of_one: bool = False
     refusals: tuple[type[Refusal], ...] = ()
     header_parameters: tuple[Mapping[str, Any], ...] = ()
     example: Any = None
+    # The request headers that choose among answers.
+    varies_by: tuple[str, ...] = field(init=False)
     _unasked: Query = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_unasked", self.query())
+        own = tuple(str(one["name"]) for one in self.header_parameters)
+        object.__setattr__(self, "varies_by", own)
+        shared: list[Mapping[str, Any]] = []
+        if self.method == "POST":
+            shared.append(idempotency.HEADER)
+            refusals = (*self.refusals, IdempotencyInProgress, IdempotencyKeyReused)
+            object.__setattr__(self, "refusals", refusals)
+        if self.is_single:
+            shared.append(conditions.IF_NONE_MATCH)
+        if self.changes_one:
+            shared.append(conditions.IF_MATCH)
+        object.__setattr__(self, "header_parameters", (*self.header_parameters, *shared))
 
     @property
     def operation_id(self) -> str:
@@ -132,6 +156,34 @@ class Operation:
     @property
     def is_write(self) -> bool:
         return self.writes or self.method != "GET"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it reads one thing, which then has an entity tag."""
+        return self.method == "GET" and (self.is_of_one or self.path.endswith("/{id}"))
+
+    @property
+    def changes_one(self) -> bool:
+        """Whether it changes or removes the one thing that its path names, on If-Match."""
+        return self.method in ("PATCH", "DELETE") and (
+            self.is_of_one or self.path.endswith("/{id}")
+        )
+
+    def shown_by(self, others: Iterable[Operation]) -> Operation | None:
+        """The operation that reads what this one answers with, byte for byte, if there is one."""
+        if self.method == "POST" and self.kind == Operation.kind:
+            paths: tuple[str, ...] = (f"{self.path}/{{id}}",)
+        else:
+            paths = (self.path,)
+        for one in others:
+            is_of_kind = one.kind == self.kind != Operation.kind
+            if one.is_single and one.result is self.result and (is_of_kind or one.path in paths):
+                return one
+        return None
+
+    def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
+        """The operation that reads the very thing that this path names, if there is one."""
+        return next((one for one in others if one.is_single and one.path == self.path), None)
 
     def admit(self, caller: Caller) -> None:
         """Raises InsufficientScope or InsufficientRole."""
@@ -198,86 +250,3 @@ class Operation:
             return self.body.model_validate_json(content)
         except ValidationError as error:
             raise refusal_of(error) from error
-
-
-class Endpoint:
-    """One path as an ASGI application: hands each method to its operation."""
-
-    def __init__(self, operations: Sequence[Operation], edge: Edge) -> None:
-        self._operations: dict[str, Operation] = {one.method: one for one in operations}
-        self._template = f"/api/v1{operations[0].path}"
-        self._edge = edge
-
-    @property
-    def methods(self) -> list[str]:
-        return list(self._operations)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route_template"] = self._template
-        # Starlette lets HEAD through to whatever answers GET; the server drops the body.
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        operation = self._operations[method]
-        if operation.is_write:
-            result = await self._written(operation, scope, receive)
-        else:
-            database = self._edge.database
-            read = database.read_long if operation.is_long else database.read
-            result = await read(self._read, operation, scope)
-        await _send(operation, result, send)
-        self._edge.key_use.write_soon()
-
-    def _read(self, tx: Transaction, operation: Operation, scope: Scope) -> Any:
-        """Key, permission, parameters and result in a single visit to the database."""
-        call = self._admitted(tx, operation, scope)
-        call.query = operation.query_of(scope["query_string"])
-        call.ids = operation.ids_of(scope["path_params"])
-        return operation.handler(tx, call)
-
-    async def _written(self, operation: Operation, scope: Scope, receive: Receive) -> Any:
-        call = await self._edge.database.read(self._admitted, operation, scope)
-        call.reference_version = None
-        call.body = operation.body_of(await _content(receive), scope["headers"])
-        call.query = operation.query_of(scope["query_string"])
-        call.ids = operation.ids_of(scope["path_params"])
-        if operation.prepare is not None:
-            await operation.prepare(call, self._edge)
-        return await self._edge.database.write(operation.handler, call)
-
-    def _admitted(self, tx: Transaction, operation: Operation, scope: Scope) -> Call:
-        """Who calls, once he may use this operation at all. Raises Unauthenticated, Forbidden."""
-        now, headers = self._edge.clock(), scope["headers"]
-        recognised = access.recognise_key(
-            tx, api_key_of(headers), now=now, request_id=scope["request_id"]
-        )
-        caller = scope["caller"] = recognised.caller
-        self._edge.key_use.note(recognised, now)
-        operation.admit(caller)
-        return Call(
-            caller, recognised.reference_version, now, self._edge.base_url, {}, None, None, headers
-        )
-
-
-async def _content(receive: Receive) -> bytes:
-    """The body's bytes. Raises BodyTooLarge as soon as there are too many."""
-    content = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise UnreadableJson("The body ended early.")
-        content += message.get("body", b"")
-        if len(content) > MAX_BODY_BYTES:
-            raise BodyTooLarge(f"A body has at most {MAX_BODY_BYTES // 1024} KiB.")
-        if not message.get("more_body"):
-            return bytes(content)
-
-
-async def _send(operation: Operation, result: Any, send: Send) -> None:
-    """The answer, written straight to the server: no response object stands between."""
-    answer = result if type(result) is Answer else Answer(result)
-    headers = [*answer.headers]
-    content = b""
-    if operation.status != 204:
-        content = orjson.dumps(answer.body, option=_JSON_OPTIONS)
-        headers += (_JSON, (b"content-length", b"%d" % len(content)))
-    await send({"type": "http.response.start", "status": operation.status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})

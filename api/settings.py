@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -75,9 +76,12 @@ def _is_base_url(url: str) -> bool:
 def _rate_limit(environment: Environment) -> str:
     text = environment.text("HIATUS_RATE_LIMIT", ApiSettings.rate_limit)
     try:
-        limits.parse(text)
+        is_sound = [limit.amount > 0 for limit in limits.parse_many(text)] == [True]
     except ValueError:
-        environment.problem(f"HIATUS_RATE_LIMIT reads like 600/minute, not {text!r}.")
+        is_sound = False
+    if not is_sound:
+        environment.problem(f"HIATUS_RATE_LIMIT is one window, as 600/minute, not {text!r}.")
+        return ApiSettings.rate_limit
     return text
 
 
@@ -87,4 +91,9 @@ def _rate_limit_storage(environment: Environment) -> str:
         return "memory://"
     if not url.startswith(_RATE_LIMIT_STORAGES):
         environment.problem("HIATUS_RATE_LIMIT_STORAGE is `memory` or a redis:// URL.")
+    elif find_spec("redis") is None:
+        environment.problem(
+            "HIATUS_RATE_LIMIT_STORAGE names a Redis, and the package that speaks to it is not "
+            "installed: pip install 'redis>=5'."
+        )
     return url

@@ -18,6 +18,7 @@ from storage.deliveries import WebhookDisabled
 from storage.errors import InvalidInput, Refusal
 from storage.feeds import TooManyFeeds
 from storage.holiday_overrides import HolidaySetInUse, TooManyOverrides
+from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.joining import NotAMember
 from storage.leave import NotYourApproval
 from storage.people import UserArchived
@@ -78,6 +79,8 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     errors.CannotArchiveSelf: _detail,
     errors.InsufficientAllowance: _too_little,
     errors.UnusableCursor: lambda _: BROKEN,
+    IdempotencyInProgress: lambda _: BROKEN,
+    IdempotencyKeyReused: lambda _: BROKEN,
     NotAMember: _detail,
     NotYourApproval: lambda _: "This request does not await your decision; others decide on it.",
     UserArchived: _detail,

@@ -168,14 +168,20 @@ def page(tx: Transaction, page: PageOf, *, by: Caller, own_only: bool = False) -
     return page_of(tx, page, found, rows.api_key, lambda row: [row[0]], *bound_to)
 
 
+def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
+    """One's own key, or anybody's for admins. Raises NotFound, for the keys of others too."""
+    key = _get(tx, key_id, by)
+    if not by.is_admin and key.user_id != by.user_id:
+        raise NotFound("API key")
+    return key
+
+
 def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey:
     """Stop a key at once: one's own, or anybody's for admins. A revoked key stays as it is.
 
     Raises NotFound, for the keys of others too.
     """
-    key = _get(tx, key_id, by)
-    if not by.is_admin and key.user_id != by.user_id:
-        raise NotFound("API key")
+    get(tx, key_id, by=by)
     _revoke_one(tx, key_id, by=by, now=now)
     return _get(tx, key_id, by)
 

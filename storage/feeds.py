@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from peewee import Select, Update, fn
@@ -97,13 +98,19 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
         limit=page.limit + 1,
     )
 
-    def value(row: Sequence[Any]) -> CalendarFeed:
-        feed_id, name, token_encrypted, created_at = row
-        return CalendarFeed(
-            feed_id, name, tx.secrets.decrypt(token_encrypted), rows.instant(created_at)
-        )
+    return page_of(tx, page, found, partial(_feed, tx), lambda row: [row[0]], *bound_to)
 
-    return page_of(tx, page, found, value, lambda row: [row[0]], *bound_to)
+
+def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
+    """One of the caller's own living feeds. Raises NotFound."""
+    row = None
+    if fields.is_id(feed_id):
+        row = tx.first(
+            _one, organisation_id=by.organisation_id, user_id=by.user_id, feed_id=feed_id
+        )
+    if row is None:
+        raise NotFound("calendar feed")
+    return _feed(tx, row)
 
 
 def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
@@ -224,6 +231,12 @@ def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -
     return len(living)
 
 
+def _feed(tx: Transaction, row: Sequence[Any]) -> CalendarFeed:
+    feed_id, name, token_encrypted, created_at = row
+    token = tx.secrets.decrypt(token_encrypted)
+    return CalendarFeed(feed_id, name, token, rows.instant(created_at))
+
+
 def _hold_owner(tx: Transaction, by: Caller) -> None:
     if by.user_id is None:
         raise Forbidden("Calendar feeds belong to people; the system has none.")
@@ -294,16 +307,26 @@ def _recognise(token_sha256: Place) -> Select:
 
 @compiled
 def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place) -> Select:
-    query = CalendarFeedRow.select(
+    query = _shown(organisation_id, user_id)
+    if after_id is not None:
+        query = query.where(CalendarFeedRow.id < after_id)
+    # Ids are made in order of time.
+    return query.order_by(CalendarFeedRow.id.desc()).limit(limit)
+
+
+@compiled
+def _one(organisation_id: Place, user_id: Place, feed_id: Place) -> Select:
+    return _shown(organisation_id, user_id).where(CalendarFeedRow.id == feed_id)
+
+
+def _shown(organisation_id: Place, user_id: Place) -> Select:
+    """The feeds that their owner sees: the personal token is not among them."""
+    return CalendarFeedRow.select(
         CalendarFeedRow.id,
         CalendarFeedRow.name,
         CalendarFeedRow.token_encrypted,
         CalendarFeedRow.created_at,
     ).where(*_living(organisation_id, user_id), CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
-    if after_id is not None:
-        query = query.where(CalendarFeedRow.id < after_id)
-    # Ids are made in order of time.
-    return query.order_by(CalendarFeedRow.id.desc()).limit(limit)
 
 
 @compiled

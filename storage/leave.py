@@ -165,6 +165,17 @@ def edit(
     return _step(tx, "edit", before, after, subject, by=by, now=now)
 
 
+def hold(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
+    """Let no other transaction change the request until this one ends.
+
+    Raises NotFound for one that the caller cannot see.
+    """
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    # In the order in which every step takes them.
+    people_rows.find(tx, by.organisation_id, request.user_id, is_held=True)
+    leave_rows.find(tx, by.organisation_id, request.id, is_held=True)
+
+
 def approve(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
     """Approve a pending request.
 

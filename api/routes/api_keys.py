@@ -34,6 +34,10 @@ def create(tx: Transaction, call: Call) -> Answer:
     return created(f"/api/v1/api-keys/{key.id}", {**records.api_key(key), "api_key": secret})
 
 
+def get(tx: Transaction, call: Call) -> Any:
+    return records.api_key(access.get(tx, call.id, by=call.caller))
+
+
 def revoke(tx: Transaction, call: Call) -> None:
     access.revoke(tx, call.id, by=call.caller, now=call.now)
 
@@ -64,8 +68,20 @@ OPERATIONS = (
         scope="keys:write",
         body=NewApiKey,
         result=ApiKeyWithSecretRecord,
+        shows_secret=True,
         status=201,
         example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
+    ),
+    Operation(
+        method="GET",
+        path="/api-keys/{id}",
+        summary="Read an API key",
+        description="One's own; for admins and owners anybody's. Revoked ones too.",
+        handler=get,
+        tag="API keys",
+        scope="keys:read",
+        kind="API key",
+        result=ApiKeyRecord,
     ),
     Operation(
         method="DELETE",

@@ -23,6 +23,10 @@ def create(tx: Transaction, call: Call) -> Answer:
     return created(f"/api/v1/calendar-feeds/{feed.id}", _shown(call, feed))
 
 
+def get(tx: Transaction, call: Call) -> CalendarFeedRecord:
+    return _shown(call, feeds.get(tx, call.id, by=call.caller))
+
+
 def revoke(tx: Transaction, call: Call) -> None:
     feeds.revoke(tx, call.id, by=call.caller, now=call.now)
 
@@ -66,6 +70,7 @@ OPERATIONS = (
         scope="calendar:read",
         query=Paged,
         result=Listing[CalendarFeedRecord],
+        shows_secret=True,
         refusals=(errors.UnusableCursor,),
     ),
     Operation(
@@ -79,9 +84,22 @@ OPERATIONS = (
         body=NewCalendarFeed,
         needs_body=False,
         result=CalendarFeedRecord,
+        shows_secret=True,
         status=201,
         refusals=(feeds.TooManyFeeds,),
         example={"name": "Phone"},
+    ),
+    Operation(
+        method="GET",
+        path="/calendar-feeds/{id}",
+        summary="Read a calendar feed's settings",
+        description="One of the caller's own. The calendar itself is at its `url`.",
+        handler=get,
+        tag="Calendar feeds",
+        scope="calendar:read",
+        kind="calendar feed",
+        result=CalendarFeedRecord,
+        shows_secret=True,
     ),
     Operation(
         method="DELETE",
@@ -103,6 +121,7 @@ OPERATIONS = (
         tag="Calendar feeds",
         scope="calendar:read",
         result=FeedTokenRecord,
+        shows_secret=True,
         writes=True,
     ),
     Operation(
@@ -114,5 +133,6 @@ OPERATIONS = (
         tag="Calendar feeds",
         scope="calendar:write",
         result=FeedTokenRecord,
+        shows_secret=True,
     ),
 )

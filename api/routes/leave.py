@@ -53,7 +53,15 @@ def create(tx: Transaction, call: Call) -> Answer:
         note=body.note,
     )
     request = leave.submit(tx, by=call.caller, draft=draft, now=call.now)
-    return created(f"/api/v1/leave-requests/{request.id}", _shown(tx, call, request))
+    return created(f"/api/v1/leave/{request.id}", _shown(tx, call, request))
+
+
+def get(tx: Transaction, call: Call) -> LeaveRecord:
+    return _shown(tx, call, leave_reading.get(tx, call.id, by=call.caller, now=call.now))
+
+
+def hold(tx: Transaction, call: Call) -> None:
+    leave.hold(tx, call.id, by=call.caller, now=call.now)
 
 
 def cancel(tx: Transaction, call: Call) -> Any:
@@ -97,11 +105,23 @@ OPERATIONS = (
         example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
     ),
     Operation(
+        method="GET",
+        path="/leave/{id}",
+        summary="Read leave in the second shape",
+        description="For its owner, whoever may decide on it or did, admins and owners.",
+        handler=get,
+        tag="Leave (second variant)",
+        scope="leave:read",
+        kind="leave request",
+        result=LeaveRecord,
+    ),
+    Operation(
         method="DELETE",
         path="/leave/{id}",
         summary="Cancel leave",
         description="While it is pending or approved; by its owner, admins and owners.",
         handler=cancel,
+        hold=hold,
         tag="Leave (second variant)",
         scope="leave:write",
         kind="leave request",

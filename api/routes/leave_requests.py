@@ -49,6 +49,10 @@ def get(tx: Transaction, call: Call) -> Any:
     return records.leave_request(leave_reading.get(tx, call.id, by=call.caller, now=call.now))
 
 
+def hold(tx: Transaction, call: Call) -> None:
+    leave.hold(tx, call.id, by=call.caller, now=call.now)
+
+
 def edit(tx: Transaction, call: Call) -> Any:
     request = leave.edit(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
     return records.leave_request(request)
@@ -110,6 +114,7 @@ OPERATIONS = (
         summary="Change a pending leave request",
         description="The days are counted and checked anew, and approvers are told.",
         handler=edit,
+        hold=hold,
         tag="Leave requests",
         scope="leave:write",
         kind="leave request",

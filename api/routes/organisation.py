@@ -29,6 +29,11 @@ def page_of_sets(tx: Transaction, call: Call) -> Any:
     return listing(found, _shown(tx, call))
 
 
+def get_set(tx: Transaction, call: Call) -> HolidaySetRecord:
+    known = reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
+    return _shown(tx, call)(holiday_sets.get(known, call.id))
+
+
 def add_set(tx: Transaction, call: Call) -> Answer:
     added = holiday_sets.add(tx, call.body.country_code, by=call.caller, now=call.now)
     return created(f"/api/v1/organisation/public-holiday-sets/{added.id}", _shown(tx, call)(added))
@@ -60,6 +65,7 @@ OPERATIONS = (
         handler=get,
         tag="Organisation",
         scope="organisation:read",
+        is_of_one=True,
         result=OrganisationRecord,
     ),
     Operation(
@@ -68,6 +74,7 @@ OPERATIONS = (
         summary="Change the organisation's settings",
         description="Leave that lies ahead is counted anew where working days or holidays change.",
         handler=update,
+        is_of_one=True,
         tag="Organisation",
         scope="organisation:write",
         role="admin",
@@ -87,6 +94,17 @@ OPERATIONS = (
         # The first look at a country's holidays in a process takes some 300 ms.
         is_long=True,
         refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="GET",
+        path="/organisation/public-holiday-sets/{id}",
+        summary="Read a public holiday set",
+        handler=get_set,
+        tag="Public holiday sets",
+        scope="organisation:read",
+        kind="public holiday set",
+        result=HolidaySetRecord,
+        is_long=True,
     ),
     Operation(
         method="POST",

@@ -7,7 +7,7 @@ from typing import Any
 
 from api.answers import Listing, UserListing, listing
 from api.bodies import NewUser, UserChanges
-from api.operations import Answer, Call, Operation, created
+from api.operations import Answer, Call, Operation, created, hold_organisation
 from api.queries import ListOfUsers
 from storage import errors, people, records, reference
 from storage.database import Transaction
@@ -45,6 +45,12 @@ def create(tx: Transaction, call: Call) -> Answer:
 
 def get(tx: Transaction, call: Call) -> Any:
     return _shown(tx, call)(people.get(tx, call.id, by=call.caller))
+
+
+def hold(tx: Transaction, call: Call) -> None:
+    # In the order in which changes of a person take them.
+    hold_organisation(tx, call)
+    people.get(tx, call.id, by=call.caller, is_held=True)
 
 
 def update(tx: Transaction, call: Call) -> Any:
@@ -134,6 +140,7 @@ OPERATIONS = (
             "change their own `first_name`, `last_name` and `job_title`."
         ),
         handler=update,
+        hold=hold,
         tag="Users",
         scope="users:write",
         kind="user",
@@ -151,6 +158,7 @@ OPERATIONS = (
             "leave is cancelled, and what waited for their approval goes to others."
         ),
         handler=archive,
+        hold=hold,
         tag="Users",
         scope="users:write",
         role="admin",

@@ -35,6 +35,10 @@ def get(tx: Transaction, call: Call) -> Any:
     return records.webhook(webhooks.get(tx, call.id, by=call.caller))
 
 
+def hold(tx: Transaction, call: Call) -> None:
+    webhooks.get(tx, call.id, by=call.caller, is_held=True)
+
+
 def update(tx: Transaction, call: Call) -> Any:
     webhook = webhooks.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
     return records.webhook(webhook)
@@ -82,6 +86,7 @@ OPERATIONS = (
         body=NewWebhook,
         prepare=check_url,
         result=WebhookWithSecretRecord,
+        shows_secret=True,
         status=201,
         refusals=(webhooks.TooManyWebhooks,),
         example={"url": "https://example.com/hooks/leave", "events": ["leave_request.approved"]},
@@ -103,6 +108,7 @@ OPERATIONS = (
         summary="Change a webhook",
         description="`is_active` true switches one that was disabled on again.",
         handler=update,
+        hold=hold,
         tag="Webhooks",
         scope="webhooks:write",
         role="admin",
@@ -118,6 +124,7 @@ OPERATIONS = (
         summary="Delete a webhook",
         description="Together with its deliveries.",
         handler=delete,
+        hold=hold,
         tag="Webhooks",
         scope="webhooks:write",
         role="admin",
@@ -149,5 +156,6 @@ OPERATIONS = (
         role="admin",
         kind="webhook",
         result=WebhookWithSecretRecord,
+        shows_secret=True,
     ),
 )

@@ -357,7 +357,7 @@ def test_another_method_is_405_with_allow(client: Client, key: str) -> None:
     answer = client.request("PUT", PATH, key=key)
 
     assert code(answer) == (405, "method_not_allowed")
-    assert answer.headers["Allow"] == "GET, HEAD, POST"
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/", "/api/v1/things/", "/nothing"])

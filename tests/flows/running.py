@@ -31,6 +31,7 @@ class Deployment:
             "PATH": os.environ["PATH"],
             "DATABASE_URL": database_url,
             "HIATUS_SECRET_KEYS": new_secret_key(),
+            "HIATUS_RATE_LIMIT": "1000000/minute",
             **settings,
         }
 

@@ -1,0 +1,61 @@
+"""Entity tags, and the conditions that clients put on them. Source: RFC 9110, 8.8.3 and 13.1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any, Final
+
+from api.auth import Headers
+
+_TAG_SCHEMA: Final = {"type": "string", "maxLength": 2_000}
+IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": (
+        "The `ETag` of what you read: it is changed only if it still is that. Several, parted by "
+        "commas, or `*` for whatever there is."
+    ),
+    "schema": _TAG_SCHEMA,
+    "example": "*",
+}
+IF_NONE_MATCH: Final[dict[str, Any]] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The `ETag` of what you have: the answer is 304 where it still is that.",
+    "schema": _TAG_SCHEMA,
+    "example": '"5e884898da28047151d0e56f8dc62927"',
+}
+
+_TAGS: Final = re.compile(rb'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+
+
+def tag_of(content: bytes) -> bytes:
+    """The strong tag of these bytes: equal bytes have equal tags, in every process."""
+    return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
+
+
+class Tags:
+    """The tags that one header lists; ``*`` stands for whatever there is."""
+
+    def __init__(self, values: Iterable[bytes]) -> None:
+        joined = b",".join(values)
+        self._is_any = joined.strip() == b"*"
+        found = _TAGS.findall(joined)
+        self._all = {tag for _, tag in found}
+        self._strong = {tag for weak, tag in found if not weak}
+
+    def have(self, tag: bytes) -> bool:
+        """By strong comparison, as If-Match wants it: a weak tag is never the same."""
+        return self._is_any or tag in self._strong
+
+    def have_weakly(self, tag: bytes) -> bool:
+        """As If-None-Match wants it: whether a tag is weak does not matter."""
+        return self._is_any or tag in self._all
+
+
+def tags_in(headers: Headers, name: bytes) -> Tags | None:
+    """What the header of that lower-case name lists; None where it was not sent."""
+    values = [value for key, value in headers if key == name]
+    return Tags(values) if values else None

@@ -1,0 +1,228 @@
+"""The one way in which every operation is served: key, limits, conditions, body, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import orjson
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from api import idempotency
+from api.auth import fingerprint_of
+from api.conditions import Tags, tag_of, tags_in
+from api.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
+from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from api.rate_limits import RateLimits
+from storage import access
+from storage import idempotency as kept_answers
+from storage.database import Transaction
+from storage.errors import Refusal, Unauthenticated
+from storage.idempotency import Claim, KeptAnswer
+
+_JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
+_JSON: Final = (b"content-type", b"application/json")
+_REPLAYED: Final = (b"idempotent-replayed", b"true")
+# What a 304 leaves out: it has no content of its own (RFC 9110, 15.4.5).
+_OF_CONTENT: Final = frozenset({b"content-type", b"content-length"})
+
+
+class _Served:
+    """An operation with what is worked out once: the headers of its answers, and its tags.
+
+    ``resource`` is the operation that reads what the path names; If-Match is held against it.
+    """
+
+    def __init__(self, operation: Operation, others: Sequence[Operation]) -> None:
+        self.operation = operation
+        self.is_tagged = operation.is_single or operation.shown_by(others) is not None
+        self.is_conditional_read = operation.is_single
+        self.resource = operation.read_at_path(others) if operation.changes_one else None
+        caching = b"no-store" if operation.shows_secret else b"private, no-cache"
+        varies = ", ".join(("Authorization", *operation.varies_by))
+        self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
+
+    def answer(self, result: Any) -> KeptAnswer:
+        """What the handler returned, as status, headers and bytes."""
+        answer = result if type(result) is Answer else Answer(result)
+        headers = [*answer.headers, *self._headers]
+        if self.operation.status == 204:
+            return KeptAnswer(204, headers, b"")
+        content = _json(answer.body)
+        headers += (_JSON, (b"content-length", b"%d" % len(content)))
+        if self.is_tagged:
+            headers.append((b"etag", tag_of(content)))
+        return KeptAnswer(self.operation.status, headers, content)
+
+
+class Endpoint:
+    """One path as an ASGI application: hands each method to its operation.
+
+    ``others`` are all operations there are: what one changes, another shows.
+    """
+
+    def __init__(
+        self, operations: Sequence[Operation], edge: Edge, others: Sequence[Operation]
+    ) -> None:
+        self._served: dict[str, _Served] = {one.method: _Served(one, others) for one in operations}
+        self._template = f"/api/v1{operations[0].path}"
+        self._edge = edge
+
+    @property
+    def methods(self) -> list[str]:
+        return list(self._served)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route_template"] = self._template
+        # Starlette lets HEAD through to whatever answers GET; the server drops the body.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        limits = self._edge.rate_limits
+        if limits is None:
+            scope["key_sha256"] = fingerprint_of(scope["headers"])
+            answer = await self._answered(self._served[method], scope, receive)
+        else:
+            answer = await self._answered_in_limits(limits, self._served[method], scope, receive)
+        status, headers, content = answer
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+        self._edge.key_use.write_soon()
+
+    async def _answered_in_limits(
+        self, limits: RateLimits, served: _Served, scope: Scope, receive: Receive
+    ) -> KeptAnswer:
+        key_sha256 = None
+        try:
+            key_sha256 = scope["key_sha256"] = fingerprint_of(scope["headers"])
+            await limits.admit(scope, key_sha256)
+            answer = await self._answered(served, scope, receive)
+        except Unauthenticated:
+            limits.refused(scope, key_sha256)
+            raise
+        limits.recognised(key_sha256)
+        return answer
+
+    async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
+        operation = served.operation
+        if operation.is_write:
+            answer = await self._written(served, scope, receive)
+        else:
+            database = self._edge.database
+            read = database.read_long if operation.is_long else database.read
+            answer = served.answer(await read(self._read, operation, scope))
+        if served.is_conditional_read:
+            return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
+        return answer
+
+    def _read(self, tx: Transaction, operation: Operation, scope: Scope) -> Any:
+        """Key, permission, parameters and result in a single visit to the database."""
+        call = self._admitted(tx, operation, scope)
+        call.query = operation.query_of(scope["query_string"])
+        call.ids = operation.ids_of(scope["path_params"])
+        return operation.handler(tx, call)
+
+    async def _written(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
+        operation, database = served.operation, self._edge.database
+        call = await database.read(self._admitted, operation, scope)
+        call.reference_version = None
+        content = await _content(receive)
+        call.body = operation.body_of(content, scope["headers"])
+        call.query = operation.query_of(scope["query_string"])
+        call.ids = operation.ids_of(scope["path_params"])
+        if operation.method == "POST":
+            claim = idempotency.claim_of(scope, call.caller, content)
+            if claim is not None:
+                return await self._written_once(served, scope, call, claim)
+        if operation.prepare is not None:
+            await operation.prepare(call, self._edge)
+        if served.resource is not None:
+            wanted = tags_in(scope["headers"], b"if-match")
+            if wanted is not None:
+                changed = await database.write(_change_if_match, served, call, wanted)
+                return served.answer(changed)
+        return served.answer(await database.write(operation.handler, call))
+
+    async def _written_once(
+        self, served: _Served, scope: Scope, call: Call, claim: Claim
+    ) -> KeptAnswer:
+        """The first answer to this claim; the transaction that changes something keeps it too."""
+        database = self._edge.database
+        first = await database.read(kept_answers.find, claim, now=call.now)
+        if first is not None:
+            return _replay(first)
+        if served.operation.prepare is not None:
+            await served.operation.prepare(call, self._edge)
+        try:
+            return await database.write(_change_once, served, call, claim)
+        except Refusal as refusal:
+            if not idempotency.is_kept(refusal):
+                raise
+            shown = refusal_problem(Request(scope), self._edge.base_url, refusal)
+            answer = KeptAnswer(shown.status_code, shown.raw_headers, bytes(shown.body))
+            first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
+            return answer if first is None else _replay(first)
+
+    def _admitted(self, tx: Transaction, operation: Operation, scope: Scope) -> Call:
+        """Who calls, once he may use this operation at all. Raises Unauthenticated, Forbidden."""
+        now, headers = self._edge.clock(), scope["headers"]
+        recognised = access.recognise(
+            tx, scope["key_sha256"], now=now, request_id=scope["request_id"]
+        )
+        caller = scope["caller"] = recognised.caller
+        self._edge.key_use.note(recognised, now)
+        operation.admit(caller)
+        return Call(
+            caller, recognised.reference_version, now, self._edge.base_url, {}, None, None, headers
+        )
+
+
+def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags) -> Any:
+    """Change what the path names if it still is as the caller knows it.
+
+    Raises PreconditionFailed, or NotFound where there is nothing.
+    """
+    operation, resource = served.operation, served.resource
+    assert resource is not None
+    operation.hold(tx, call)
+    if not wanted.have(tag_of(_json(resource.handler(tx, call)))):
+        raise PreconditionFailed
+    return operation.handler(tx, call)
+
+
+def _change_once(tx: Transaction, served: _Served, call: Call, claim: Claim) -> KeptAnswer:
+    """The change and its kept answer, both or neither; or the answer that is there already."""
+    first = kept_answers.begin(tx, claim, now=call.now)
+    if first is not None:
+        return _replay(first)
+    answer = served.answer(served.operation.handler(tx, call))
+    kept_answers.keep(tx, claim, answer, now=call.now)
+    return answer
+
+
+def _replay(first: KeptAnswer) -> KeptAnswer:
+    return first._replace(headers=[*first.headers, _REPLAYED])
+
+
+def _unless_known(answer: KeptAnswer, known: Tags | None) -> KeptAnswer:
+    """304 instead of what the caller has already."""
+    if known is None or not known.have_weakly(dict(answer.headers)[b"etag"]):
+        return answer
+    return KeptAnswer(304, [one for one in answer.headers if one[0] not in _OF_CONTENT], b"")
+
+
+def _json(body: Any) -> bytes:
+    return orjson.dumps(body, option=_JSON_OPTIONS)
+
+
+async def _content(receive: Receive) -> bytes:
+    """The body's bytes. Raises BodyTooLarge as soon as there are too many."""
+    content = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise UnreadableJson("The body ended early.")
+        content += message.get("body", b"")
+        if len(content) > MAX_BODY_BYTES:
+            raise BodyTooLarge(f"A body has at most {MAX_BODY_BYTES // 1024} KiB.")
+        if not message.get("more_body"):
+            return bytes(content)

@@ -1,0 +1,262 @@
+"""How many requests an API key, a feed's token or a guesser may send.
+
+Windows begin with their first request and are counted in this process, or in Redis for many.
+Source: draft-ietf-httpapi-ratelimit-headers; contract 6.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol
+
+import limits
+import structlog
+from limits.aio.storage import RedisStorage
+from limits.errors import StorageError
+from limits.storage import storage_from_string
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.errors import RateLimited
+from storage.secrets import fingerprint
+
+FEED_LIMIT: Final = limits.parse("120/hour")
+# Of keys and feed tokens that nobody has: what no honest client needs, and no use to a guesser.
+GUESS_LIMIT: Final = limits.parse("60/minute")
+# How long Redis may take, and for how long it is left alone once it took longer.
+REDIS_SECONDS: Final = 0.25
+REDIS_REST_SECONDS: Final = 5.0
+# How many recognised keys are remembered; a guesser's neighbours lose nothing by it.
+REMEMBERED: Final = 10_000
+
+Seconds = Callable[[], float]
+_log = structlog.stdlib.get_logger("hiatus.rate_limits")
+
+
+class Hit(NamedTuple):
+    """How many requests this window has seen with this one, and in how many seconds it ends."""
+
+    number: int
+    ends_in_seconds: float
+
+
+class Counter(Protocol):
+    """Counts one limit's requests by name. None: nobody knows, so nothing is limited."""
+
+    async def hit(self, name: str) -> Hit | None: ...
+
+    def forget(self, name: str) -> None: ...
+
+
+class MemoryCounter:
+    """Windows of this process. Unlike the library's own, it never looks at all of them at once."""
+
+    def __init__(self, limit: limits.RateLimitItem, seconds: Seconds) -> None:
+        self._length = limit.get_expiry()
+        self._seconds = seconds
+        # In the order in which they end, for all are equally long.
+        self._windows: dict[str, list[Any]] = {}
+
+    async def hit(self, name: str) -> Hit:
+        return self.hit_now(name)
+
+    def hit_now(self, name: str) -> Hit:
+        now = self._seconds()
+        window = self._windows.get(name)
+        if window is None or window[1] <= now:
+            self._drop_ended(now)
+            window = self._windows[name] = [0, now + self._length]
+        window[0] += 1
+        return Hit(window[0], window[1] - now)
+
+    def seen(self, name: str) -> Hit:
+        """As ``hit_now``, without counting."""
+        now = self._seconds()
+        count, ends_at = self._windows.get(name, (0, now))
+        return Hit(count, ends_at - now) if ends_at > now else Hit(0, 0.0)
+
+    def forget(self, name: str) -> None:
+        self._windows.pop(name, None)
+
+    def _drop_ended(self, now: float) -> None:
+        for name in list(self._ended(now)):
+            del self._windows[name]
+
+    def _ended(self, now: float) -> Any:
+        for name, (_, ends_at) in self._windows.items():
+            if ends_at > now:
+                return
+            yield name
+
+
+class RedisCounter:
+    """Windows that every process shares. Lets everybody pass while Redis is away, and says so."""
+
+    def __init__(
+        self, limit: limits.RateLimitItem, storage: RedisStorage, seconds: Seconds
+    ) -> None:
+        self._limit = limit
+        self._storage = storage
+        self._seconds = seconds
+        self._rests_until = -math.inf
+
+    async def hit(self, name: str) -> Hit | None:
+        if self._seconds() < self._rests_until:
+            return None
+        key = self._limit.key_for("hiatus", name)
+        try:
+            async with asyncio.timeout(REDIS_SECONDS):
+                count = await self._storage.incr(key, self._limit.get_expiry())
+                ends_at = await self._storage.get_expiry(key)
+        except (StorageError, OSError, TimeoutError) as error:
+            self._rests_until = self._seconds() + REDIS_REST_SECONDS
+            # Its text may hold the URL, which may hold a password.
+            _log.warning("nothing is limited: Redis is away", error=type(error).__name__)
+            return None
+        return Hit(count, max(ends_at - time.time(), 0.0))
+
+    def forget(self, name: str) -> None:
+        """It ends by itself."""
+
+
+class Policy:
+    """One limit on the wire: who goes over it is refused, everybody is told where they stand."""
+
+    def __init__(self, limit: limits.RateLimitItem, counter: Counter) -> None:
+        self._limit = limit
+        self.counter = counter
+        self._header = (
+            b"ratelimit-policy",
+            b'"default";q=%d;w=%d' % (limit.amount, limit.get_expiry()),
+        )
+
+    async def hit(self, scope: Scope, name: str) -> None:
+        """Count a request, whose answer gets the headers. Raises RateLimited."""
+        hit = await self.counter.hit(name)
+        if hit is None:
+            return
+        left = self._limit.amount - hit.number
+        seconds = math.ceil(hit.ends_in_seconds)
+        standing = b'"default";r=%d;t=%d' % (max(left, 0), seconds)
+        scope["rate_limit"] = (self._header, (b"ratelimit", standing))
+        if left < 0:
+            raise _over(self._limit, seconds)
+
+
+class RateLimits:
+    """Every limit of a process."""
+
+    def __init__(
+        self, per_key: str, storage_url: str = "memory://", seconds: Seconds = time.monotonic
+    ) -> None:
+        self._redis = _redis(storage_url)
+        self._seconds = seconds
+        self._keys = self._policy(limits.parse(per_key))
+        self.feeds = self._policy(FEED_LIMIT)
+        # By process even where there is a Redis: this is to spare the process and its database.
+        self._guesses = MemoryCounter(GUESS_LIMIT, seconds)
+        self._recognised: dict[str, None] = {}
+
+    def _policy(self, limit: limits.RateLimitItem) -> Policy:
+        if self._redis is None:
+            return Policy(limit, MemoryCounter(limit, self._seconds))
+        return Policy(limit, RedisCounter(limit, self._redis, self._seconds))
+
+    async def close(self) -> None:
+        """Hang up on Redis; call on the event loop that asked for limits."""
+        if self._redis is not None:
+            bridge: Any = self._redis.bridge
+            await bridge.get_connection().aclose()
+
+    async def admit(self, scope: Scope, key_sha256: str) -> None:
+        """Count a key's request before anybody looks it up. Raises RateLimited."""
+        if key_sha256 not in self._recognised:
+            self.check_guesses(scope)
+        await self._keys.hit(scope, key_sha256)
+
+    def recognised(self, key_sha256: str) -> None:
+        """It is a key: what others guess from the same address shall not stop it."""
+        if key_sha256 not in self._recognised:
+            if len(self._recognised) >= REMEMBERED:
+                self._recognised.clear()
+            self._recognised[key_sha256] = None
+
+    def refused(self, scope: Scope, key_sha256: str | None) -> None:
+        """It is no key, or no longer: one more guess. Raises RateLimited for one too many."""
+        scope.pop("rate_limit", None)
+        if key_sha256 is not None:
+            self._recognised.pop(key_sha256, None)
+            self._keys.counter.forget(key_sha256)
+        self.count_guess(scope)
+        self.check_guesses(scope)
+
+    def count_guess(self, scope: Scope) -> None:
+        """Something was wrong that only its owner can know."""
+        self._guesses.hit_now(_address(scope))
+
+    def check_guesses(self, scope: Scope) -> None:
+        """Raises RateLimited where too many keys or tokens were wrong that came from there."""
+        number, seconds = self._guesses.seen(_address(scope))
+        if number > GUESS_LIMIT.amount:
+            raise _over(GUESS_LIMIT, math.ceil(seconds))
+
+
+class LimitedFeed:
+    """Plain ASGI around a feed, whose path holds ``{token}``."""
+
+    def __init__(self, app: ASGIApp, rate_limits: RateLimits) -> None:
+        self._app = app
+        self._rate_limits = rate_limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        rate_limits = self._rate_limits
+        rate_limits.check_guesses(scope)
+        name = fingerprint(scope["path_params"]["token"].removesuffix(".ics"))
+        await rate_limits.feeds.hit(scope, name)
+
+        async def send_and_learn(message: Message) -> None:
+            if message.get("status") == 404:
+                rate_limits.feeds.counter.forget(name)
+                scope.pop("rate_limit", None)
+                rate_limits.count_guess(scope)
+            await send(message)
+
+        await self._app(scope, receive, send_and_learn)
+
+
+def _over(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
+    return RateLimited(
+        f"At most {limit.amount} requests in {limit.get_expiry()} seconds; "
+        f"there is room again in {seconds} seconds.",
+        seconds,
+    )
+
+
+def _redis(url: str) -> RedisStorage | None:
+    if url == "memory://":
+        return None
+    storage = storage_from_string(
+        f"async+{url}",
+        implementation="redispy",
+        wrap_exceptions=True,
+        socket_timeout=REDIS_SECONDS,
+        socket_connect_timeout=REDIS_SECONDS,
+    )
+    assert isinstance(storage, RedisStorage)
+    return storage
+
+
+def _address(scope: Scope) -> str:
+    """Whom to count a guess against: an IPv4 address, or the network that an IPv6 customer has."""
+    client = scope.get("client")
+    text = client[0] if client else ""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    if address.version == 6:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return text

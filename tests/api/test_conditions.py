@@ -1,0 +1,260 @@
+"""Entity tags: what was read is not sent again, and not overwritten unseen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from api import app
+from api.conditions import Tags, tag_of
+from api.operations import Operation
+from storage import departments
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation, type_id
+from tests.refusals import overlapping
+
+TAG = re.compile(r'"[0-9a-f]{32}"')
+SINGLE = [one for one in app.OPERATIONS if one.is_single]
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+class Things:
+    """One thing of each kind, by the path at which it is read."""
+
+    def __init__(self, client: Client, database: Database, acme: Acme, key: str) -> None:
+        def made(path: str, **body: Any) -> str:
+            return str(client.post(f"/api/v1{path}", key, json=body).json()["id"])
+
+        def first(path: str) -> str:
+            return str(client.get(f"/api/v1{path}", key).json()["data"][0]["id"])
+
+        ada = a_person(database, acme)
+        # Somebody who could approve: the leave below stays pending.
+        a_person(database, acme, first_name="Grace", role="admin")
+        leave = made(
+            "/leave-requests",
+            leave_type_id=type_id(database, acme, "unpaid"),
+            start_date="2026-08-03",
+            end_date="2026-08-03",
+        )
+        self.ids = {
+            "/users/{id}": ada.id,
+            "/departments/{id}": made("/departments", name="Research"),
+            "/leave-requests/{id}": leave,
+            "/leave/{id}": leave,
+            "/leave-types/{id}": a_leave_type(database, acme).id,
+            "/calendar-feeds/{id}": made("/calendar-feeds"),
+            "/webhooks/{id}": made("/webhooks", url="https://203.0.114.9/hook", events=["*"]),
+            "/api-keys/{id}": first("/api-keys"),
+            "/organisation": "",
+            "/organisation/public-holiday-sets/{id}": first("/organisation/public-holiday-sets"),
+        }
+
+    def path(self, operation: Operation) -> str:
+        return "/api/v1" + operation.path.replace("{id}", self.ids[operation.path])
+
+
+@pytest.fixture
+def things(client: Client, database: Database, acme: Acme, key: str) -> Things:
+    return Things(client, database, acme, key)
+
+
+def test_every_single_thing_has_a_tag_and_is_not_sent_twice(
+    client: Client, things: Things, key: str
+) -> None:
+    for operation in SINGLE:
+        path = things.path(operation)
+        first = client.get(path, key)
+        tag = first.headers["ETag"]
+        known = client.get(path, key, headers={"If-None-Match": f'"other", W/{tag}'})
+        other = client.get(path, key, headers={"If-None-Match": '"other"'})
+
+        assert first.status_code == 200, path
+        assert TAG.fullmatch(tag), path
+        assert (known.status_code, known.content) == (304, b""), path
+        assert known.headers["ETag"] == tag
+        assert known.headers["Cache-Control"] == first.headers["Cache-Control"]
+        assert "Content-Type" not in known.headers
+        assert (other.status_code, other.headers["ETag"]) == (200, tag)
+
+
+def test_head_is_conditional_as_get_is(client: Client, key: str) -> None:
+    tag = client.get("/api/v1/organisation", key).headers["ETag"]
+
+    head = client.request("HEAD", "/api/v1/organisation", key=key)
+    known = client.request("HEAD", "/api/v1/organisation", key=key, headers={"If-None-Match": tag})
+
+    assert (head.status_code, head.headers["ETag"]) == (200, tag)
+    assert known.status_code == 304
+
+
+def test_what_was_made_can_be_fetched_with_the_same_tag(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    bodies: dict[str, Any] = {
+        "/users": {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
+        "/departments": {"name": "Research"},
+        "/leave-requests": {
+            "leave_type_id": type_id(database, acme, "unpaid"),
+            "start_date": "2026-08-03",
+            "end_date": "2026-08-03",
+        },
+        "/leave": {"leave_type": "unpaid", "start_date": "2026-08-04", "end_date": "2026-08-04"},
+        "/leave-types": {"name": "Study"},
+        "/calendar-feeds": {"name": "Phone"},
+        "/organisation/public-holiday-sets": {"country_code": "DE"},
+        "/webhooks": {"url": "https://203.0.114.9/hook", "events": ["*"]},
+        "/api-keys": {"name": "ci", "scopes": ["leave:read"]},
+    }
+    for operation in app.OPERATIONS:
+        if operation.method != "POST" or operation.status != 201 or "{" in operation.path:
+            continue
+        made = client.post(f"/api/v1{operation.path}", key, json=bodies[operation.path])
+        found = client.get(made.headers["Location"], key)
+
+        assert (made.status_code, found.status_code) == (201, 200), operation.path
+        if operation.path in ("/webhooks", "/api-keys"):
+            # The secret is in the first answer only, so they are not the same.
+            assert "ETag" not in made.headers
+            assert made.json().items() > found.json().items()
+        else:
+            assert made.content == found.content
+            assert made.headers["ETag"] == found.headers["ETag"]
+
+
+def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
+    """Method, path and body of every conditional change, those that remove last."""
+    bodies: dict[str, Any] = {
+        "/users/{id}": {"job_title": "Analyst"},
+        "/departments/{id}": {"name": "Development"},
+        "/leave-requests/{id}": {"note": "Changed"},
+        "/leave-types/{id}": {"name": "Learning"},
+        "/webhooks/{id}": {"events": ["leave_request.created"]},
+        "/organisation": {"name": "Acme Ltd"},
+    }
+    conditional = [one for one in app.OPERATIONS if one.changes_one and one.path in things.ids]
+    for operation in sorted(conditional, key=lambda one: one.method, reverse=True):
+        body = bodies[operation.path] if operation.method == "PATCH" else None
+        yield operation.method, things.path(operation), body
+
+
+def test_a_change_goes_through_only_on_what_was_read(
+    client: Client, things: Things, key: str
+) -> None:
+    checked = 0
+    for method, path, body in changes(things):
+        before = client.get(path, key)
+        stale = client.request(
+            method,
+            path,
+            key=key,
+            json=body,
+            headers={"If-Match": '"00000000000000000000000000000000"'},
+        )
+        weak = client.request(
+            method, path, key=key, json=body, headers={"If-Match": f"W/{before.headers['ETag']}"}
+        )
+
+        assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed"), path
+        assert weak.status_code == 412
+        assert client.get(path, key).content == before.content
+
+        fresh = {"If-Match": before.headers["ETag"]}
+        assert client.request(method, path, key=key, json=body, headers=fresh).is_success, path
+        checked += 1
+    assert checked >= 12
+
+
+def test_the_tag_of_a_change_is_good_for_the_next_one(
+    client: Client, things: Things, key: str
+) -> None:
+    path = f"/api/v1/departments/{things.ids['/departments/{id}']}"
+
+    first = client.patch(path, key, json={"name": "A"}, headers={"If-Match": "*"})
+    second = client.patch(
+        path, key, json={"name": "B"}, headers={"If-Match": first.headers["ETag"]}
+    )
+    third = client.patch(path, key, json={"name": "C"}, headers={"If-Match": first.headers["ETag"]})
+
+    assert [one.status_code for one in (first, second, third)] == [200, 200, 412]
+    assert client.get(path, key).json()["name"] == "B"
+
+
+def test_what_is_not_there_is_404_whatever_was_read(client: Client, key: str) -> None:
+    path = "/api/v1/departments/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+
+    assert client.patch(path, key, json={}, headers={"If-Match": "*"}).status_code == 404
+    assert client.delete(path, key, headers={"If-Match": '"x"'}).status_code == 404
+
+
+def test_nobody_changes_it_between_the_look_and_the_change(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    research = a_department(database, acme)
+    path = f"/api/v1/departments/{research.id}"
+    tag = client.get(path, key).headers["ETag"]
+    answers = []
+
+    overlapping(
+        database,
+        lambda tx: departments.update(tx, research.id, {"name": "Sales"}, by=acme.caller, now=NOW),
+        lambda: answers.append(
+            client.patch(path, key, json={"name": "Late"}, headers={"If-Match": tag})
+        ),
+    )
+
+    assert [answer.status_code for answer in answers] == [412]
+    assert client.get(path, key).json()["name"] == "Sales"
+
+
+def test_an_action_answers_with_the_tag_of_what_it_changed(
+    client: Client, things: Things, key: str
+) -> None:
+    path = f"/api/v1/leave-requests/{things.ids['/leave-requests/{id}']}"
+
+    cancelled = client.post(f"{path}/cancel", key)
+
+    assert cancelled.headers["ETag"] == client.get(path, key).headers["ETag"]
+
+
+def test_equal_bytes_have_equal_tags_and_others_have_others() -> None:
+    assert tag_of(b"{}") == tag_of(b"{}") != tag_of(b"{} ")
+
+
+@pytest.mark.parametrize(
+    ("values", "strong", "weak"),
+    [
+        ([b'"a"'], True, True),
+        ([b'W/"a"'], False, True),
+        ([b'"b", "a"'], True, True),
+        ([b'"b"', b'W/"c","a"'], True, True),
+        ([b"*"], True, True),
+        ([b'"b"'], False, False),
+        ([b"a"], False, False),
+        ([b""], False, False),
+        ([b'"*"'], False, False),
+    ],
+)
+def test_tags_are_compared_as_the_standard_says(
+    values: list[bytes], strong: bool, weak: bool
+) -> None:
+    tags = Tags(values)
+
+    assert (tags.have(b'"a"'), tags.have_weakly(b'"a"')) == (strong, weak)
+
+
+def test_lists_have_no_tag(client: Client, key: str) -> None:
+    assert "ETag" not in client.get("/api/v1/departments", key).headers

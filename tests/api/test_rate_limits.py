@@ -1,0 +1,222 @@
+"""Limits: by API key, by feed token, and by address for whoever guesses."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import limits
+import pytest
+from structlog.testing import capture_logs
+
+from api.rate_limits import GUESS_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
+from api.settings import ApiSettings
+from storage import access
+from storage.database import Database
+from storage.pages import PageOf
+from storage.settings import SettingsError
+from tests.api.conftest import Client, a_key, application
+from tests.builders import NOW, Acme, an_organisation
+from tests.fakes.redis import LoopbackRedis
+
+PATH = "/api/v1/organisation"
+LIMITED = ApiSettings(base_url="https://hiatus.test", rate_limit="3/minute")
+
+
+@pytest.fixture
+def client(database: Database) -> Iterator[Client]:
+    client = Client(application(database, LIMITED))
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+def standing(answer: httpx.Response) -> tuple[int, int]:
+    """What is left and for how long, as the header says."""
+    name, left, seconds = answer.headers["RateLimit"].split(";")
+    assert name == '"default"'
+    return int(left.removeprefix("r=")), int(seconds.removeprefix("t="))
+
+
+def test_everybody_is_told_where_they_stand_and_the_fourth_is_refused(
+    client: Client, key: str
+) -> None:
+    answers = [client.get(PATH, key) for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [standing(answer)[0] for answer in answers] == [2, 1, 0, 0]
+    assert {answer.headers["RateLimit-Policy"] for answer in answers} == {'"default";q=3;w=60'}
+    assert all(0 < standing(answer)[1] <= 60 for answer in answers)
+    refused = answers[3]
+    assert refused.json()["code"] == "rate_limited"
+    assert int(refused.headers["Retry-After"]) >= standing(refused)[1]
+
+
+def test_refusals_of_a_recognised_key_count_and_say_so(client: Client, key: str) -> None:
+    unknown = client.get("/api/v1/users/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11", key)
+    invalid = client.get(f"{PATH}?x=1", key)
+    unreadable = client.post(
+        "/api/v1/departments", key, content=b"{", headers={"Content-Type": "application/json"}
+    )
+
+    assert [one.status_code for one in (unknown, invalid, unreadable)] == [404, 422, 400]
+    assert [standing(one)[0] for one in (unknown, invalid, unreadable)] == [2, 1, 0]
+
+
+def test_each_key_has_a_limit_of_its_own(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    for _ in range(4):
+        client.get(PATH, key)
+
+    assert client.get(PATH, a_key(database, acme)).status_code == 200
+
+
+def test_a_key_that_nobody_has_is_told_nothing(client: Client) -> None:
+    answer = client.get(PATH, access.new_api_key())
+
+    assert answer.status_code == 401
+    assert "RateLimit" not in answer.headers
+
+
+def test_guessing_is_stopped_and_those_with_a_key_are_not(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    assert client.get(PATH, key).status_code == 200
+    guesses = [
+        client.get(PATH, access.new_api_key()).status_code for _ in range(GUESS_LIMIT.amount)
+    ]
+
+    refused = client.get(PATH, access.new_api_key())
+
+    assert set(guesses) == {401}
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) > 0
+    assert client.get(PATH, "not a key").status_code == 429
+    assert client.get("/cal/a-guess").status_code == 429
+    # Known from before; a key that is not known yet waits with the guessers.
+    assert client.get(PATH, key).status_code == 200
+    assert client.get(PATH, a_key(database, acme)).status_code == 429
+
+
+def test_a_revoked_key_is_no_longer_known(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    client.get(PATH, key)
+    api_key = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
+    database.write_now(access.revoke, api_key.id, by=acme.caller, now=NOW)
+
+    answers = [client.get(PATH, key) for _ in range(GUESS_LIMIT.amount + 1)]
+
+    assert answers[0].status_code == 401
+    assert "RateLimit" not in answers[0].headers
+    assert answers[-1].status_code == 429
+
+
+def test_a_feed_may_be_read_120_times_an_hour(client: Client, key: str) -> None:
+    token = client.get("/api/v1/calendar-feeds/token", key).json()["token"]
+
+    answers = [client.get(f"/cal/{token}{suffix}") for suffix in ("", ".ics") for _ in range(60)]
+    refused = client.get(f"/cal/{token}?scope=team")
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert answers[0].headers["RateLimit-Policy"] == '"default";q=120;w=3600'
+    assert standing(answers[-1])[0] == 0
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= 3600
+
+
+def test_an_unknown_token_is_a_guess(client: Client) -> None:
+    answers = [client.get(f"/cal/guess-{number}") for number in range(GUESS_LIMIT.amount + 2)]
+
+    assert {answer.status_code for answer in answers[: GUESS_LIMIT.amount]} == {404}
+    assert answers[-1].status_code == 429
+    assert "RateLimit" not in answers[0].headers
+
+
+def test_a_window_ends_and_leaves_nothing_behind() -> None:
+    now = 0.0
+    counter = MemoryCounter(limits.parse("2/minute"), lambda: now)
+
+    assert [counter.hit_now("a").number for _ in range(3)] == [1, 2, 3]
+    now = 59.9
+    assert counter.hit_now("b").number == 1
+    assert counter.hit_now("a").number == 4
+    now = 60
+    assert counter.hit_now("a") == (1, 60)
+    assert counter.hit_now("b").number == 2
+    now = 500
+    assert counter.hit_now("c").number == 1
+    assert list(counter._windows) == ["c"]
+
+
+async def left_after(*requests_of: RateLimits) -> list[int | None]:
+    """What each of them is told is left to one key, in turn; None where nothing is known."""
+    left = []
+    for one in requests_of:
+        scope: dict[str, Any] = {"client": ("192.0.2.1", 1)}
+        await one.admit(scope, "0" * 64)
+        standing = scope.get("rate_limit")
+        left.append(None if standing is None else int(standing[1][1].split(b";")[1][2:]))
+    for one in set(requests_of):
+        await one.close()
+    return left
+
+
+def test_two_processes_share_what_redis_counts() -> None:
+    with LoopbackRedis() as redis:
+        first, second = (RateLimits("3/minute", redis.url) for _ in range(2))
+
+        assert asyncio.run(left_after(first, second, first)) == [2, 1, 0]
+
+
+def test_while_redis_is_away_everybody_passes_and_the_log_says_so() -> None:
+    with LoopbackRedis() as redis:
+        rate_limits = RateLimits("1/minute", redis.url)
+
+    with capture_logs() as lines:
+        left = asyncio.run(left_after(*[rate_limits] * 20))
+
+    assert set(left) == {None}
+    # Once: it is left alone for a while.
+    assert [line["event"] for line in lines] == ["nothing is limited: Redis is away"]
+
+
+def test_a_redis_that_hangs_costs_its_quarter_of_a_second_once() -> None:
+    started = time.monotonic()
+
+    with LoopbackRedis(answers=False) as redis:
+        left = asyncio.run(left_after(*[RateLimits("1/minute", redis.url)] * 20))
+
+    assert set(left) == {None}
+    assert time.monotonic() - started < 10 * REDIS_SECONDS
+
+
+@pytest.mark.parametrize(
+    "text", ["600/minute;10/second", "600/minute, 10/second", "0/minute", "many", "-1/minute"]
+)
+def test_a_limit_that_is_not_one_window_stops_the_start(text: str) -> None:
+    with pytest.raises(SettingsError, match="HIATUS_RATE_LIMIT is one window, as 600/minute"):
+        ApiSettings.from_env({"HIATUS_RATE_LIMIT": text})
+
+
+def test_guesses_from_one_ipv6_network_count_together() -> None:
+    rate_limits = RateLimits("600/minute")
+    for number in range(GUESS_LIMIT.amount + 1):
+        rate_limits.count_guess({"client": (f"2001:db8::{number:x}", 1)})
+
+    with pytest.raises(Exception, match="At most 60 requests"):
+        rate_limits.check_guesses({"client": ("2001:db8::ffff", 1)})
+    rate_limits.check_guesses({"client": ("2001:db8:0:1::1", 1)})
