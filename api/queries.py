@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.fields import Day, Paged, Query, Uuid, Word
 from storage import holiday_sets
-from storage.values import LeaveStatus, Role, UserStatus
+from storage.values import DeliveryEvent, DeliveryStatus, LeaveStatus, Role, UserStatus
 
 
 class ListOfUsers(Paged):
@@ -64,6 +64,11 @@ class OfOneDay(Query):
     on: Annotated[
         Day | None, Field(description="The day to look at; today unless it is named.")
     ] = None
+
+
+class ListOfDeliveries(Paged):
+    status: DeliveryStatus | None = None
+    event: Annotated[DeliveryEvent | None, Field(description="Only this event type.")] = None
 
 
 class ListOfAuditEntries(Paged):

@@ -8,11 +8,16 @@ import uuid
 from api.dispatcher import Dispatcher
 from api.operations import Clock
 from api.webhook_delivery import Attempt, Sender
-from storage import deliveries, outbox
+from storage import deliveries, delivery_queue, outbox
 from storage.database import Database
-from storage.deliveries import Delivery, Outcome
+from storage.deliveries import Outcome
+from storage.delivery_queue import Delivery
 
 IN_FLIGHT = 32
+
+
+def _jitter() -> float:
+    return random.uniform(0.8, 1.2)
 
 
 def webhook_dispatcher(
@@ -21,8 +26,8 @@ def webhook_dispatcher(
     """The dispatcher that delivers webhooks; ``sender`` is open while it runs."""
 
     async def claim(limit: int) -> list[Delivery]:
-        return await database.write(
-            deliveries.claim, limit=limit, claim_id=str(uuid.uuid4()), now=clock()
+        return await database.write_long(
+            delivery_queue.claim, limit=limit, claim_id=str(uuid.uuid4()), now=clock()
         )
 
     async def attempt(delivery: Delivery) -> Outcome:
@@ -30,8 +35,7 @@ def webhook_dispatcher(
         return await sender.attempt(sent, clock())
 
     async def settle(done: list[tuple[Delivery, Outcome]]) -> None:
-        jitter = random.uniform(0.8, 1.2)
-        await database.write(deliveries.settle, done, jitter=jitter, now=clock())
+        await database.write(deliveries.settle, done, jitter=_jitter, now=clock())
 
     return Dispatcher(
         outbox.WEBHOOKS, claim=claim, attempt=attempt, settle=settle, in_flight=IN_FLIGHT

@@ -67,6 +67,8 @@ class Notifier:
 
     async def deliver(self, notice: Notice) -> Outcome:
         """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""
+        if notice.kind == "webhook_disabled":
+            return await self._webhook_notice(notice)
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
             return Outcome("failed", "the request is gone")
@@ -128,6 +130,23 @@ class Notifier:
         if slack_user_id is None:
             return Outcome("failed", "nobody in the workspace has this e-mail address")
         await self._client.chat_postMessage(channel=slack_user_id, **message)
+        return Outcome("delivered")
+
+    async def _webhook_notice(self, notice: Notice) -> Outcome:
+        sight = await self._database.read(notices.look_at_webhook, notice)
+        if sight is None:
+            return Outcome("delivered")
+        try:
+            bot = await self._workspace.identify()
+            if sight.team_id != bot.team_id:
+                return Outcome("failed", "the organisation is not in the token's workspace")
+            slack_user_id = await self._slack_user_id(notice, sight.recipient)
+            if slack_user_id is None:
+                return Outcome("failed", "nobody in the workspace has this e-mail address")
+            message = replies.webhook_disabled(sight.webhook)
+            await self._client.chat_postMessage(channel=slack_user_id, **message)
+        except slack_web.FAILURES as failure:
+            return _outcome_of(notice, failure)
         return Outcome("delivered")
 
     @property

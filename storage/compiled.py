@@ -47,6 +47,48 @@ class among(peewee.Node):  # type: ignore[misc]  # reads as an operator: among(c
         return ctx.literal(" IN (SELECT value FROM json_each(").sql(self.place).literal("))")
 
 
+class among_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, as among does
+    """``(organisation_id, id) IN (…)``; the place is JSON text: an array of such pairs."""
+
+    def __init__(self, table: type[peewee.Model], place: Place, column: str = "id") -> None:
+        super().__init__()
+        self.key = peewee.Tuple(table.organisation_id, getattr(table, column))
+        self.place = place
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        ctx.sql(self.key)
+        if ctx.state.param == "%s":
+            ctx.literal(" IN (SELECT (value ->> 0)::uuid, (value ->> 1)::uuid")
+            return ctx.literal(" FROM jsonb_array_elements(").sql(self.place).literal("::jsonb))")
+        ctx.literal(" IN (SELECT value ->> 0, value ->> 1 FROM json_each(")
+        return ctx.sql(self.place).literal("))")
+
+
+class rows_of(peewee.Node):  # type: ignore[misc]  # reads as a table
+    """JSON text, an array of objects, as a table; ``columns`` have PostgreSQL's types.
+
+    One statement then changes as many rows as there are objects, each in its own way.
+    """
+
+    def __init__(self, place: Place, alias: str, columns: dict[str, str]) -> None:
+        super().__init__()
+        self.place = place
+        self.alias_name = alias
+        self.columns = columns
+
+    def column(self, name: str) -> peewee.SQL:
+        return peewee.SQL(f'"{self.alias_name}".{name}')
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        if ctx.state.param == "%s":
+            typed = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
+            ctx.literal("jsonb_to_recordset(").sql(self.place)
+            return ctx.literal(f'::jsonb) AS "{self.alias_name}" ({typed})')
+        picked = ", ".join(f"value ->> '{name}' AS {name}" for name in self.columns)
+        ctx.literal(f"(SELECT {picked} FROM json_each(").sql(self.place)
+        return ctx.literal(f')) AS "{self.alias_name}"')
+
+
 class Statement:
     """SQL for one engine, and how the values of its places are put in their order.
 
@@ -137,8 +179,8 @@ def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine)
     return sql_of(table.insert({name: Place(name) for name in columns}), engine)
 
 
-# Few sizes come up: full ones, and what each table's last rows make.
-@lru_cache(maxsize=32)
+# Few sizes come up: powers of two.
+@lru_cache(maxsize=128)
 def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
     places = [{name: Place(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(places), engine)

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 # Rows in one INSERT: with 30 columns, half of what SQLite binds in one statement.
-ROWS_AT_ONCE: Final = 500
+ROWS_AT_ONCE: Final = 512
 
 _INSERTS: dict[Any, Statement] = {}
 _UPDATES: dict[Any, Statement] = {}
@@ -95,15 +95,19 @@ class Transaction:
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            some = rows[start : start + ROWS_AT_ONCE]
-            statement = inserts_of(table, list(some[0]), len(some), self.engine)
+        start = 0
+        while start < len(rows):
+            # Powers of two: one statement for each is all that ever has to be compiled.
+            size = min(1 << (len(rows) - start).bit_length() - 1, ROWS_AT_ONCE)
+            some = rows[start : start + size]
+            statement = inserts_of(table, list(some[0]), size, self.engine)
             values = {
                 f"{name}_{index}": value
                 for index, row in enumerate(some)
                 for name, value in row.items()
             }
             self._execute(statement.sql, statement.bound(values))
+            start += size
 
     def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
         """Change the rows whose columns equal ``where``; how many there were.

@@ -23,3 +23,9 @@ def new_id(now: datetime) -> str:
     head = f"{stamp >> 12:012x}"
     tail = f"{0b10 << 62 | secrets.randbits(62):016x}"
     return f"{head[:8]}-{head[8:]}-7{stamp & 0xFFF:03x}-{tail[:4]}-{tail[4:]}"
+
+
+def earliest_id(instant: datetime) -> str:
+    """What sorts before every id that is made at that instant or later."""
+    head = f"{int(instant.timestamp() * 1000):012x}"
+    return f"{head[:8]}-{head[8:]}-0000-0000-000000000000"

@@ -19,8 +19,8 @@ from storage.database import Transaction
 from storage.ids import new_id
 from storage.outbox import NoticeKind
 from storage.posted import Posted
-from storage.tables import LeaveRequestRow, NoticeRow
-from storage.values import EventType, User
+from storage.tables import LeaveRequestRow, NoticeRow, WebhookRow
+from storage.values import EventType, User, Webhook
 
 # Waits after the 1st, 2nd … failed attempt; the last one again and again.
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
@@ -33,7 +33,10 @@ Verdict = Literal["delivered", "retry", "failed"]
 
 
 class Notice(NamedTuple):
-    """Something to show one person; ``attempts`` counts those before this claim."""
+    """Something to show one person; ``attempts`` counts those before this claim.
+
+    It is about the webhook if it has one, else about the leave request.
+    """
 
     organisation_id: str
     id: str
@@ -44,6 +47,7 @@ class Notice(NamedTuple):
     attempts: int
     created_at: datetime
     claim_id: str
+    webhook_id: str | None = None
 
 
 class Drawn(NamedTuple):
@@ -65,6 +69,14 @@ class Outcome(NamedTuple):
     retry_after_seconds: int | None = None
     drawn: Drawn | None = None
     gone: Posted | None = None
+
+
+class WebhookSight(NamedTuple):
+    """All that news of a webhook takes; it is switched off."""
+
+    team_id: str | None
+    recipient: User
+    webhook: Webhook
 
 
 class Sight(NamedTuple):
@@ -96,7 +108,9 @@ def claim(
 
 
 def _notice(row: Sequence[Any], claim_id: str) -> Notice:
-    organisation_id, notice_id, kind, user_id, request_id, event_type, attempts, created_at = row
+    organisation_id, notice_id, kind, user_id, request_id, event_type, attempts, created_at = row[
+        :8
+    ]
     return Notice(
         organisation_id,
         notice_id,
@@ -107,6 +121,7 @@ def _notice(row: Sequence[Any], claim_id: str) -> Notice:
         attempts,
         rows.instant(created_at),
         claim_id,
+        row[8],
     )
 
 
@@ -121,6 +136,19 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
     message = posted.find(tx, notice.organisation_id, notice.leave_request_id, notice.user_id)
     team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
     return Sight(team_id, recipient, card, message)
+
+
+def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
+    """What the notice is about; None once it is no news: on again, gone, nobody's to hear."""
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
+    if row is None or recipient is None or recipient.status != "active":
+        return None
+    webhook = rows.webhook(row)
+    if webhook.is_active or recipient.role not in ("admin", "owner"):
+        return None
+    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    return WebhookSight(team_id, recipient, webhook)
 
 
 def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
@@ -235,6 +263,7 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
         NoticeRow.event_type,
         NoticeRow.attempts,
         NoticeRow.created_at,
+        NoticeRow.webhook_id,
     )
     due = _due(now, limit, engine)
     if engine == "sqlite":
@@ -245,6 +274,13 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
         NoticeRow.id == taken.c.id
     )
     return claimed.from_(taken).where(same).with_cte(taken)
+
+
+@compiled
+def _webhook(organisation_id: Place, webhook_id: Place) -> Select:
+    return WebhookRow.select(*rows.WEBHOOK).where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
 
 
 @compiled

@@ -19,15 +19,19 @@ from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.ids import new_id
 from storage.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
-from storage.reference import Reference
-from storage.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow
+from storage.reference import Reference, of_organisation
+from storage.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, UserRow
 from storage.values import EventType, LeaveRequest, User
 
-NoticeKind = Literal["approval_card", "requester_notice"]
+NoticeKind = Literal["approval_card", "requester_notice", "webhook_disabled"]
 
 # Names of the dispatchers that a commit wakes.
 WEBHOOKS: Final = "webhooks"
 NOTICES: Final = "notices"
+# What a notice about a webhook says; no event of that name is ever sent to one.
+WEBHOOK_DISABLED: Final = "webhook.disabled"
+# How many admins hear of a webhook that was switched off.
+MOST_TOLD: Final = 50
 # The one event that nobody subscribes to: it is asked for.
 PING: Final = "ping"
 
@@ -199,6 +203,48 @@ def notify(
             created_at=now,
         )
     tx.wake(NOTICES)
+
+
+def notify_of_webhook(
+    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
+) -> None:
+    """Queue the news, for active admins and owners, that a webhook was switched off."""
+    if of_organisation(tx, organisation_id).organisation.slack_team_id is None:
+        return
+    admins = tx.all(_admins, organisation_id=organisation_id)
+    tx.insert_all(
+        NoticeRow,
+        [
+            {
+                "organisation_id": organisation_id,
+                "id": new_id(now),
+                "kind": "webhook_disabled",
+                "user_id": user_id,
+                "webhook_id": webhook_id,
+                "event_type": WEBHOOK_DISABLED,
+                "status": "pending",
+                "attempts": 0,
+                "due_at": now,
+                "created_at": now,
+            }
+            for (user_id,) in admins
+        ],
+    )
+    tx.wake(NOTICES)
+
+
+@compiled
+def _admins(organisation_id: Place) -> Select:
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.role << ("admin", "owner"),
+            UserRow.status == "active",
+        )
+        .order_by(UserRow.id)
+        .limit(MOST_TOLD)
+    )
 
 
 @compiled

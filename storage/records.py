@@ -15,6 +15,8 @@ from storage.values import (
     ApiKey,
     AuditEntry,
     Country,
+    DeliveryEvent,
+    DeliveryStatus,
     Department,
     HalfDay,
     HolidayOnDate,
@@ -23,6 +25,7 @@ from storage.values import (
     LeaveStatus,
     LeaveType,
     LeaveYearType,
+    LoggedDelivery,
     Organisation,
     Role,
     Source,
@@ -238,6 +241,52 @@ class WebhookRecord(TypedDict):
     created_at: datetime
 
 
+class DeliveryAttemptRecord(TypedDict):
+    """One try to deliver an event."""
+
+    attempted_at: datetime
+    status_code: Annotated[int | None, Field(description="Null where no answer came.")]
+    error: Annotated[
+        str | None,
+        Field(
+            description=(
+                "Null where it was delivered, else one of `timeout`, `name_not_resolved`, "
+                "`connect_failed`, `tls_failed`, `disconnected`, `private_address`, "
+                "`invalid_url`, `invalid_response`, `redirect`, `bad_status`, "
+                "`secret_unreadable`, `request_failed`."
+            )
+        ),
+    ]
+    duration_milliseconds: int
+    answer: Annotated[str, Field(description="The first 4 KiB of what the receiver answered.")]
+
+
+class DeliveryRecord(TypedDict):
+    """One event on its way to one webhook."""
+
+    id: Id
+    event_id: Annotated[Id, Field(description="The header `webhook-id` of every attempt.")]
+    event: DeliveryEvent
+    leave_request_id: Id | None
+    sequence: Annotated[int, Field(description="Grows with every event of that leave request.")]
+    status: DeliveryStatus
+    next_attempt_at: Annotated[
+        datetime | None,
+        Field(description="Null while one is being sent, and once it is delivered or failed."),
+    ]
+    created_at: datetime
+    settled_at: Annotated[datetime | None, Field(description="When it was delivered, or given up.")]
+    attempts: Annotated[
+        list[DeliveryAttemptRecord], Field(description="The latest 20, oldest first.")
+    ]
+
+
+class DeliveryWithBodyRecord(DeliveryRecord):
+    """One delivery with the bytes that every attempt sends."""
+
+    body: str
+
+
 class ChangeRecord(TypedDict):
     """One field before and after."""
 
@@ -445,6 +494,30 @@ def webhook(value: Webhook) -> WebhookRecord:
         "is_active": value.is_active,
         "disabled_reason": value.disabled_reason,
         "created_at": value.created_at,
+    }
+
+
+def delivery(value: LoggedDelivery) -> DeliveryRecord:
+    return {
+        "id": value.id,
+        "event_id": value.event_id,
+        "event": value.event_type,
+        "leave_request_id": value.leave_request_id,
+        "sequence": value.sequence,
+        "status": value.status,
+        "next_attempt_at": value.next_attempt_at,
+        "created_at": value.created_at,
+        "settled_at": value.settled_at,
+        "attempts": [
+            {
+                "attempted_at": attempt.attempted_at,
+                "status_code": attempt.status_code,
+                "error": attempt.error,
+                "duration_milliseconds": attempt.duration_milliseconds,
+                "answer": attempt.answer,
+            }
+            for attempt in value.attempts
+        ],
     }
 
 

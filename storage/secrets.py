@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
@@ -18,6 +19,8 @@ class Secrets:
         self._signing_keys = [
             hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest() for key in keys
         ]
+        # Raises what ``decrypt`` raises; for what is needed many times a second.
+        self.decrypt_again = lru_cache(maxsize=1_000)(self.decrypt)
 
     @classmethod
     def generate(cls) -> Secrets:

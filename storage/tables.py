@@ -366,26 +366,39 @@ class DeliveryRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "deliveries"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = ((("organisation_id", "webhook_id", "created_at", "id"), False),)
+        indexes = (
+            (("organisation_id", "webhook_id", "status", "event_type", "id"), False),
+            (("organisation_id", "event_id"), False),
+        )
         constraints = [references("webhooks", "webhook_id")]
 
 
-# Claims look across organisations, and only at what is not settled: the index stays small.
+# What claims look at, endpoint by endpoint, and only what is not settled: it stays small.
 DeliveryRow.add_index(
+    DeliveryRow.webhook_id,
+    DeliveryRow.organisation_id,
     DeliveryRow.due_at,
-    DeliveryRow.webhook_id,
     where=SQL("status = 'pending'"),
-    name="deliveries_due",
+    name="deliveries_queue",
 )
+# What was not tried yet. The condition is not the queue's, so that nobody uses that for this.
 DeliveryRow.add_index(
-    DeliveryRow.webhook_id,
     DeliveryRow.leave_request_id,
+    DeliveryRow.webhook_id,
+    DeliveryRow.organisation_id,
     DeliveryRow.sequence,
-    where=SQL("status = 'pending'"),
+    where=SQL("settled_at IS NULL AND attempts = 0"),
     name="deliveries_in_order",
 )
 DeliveryRow.add_index(
-    DeliveryRow.claim_id, where=SQL("claim_id IS NOT NULL"), name="deliveries_claimed"
+    DeliveryRow.organisation_id,
+    DeliveryRow.webhook_id,
+    DeliveryRow.due_at,
+    where=SQL("claim_id IS NOT NULL"),
+    name="deliveries_claimed",
+)
+DeliveryRow.add_index(
+    DeliveryRow.settled_at, where=SQL("settled_at IS NOT NULL"), name="deliveries_settled"
 )
 
 
@@ -506,13 +519,16 @@ class SlackMessageRow(Model):  # type: ignore[misc]
 
 
 class NoticeRow(Model):  # type: ignore[misc]
-    """Something to show one person in Slack: ids, drawn from what is true when it is sent."""
+    """Something to show one person in Slack: ids, drawn from what is true when it is sent.
+
+    It is about a leave request or a webhook.
+    """
 
     organisation_id = IdField()
     id = IdField()
     kind = CharField(32)
     user_id = IdField()
-    leave_request_id = IdField()
+    leave_request_id = IdField(null=True)
     event_type = CharField(64)
     status = CharField(16)
     attempts = IntegerField()
@@ -521,6 +537,7 @@ class NoticeRow(Model):  # type: ignore[misc]
     last_error = TextField(null=True)
     created_at = BigIntegerField()
     settled_at = BigIntegerField(null=True)
+    webhook_id = IdField(null=True)
 
     class Meta:
         table_name = "notices"

@@ -38,6 +38,12 @@ EVENT_TYPES: Final[tuple[EventType, ...]] = (
     "leave_request.cancelled",
 )
 
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", "failed")
+# What an endpoint is sent: the events that one subscribes to, and the test that is asked for.
+DeliveryEvent = Literal[EventType, "ping"]
+DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
+
 SCOPES: Final[tuple[str, ...]] = (
     "users:read",
     "users:write",
@@ -275,6 +281,31 @@ class Webhook(NamedTuple):
     created_at: datetime
     updated_at: datetime
     version: int
+
+
+class LoggedAttempt(NamedTuple):
+    """One try; ``answer`` is how the receiver's answer began, ``error`` a short stable word."""
+
+    attempted_at: datetime
+    status_code: int | None
+    error: str | None
+    duration_milliseconds: int
+    answer: str
+
+
+class LoggedDelivery(NamedTuple):
+    """``next_attempt_at`` is None while one is being sent, and once it is settled."""
+
+    id: str
+    event_id: str
+    event_type: DeliveryEvent
+    leave_request_id: str | None
+    sequence: int
+    status: DeliveryStatus
+    next_attempt_at: datetime | None
+    created_at: datetime
+    settled_at: datetime | None
+    attempts: list[LoggedAttempt]
 
 
 class AuditEntry(NamedTuple):

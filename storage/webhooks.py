@@ -114,7 +114,8 @@ def update(
 ) -> Webhook:
     """Change ``url``, ``events`` or ``is_active``, whichever are in ``changes``.
 
-    Switching an endpoint on forgives its failures. Needs an admin. Raises InsufficientRole,
+    Switching an endpoint on, or moving it, forgives its failures; what was parked for it meanwhile
+    is due. Needs an admin. Raises InsufficientRole,
     NotFound or InvalidInput; then nothing has changed.
     """
     webhook = get(tx, webhook_id, by=by, is_held=True)
@@ -130,8 +131,10 @@ def update(
     if after == webhook:
         return webhook
     columns: dict[str, Any] = {}
-    if after.is_active and not webhook.is_active:
+    is_switched_on = after.is_active and not webhook.is_active
+    if is_switched_on:
         after = after._replace(disabled_reason=None)
+    if is_switched_on or after.url != webhook.url:
         columns = {"failing_since_at": None}
     after = after._replace(updated_at=now, version=webhook.version + 1)
     tx.update(
@@ -232,9 +235,9 @@ def secrets_of(
 def decrypted_secrets(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
     """What signs, from the columns: secret, previous secret, and until when the previous holds."""
     secret, previous, previous_until = row
-    found = [tx.secrets.decrypt(secret)]
+    found = [tx.secrets.decrypt_again(secret)]
     if previous is not None and previous_until > milliseconds(now):
-        found.append(tx.secrets.decrypt(previous))
+        found.append(tx.secrets.decrypt_again(previous))
     return found
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.operations import Edge
-from storage import deliveries, schema
+from storage import delivery_queue, schema
 from storage.database import Transaction
 
 PATHS: Final[dict[str, Any]] = {
@@ -31,7 +31,8 @@ PATHS: Final[dict[str, Any]] = {
             "description": (
                 "The database answers and has the schema of this version. "
                 "`oldest_undelivered_seconds` is how long the webhook delivery that is due "
-                "longest has been due; one that grows means that nobody delivers."
+                "longest has been due, of those whose webhook is switched on; one that grows means "
+                "that nobody delivers."
             ),
             "tags": ["Health"],
             "security": [],
@@ -60,7 +61,7 @@ def routes(edge: Edge) -> list[Route]:
 
 def _look(tx: Transaction) -> int | None:
     schema.check_schema_again(tx)
-    return deliveries.oldest_due_at(tx)
+    return delivery_queue.oldest_due_at(tx)
 
 
 def _json(body: Any) -> Response:

@@ -9,9 +9,10 @@ from api.answers import Listing, PingRecord, WebhookWithSecretRecord, listing
 from api.bodies import NewWebhook, WebhookChanges
 from api.fields import Paged
 from api.operations import Answer, Call, Edge, Operation, created
-from storage import deliveries, errors, records, webhooks
+from api.queries import ListOfDeliveries
+from storage import deliveries, delivery_log, errors, records, webhooks
 from storage.database import Transaction
-from storage.records import WebhookRecord
+from storage.records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
 
 
 async def check_url(call: Call, edge: Edge) -> None:
@@ -56,6 +57,27 @@ def rotate_secret(tx: Transaction, call: Call) -> Any:
 def test(tx: Transaction, call: Call) -> Any:
     event_id = deliveries.ping(tx, call.id, by=call.caller, now=call.now)
     return {"id": event_id, "type": "ping"}
+
+
+def deliveries_page(tx: Transaction, call: Call) -> Any:
+    query: ListOfDeliveries = call.query
+    found = delivery_log.page(
+        tx, call.id, query.page, by=call.caller, status=query.status, event=query.event
+    )
+    return listing(found, records.delivery)
+
+
+def delivery(tx: Transaction, call: Call) -> Any:
+    found = delivery_log.get(tx, call.id, call.ids["delivery_id"], by=call.caller)
+    body = delivery_log.body_of(tx, found, by=call.caller)
+    return {**records.delivery(found), "body": body.decode()}
+
+
+def redeliver(tx: Transaction, call: Call) -> Any:
+    found = delivery_log.redeliver(
+        tx, call.id, call.ids["delivery_id"], by=call.caller, now=call.now
+    )
+    return records.delivery(found)
 
 
 OPERATIONS = (
@@ -106,7 +128,11 @@ OPERATIONS = (
         method="PATCH",
         path="/webhooks/{id}",
         summary="Change a webhook",
-        description="`is_active` true switches one that was disabled on again.",
+        description=(
+            "`is_active` true switches one that was disabled on again: its failures are forgiven, "
+            "and what waited for it is sent, up to 30 days old. What happens while a webhook is "
+            "switched off is not sent to it at all."
+        ),
         handler=update,
         hold=hold,
         tag="Webhooks",
@@ -157,5 +183,52 @@ OPERATIONS = (
         kind="webhook",
         result=WebhookWithSecretRecord,
         shows_secret=True,
+    ),
+    Operation(
+        method="GET",
+        path="/webhooks/{id}/deliveries",
+        summary="List a webhook's deliveries",
+        description=(
+            "Newest first, each with its attempts; kept for 30 days after they are settled."
+        ),
+        handler=deliveries_page,
+        tag="Webhooks",
+        scope="webhooks:read",
+        role="admin",
+        kind="webhook",
+        query=ListOfDeliveries,
+        result=Listing[DeliveryRecord],
+        is_long=True,
+        refusals=(errors.UnusableCursor,),
+    ),
+    Operation(
+        method="GET",
+        path="/webhooks/{id}/deliveries/{delivery_id}",
+        summary="Read a delivery",
+        description="With the body that every attempt sends.",
+        handler=delivery,
+        tag="Webhooks",
+        scope="webhooks:read",
+        role="admin",
+        kind="delivery",
+        result=DeliveryWithBodyRecord,
+    ),
+    Operation(
+        method="POST",
+        path="/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+        summary="Send a delivery again",
+        description=(
+            "The same bytes under the same `webhook-id`, at once, and then on the usual schedule; "
+            "a delivered one too. One that waits for its next attempt is sent now; one that is "
+            "being sent at this moment is left to that."
+        ),
+        handler=redeliver,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        kind="delivery",
+        result=DeliveryRecord,
+        status=202,
+        refusals=(deliveries.WebhookDisabled,),
     ),
 )

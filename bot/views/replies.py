@@ -8,7 +8,7 @@ from bot.views import card as cards
 from bot.views import text, words
 from bot.views.text import Block
 from storage.approval_cards import ApprovalCard
-from storage.values import EventType
+from storage.values import EventType, Webhook
 
 _LONGEST_COMMAND = 40
 
@@ -56,6 +56,25 @@ def requester_notice(card: ApprovalCard, event_type: EventType) -> dict[str, Any
         blocks.append({"type": "section", "text": text.verbatim(f"Reason: {reason}")})
         fallback += f" Reason: {text.excerpt(reason, text.room_after([fallback]))}"
     return {"text": fallback, "blocks": blocks}
+
+
+def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
+    """The DM that tells an admin of a webhook that was switched off, and the cure."""
+    told = "A webhook of your organisation was switched off."
+    url = text.verbatim(webhook.url)
+    reason = text.verbatim(f"Reason: {webhook.disabled_reason}")
+    cure = text.section(
+        "Nothing is sent there any more. Once the receiver is mended, switch the webhook on again: "
+        f'`PATCH /api/v1/webhooks/{webhook.id}` with `{{"is_active": true}}`. What waits for it '
+        "is then sent."
+    )
+    blocks: list[Block] = [
+        text.section(f"*{told}*"),
+        {"type": "section", "text": url},
+        {"type": "section", "text": reason},
+        cure,
+    ]
+    return {"text": told, "blocks": blocks}
 
 
 def changed_reply(card: ApprovalCard) -> str:

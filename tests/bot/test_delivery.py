@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bot import ids
-from storage import leave, people
+from storage import leave, outbox, people, webhooks
+from storage.database import Transaction
 from storage.people_rows import find
 from tests.bot.world import ADA, GRACE, HEDY, World
 from tests.builders import a_person
@@ -182,3 +183,40 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     world.deliver()
 
     assert world.cards(GRACE) == []
+
+
+def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None:
+    owner = world.acme.caller
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    url = "https://receiver.example.com/*bold*"
+    webhook, _ = world.database.write_now(
+        webhooks.create, url, ["*"], by=owner, now=world.clock.now
+    )
+
+    def switch_off(tx: Transaction) -> None:
+        webhooks.disable(tx, world.acme.id, webhook.id, "It is *gone*.", now=world.clock.now)
+        outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock.now)
+
+    world.database.write_now(switch_off)
+    world.deliver()
+
+    (message,) = world.slack.dm("UOWNER")
+    assert "switched off" in message.text
+    shown = str(message.blocks)
+    assert f"'plain_text', 'text': '{url}'" in shown
+    assert "Reason: It is *gone*." in shown
+    assert [world.slack.dm(who) for who in (ADA, GRACE, HEDY)] == [[], [], []]
+
+
+def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
+    owner = world.acme.caller
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    webhook, _ = world.database.write_now(
+        webhooks.create, "https://example.com/", ["*"], by=owner, now=world.clock.now
+    )
+    world.database.write_now(
+        outbox.notify_of_webhook, world.acme.id, webhook.id, now=world.clock.now
+    )
+
+    assert world.deliver() == 1
+    assert world.slack.dm("UOWNER") == []

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from storage import deliveries, leave, webhooks
+from storage import audit, deliveries, delivery_queue, leave, reference, webhooks
 from storage.compiled import compiled
 from storage.database import Database
-from storage.deliveries import RETRY_AFTER_SECONDS, Delivery, Outcome
+from storage.deliveries import RETRY_AFTER_SECONDS, Outcome
+from storage.delivery_queue import Delivery
+from storage.pages import PageOf
 from storage.secrets import Secrets
-from storage.tables import DeliveryRow
+from storage.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 
 DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
@@ -39,13 +41,13 @@ def listening(database: Database, *urls: str) -> Acme:
 def claimed(
     database: Database, now: datetime = NOW, limit: int = 10, claim_id: str = "one"
 ) -> list[Delivery]:
-    return database.write_now(deliveries.claim, limit=limit, claim_id=claim_id, now=now)
+    return database.write_now(delivery_queue.claim, limit=limit, claim_id=claim_id, now=now)
 
 
 def settled(
     database: Database, delivery: Delivery, outcome: Outcome, now: datetime = NOW
 ) -> tuple[Any, ...]:
-    database.write_now(deliveries.settle, [(delivery, outcome)], jitter=1.0, now=now)
+    database.write_now(deliveries.settle, [(delivery, outcome)], jitter=lambda: 1.0, now=now)
     return database.read_now(lambda tx: tx.all(_rows))[0]
 
 
@@ -103,7 +105,7 @@ def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None
         (delivery,) = claimed(database, now, claim_id=str(number))
         row = settled(database, delivery, FAILED, now)
         waits.append(round(row[2] / 1000 - now.timestamp()))
-        now += timedelta(days=2)
+        now += timedelta(seconds=max(waits[-1], 0))
 
     assert tuple(waits[:9]) == RETRY_AFTER_SECONDS
     assert (row[0], row[1]) == ("failed", 10)
@@ -241,3 +243,107 @@ def test_a_webhook_that_is_switched_off_is_not_pinged(database: Database) -> Non
 
     with pytest.raises(deliveries.WebhookDisabled):
         database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+
+
+@compiled
+def _told() -> Any:
+    return NoticeRow.select(NoticeRow.kind, NoticeRow.user_id, NoticeRow.webhook_id)
+
+
+def failing(database: Database, hours: float, number: int) -> bool:
+    """One failed attempt that many hours from now; whether the webhook is on afterwards."""
+    now = NOW + timedelta(hours=hours)
+    (delivery,) = claimed(database, now, limit=1, claim_id=f"{number}")
+    database.write_now(deliveries.settle, [(delivery, FAILED)], jitter=lambda: 1.0, now=now)
+    rows = database.read_now(lambda tx: tx.all(_active))
+    return bool(rows[0][0])
+
+
+@compiled
+def _active() -> Any:
+    return WebhookRow.select(WebhookRow.is_active)
+
+
+def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Database) -> None:
+    acme = listening(database)
+    database.write_now(link_to_slack, acme.id)
+    grace = a_person(database, acme, first_name="Grace", role="admin")
+    for number in range(4):
+        a_request(
+            database,
+            acme,
+            a_person(database, acme),
+            start_date=date(2026, 8, 3) + timedelta(weeks=number),
+        )
+
+    assert failing(database, 0, 1)
+    assert failing(database, 119.9, 2)
+    assert not failing(database, 120, 3)
+
+    (delivery,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    assert delivery.disabled_reason == deliveries.FAILED_FOR_TOO_LONG
+    told = {row for row in database.read_now(lambda tx: tx.all(_told)) if row[2]}
+    assert told == {
+        ("webhook_disabled", user_id, delivery.id) for user_id in (grace.id, acme.owner.id)
+    }
+    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+    (entry,) = [found for found in entries if found.action == "webhook.disabled"]
+    assert (entry.source, entry.actor_id) == ("scheduler", None)
+
+
+def test_one_success_forgives_all_failures(database: Database) -> None:
+    acme = listening(database)
+    for number in range(4):
+        ada = a_person(database, acme)
+        a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
+
+    failing(database, 0, 1)
+    (delivery,) = claimed(database, NOW + timedelta(hours=60), limit=1, claim_id="well")
+    settled(database, delivery, DELIVERED, NOW + timedelta(hours=60))
+
+    assert failing(database, 120, 3)
+    assert failing(database, 239, 4)
+    assert not failing(database, 240, 5)
+
+
+def test_a_failure_of_long_ago_does_not_count_for_what_was_never_sent(database: Database) -> None:
+    acme = listening(database)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada)
+    (delivery,) = claimed(database)
+    settled(database, delivery, FAILED)
+
+    assert failing(database, 30 * 24, 2)
+
+
+@pytest.mark.parametrize("changes", [{"url": "https://new.example.com/"}, {"is_active": True}])
+def test_a_moved_endpoint_and_one_that_is_switched_on_begin_anew(
+    database: Database, changes: dict[str, Any]
+) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    failing(database, 0, 1)
+    (webhook,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    if "is_active" in changes:
+        off = {"is_active": False}
+        database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+    database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=NOW)
+
+    assert failing(database, 120, 2)
+
+
+def test_410_is_told_to_the_admins(database: Database) -> None:
+    acme = listening(database)
+    database.write_now(link_to_slack, acme.id)
+    a_request(database, acme, a_person(database, acme))
+    (delivery,) = claimed(database)
+
+    settled(database, delivery, GONE)
+
+    kinds = [row[0] for row in database.read_now(lambda tx: tx.all(_told)) if row[2]]
+    assert kinds == ["webhook_disabled"]
+
+
+def link_to_slack(tx: Any, organisation_id: str) -> None:
+    tx.update(OrganisationRow, {"slack_team_id": "T1"}, id=organisation_id)
+    reference.changed(tx, organisation_id)

@@ -1,0 +1,204 @@
+"""The delivery log: found by status and event, sent again, and pruned after a month."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from storage import audit, deliveries, delivery_log, delivery_queue, webhooks
+from storage.compiled import compiled
+from storage.database import Database, Transaction
+from storage.deliveries import Outcome, WebhookDisabled
+from storage.delivery_log import Pruned
+from storage.delivery_queue import Delivery
+from storage.errors import InsufficientRole, NotFound
+from storage.pages import PageOf
+from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow
+from storage.values import LoggedDelivery, Webhook
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+
+DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
+FAILED = Outcome("retry", 500, "bad_status", 34, b"oh \xff no", None, False)
+A_MONTH = timedelta(days=31)
+
+
+def listening(database: Database, requests: int = 1) -> tuple[Acme, Webhook]:
+    acme = an_organisation(database)
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
+    )
+    ada = a_person(database, acme)
+    for number in range(requests):
+        a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
+    return acme, webhook
+
+
+def tried(
+    database: Database, outcome: Outcome, limit: int = 1, after: timedelta = timedelta()
+) -> list[Delivery]:
+    """One round of the dispatcher."""
+    now = NOW + after
+    found = database.write_now(
+        delivery_queue.claim, limit=limit, claim_id=f"{now} {outcome.verdict}", now=now
+    )
+    pairs = [(delivery, outcome) for delivery in found]
+    database.write_now(deliveries.settle, pairs, jitter=lambda: 1.0, now=now)
+    return found
+
+
+def logged(
+    database: Database, acme: Acme, webhook: Webhook, **filters: Any
+) -> list[LoggedDelivery]:
+    return database.read_now(
+        delivery_log.page, webhook.id, PageOf(100), by=acme.caller, **filters
+    ).items
+
+
+@compiled
+def ids_of(table: Any) -> Any:
+    return table.select(table.id)
+
+
+def rows_left(database: Database) -> list[int]:
+    """Deliveries, attempts, events."""
+
+    def count(tx: Transaction) -> list[int]:
+        tables = (DeliveryRow, DeliveryAttemptRow, EventRow)
+        return [len(tx.all(ids_of, table=table)) for table in tables]
+
+    return database.read_now(count)
+
+
+def test_the_log_says_what_every_attempt_came_to(database: Database) -> None:
+    acme, webhook = listening(database)
+    (sent,) = tried(database, FAILED)
+
+    (found,) = logged(database, acme, webhook)
+
+    assert (found.id, found.event_id, found.status) == (sent.id, sent.event_id, "pending")
+    assert found.next_attempt_at == NOW + timedelta(seconds=5)
+    (attempt,) = found.attempts
+    assert (attempt.status_code, attempt.error) == (500, "bad_status")
+    assert (attempt.duration_milliseconds, attempt.answer) == (34, "oh \ufffd no")
+    assert attempt.attempted_at == NOW - timedelta(milliseconds=34)
+
+
+def test_the_log_is_filtered_by_status_and_event_and_read_in_pages(database: Database) -> None:
+    acme, webhook = listening(database, requests=5)
+    database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    tried(database, FAILED, limit=2)
+    tried(database, DELIVERED, limit=8)
+
+    def read(page: PageOf, **filters: Any) -> Any:
+        return database.read_now(delivery_log.page, webhook.id, page, by=acme.caller, **filters)
+
+    every = [delivery.id for delivery in read(PageOf(100)).items]
+    pages = []
+    cursor = None
+    while True:
+        page = read(PageOf(4, cursor))
+        pages.append([delivery.id for delivery in page.items])
+        if (cursor := page.next_cursor) is None:
+            break
+    assert every == sorted(every, reverse=True)
+    assert pages == [every[:4], every[4:]]
+    # A failing endpoint gets one at a time: two tried first, then a single one.
+    by_status = {
+        status: len(logged(database, acme, webhook, status=status))
+        for status in ("pending", "delivered", "failed")
+    }
+    assert by_status == {"pending": 5, "delivered": 1, "failed": 0}
+    assert [one.event_type for one in logged(database, acme, webhook, event="ping")] == ["ping"]
+    assert logged(database, acme, webhook, event="ping", status="failed") == []
+
+
+@pytest.mark.parametrize("first", [DELIVERED, FAILED], ids=["delivered", "waiting"])
+def test_a_redelivery_sends_the_same_bytes_under_the_same_id(
+    database: Database, first: Outcome
+) -> None:
+    acme, webhook = listening(database)
+    (sent,) = tried(database, first)
+    later = timedelta(seconds=1)
+
+    again = database.write_now(
+        delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
+    )
+    (second,) = tried(database, DELIVERED, after=later)
+
+    assert (again.status, again.next_attempt_at) == ("pending", NOW + later)
+    assert (second.event_id, second.body, second.id) == (sent.event_id, sent.body, sent.id)
+    (found,) = logged(database, acme, webhook)
+    assert (found.status, len(found.attempts)) == ("delivered", 2)
+    assert "webhook.redelivery_requested" in {
+        entry.action
+        for entry in database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+    }
+
+
+def test_what_is_being_sent_is_not_sent_twice_by_asking(database: Database) -> None:
+    acme, webhook = listening(database)
+    (sent,) = database.write_now(delivery_queue.claim, limit=1, claim_id="one", now=NOW)
+
+    shown = database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+
+    assert (shown.status, shown.next_attempt_at) == ("pending", None)
+    assert database.write_now(delivery_queue.claim, limit=1, claim_id="two", now=NOW) == []
+
+
+def test_nothing_is_redelivered_to_a_webhook_that_is_switched_off(database: Database) -> None:
+    acme, webhook = listening(database)
+    (sent,) = tried(database, DELIVERED)
+    off = {"is_active": False}
+    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+
+    with pytest.raises(WebhookDisabled):
+        database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+
+
+def test_nobody_else_comes_near_the_log(database: Database) -> None:
+    acme, webhook = listening(database)
+    (sent,) = tried(database, DELIVERED)
+    globex, elsewhere = listening(database)
+    member = acme.caller._replace(role="member")
+
+    for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
+        with pytest.raises(refusal):
+            database.read_now(delivery_log.page, webhook.id, PageOf(), by=by)
+        with pytest.raises(refusal):
+            database.read_now(delivery_log.get, webhook.id, sent.id, by=by)
+        with pytest.raises(refusal):
+            database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=by, now=NOW)
+    with pytest.raises(NotFound):
+        database.read_now(delivery_log.get, elsewhere.id, sent.id, by=globex.caller)
+
+
+def test_a_month_after_it_was_settled_a_delivery_and_its_event_are_gone(
+    database: Database,
+) -> None:
+    acme, webhook = listening(database, requests=3)
+    tried(database, DELIVERED, limit=2)
+
+    early = database.write_now(delivery_log.prune, now=NOW + timedelta(days=29))
+    late = database.write_now(delivery_log.prune, now=NOW + A_MONTH, limit=1)
+    rest = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
+
+    assert early == Pruned(0, 0, 0)
+    assert (late, rest) == (Pruned(0, 1, 1), Pruned(0, 1, 1))
+    # The third still waits: whatever its age, nobody prunes that.
+    assert rows_left(database) == [1, 0, 1]
+    assert [one.status for one in logged(database, acme, webhook)] == ["pending"]
+
+
+def test_what_was_parked_for_a_month_is_given_up(database: Database) -> None:
+    acme, webhook = listening(database)
+    off = {"is_active": False}
+    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+
+    pruned = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
+
+    assert pruned == Pruned(1, 0, 0)
+    (found,) = logged(database, acme, webhook)
+    assert (found.status, found.settled_at) == ("failed", NOW + A_MONTH)
+    assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(0, 1, 1)
