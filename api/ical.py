@@ -35,8 +35,8 @@ _HALF_SUFFIX: Final[dict[HalfDay | None, str]] = {
     "pm": " (afternoon)",
 }
 # Controls are not TEXT (RFC 5545, 3.3.11), lone surrogates are not UTF-8, and U+0085, U+2028 and
-# U+2029 end a line for readers that split as Python does.
-_NOT_ON_ONE_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+# U+2029 end a line for readers that split as Python does. U+FEFF is lost where a text begins.
+_NOT_ON_ONE_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]+")
 
 
 class WorkingHours(NamedTuple):

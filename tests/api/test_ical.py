@@ -488,7 +488,7 @@ def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str)
     ]
     assert len(written) == 2 + 8 + (2 + 12) + (2 + 11)
     assert event.categories == [
-        re.sub(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+", " ", type_name).strip() or "Away"
+        re.sub(r"[\s\x00-\x1f\x7f-\x9f\ufeff\ud800-\udfff]+", " ", type_name).strip() or "Away"
     ]
 
 

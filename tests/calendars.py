@@ -1,0 +1,123 @@
+"""Calendars as programs that we did not write read them: icalendar, vobject, ics and ical.js."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+import ics
+import vobject
+from icalendar import Calendar
+
+from tests import javascript
+
+
+class Read(NamedTuple):
+    """One event; ``starts`` and ``ends`` are ``2026-08-03`` or ``2026-08-03T08:00:00Z``."""
+
+    uid: str
+    sequence: int
+    summary: str
+    status: str
+    transparency: str
+    categories: tuple[str, ...]
+    starts: str
+    ends: str
+
+
+def by_icalendar(content: bytes) -> list[Read]:
+    return [
+        Read(
+            str(event["uid"]),
+            int(str(event["sequence"])),
+            str(event["summary"]),
+            str(event["status"]),
+            str(event["transp"]),
+            tuple(map(str, event.categories)),
+            _moment(event.decoded("dtstart")),
+            _moment(event.decoded("dtend")),
+        )
+        for event in Calendar.from_ical(content).events
+    ]
+
+
+def by_vobject(content: bytes) -> list[Read]:
+    calendar = vobject.readOne(content.decode())
+    calendar.validate(raiseException=True)
+    return [
+        Read(
+            event.uid.value,
+            int(event.sequence.value),
+            event.summary.value,
+            event.status.value,
+            event.transp.value,
+            tuple(event.categories.value),
+            _moment(event.dtstart.value),
+            _moment(event.dtend.value),
+        )
+        for event in calendar.contents.get("vevent", [])
+    ]
+
+
+def by_ics(content: bytes) -> list[Read]:
+    calendar = ics.Calendar(content.decode())
+    return sorted(_by_ics(event) for event in calendar.events)
+
+
+def by_ical_js(contents: Sequence[bytes]) -> list[list[Read]]:
+    """Many at once: starting node takes longer than reading does."""
+    texts = json.dumps([content.decode() for content in contents])
+    result = javascript.node("read-calendars.mjs", stdin=texts)
+    assert result.returncode == 0, result.stderr
+    return [
+        [Read(**event | {"categories": tuple(event["categories"])}) for event in events]
+        for events in json.loads(result.stdout)
+    ]
+
+
+def read_by_all(contents: Sequence[bytes]) -> list[list[Read]]:
+    """The events of each calendar, sorted, once all four readers agree on them."""
+    found = [sorted(by_icalendar(content)) for content in contents]
+    for content, events in zip(contents, found, strict=True):
+        assert sorted(by_vobject(content)) == events
+        assert by_ics(content) == sorted(map(_as_ics_reads, events))
+    assert [sorted(events) for events in by_ical_js(contents)] == found
+    return found
+
+
+def _as_ics_reads(event: Read) -> Read:
+    """With its one fault: it takes an escaped backslash before an n for the end of a line."""
+    return event._replace(
+        summary=ics.utils.unescape_string(ics.utils.escape_string(event.summary)),
+        categories=tuple(
+            ics.utils.unescape_string(ics.utils.escape_string(one)) for one in event.categories
+        ),
+    )
+
+
+def _by_ics(event: ics.Event) -> Read:
+    extra = {line.name: line.value for line in event.extra}
+    if event.all_day:
+        starts, ends = event.begin.date().isoformat(), event.end.date().isoformat()
+    else:
+        starts, ends = (_moment(time.datetime) for time in (event.begin, event.end))
+    return Read(
+        event.uid,
+        int(extra["SEQUENCE"]),
+        event.name,
+        event.status,
+        "TRANSPARENT" if event.transparent else "OPAQUE",
+        tuple(event.categories),
+        starts,
+        ends,
+    )
+
+
+def _moment(value: Any) -> str:
+    if isinstance(value, datetime):
+        assert value.tzinfo is not None
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    assert isinstance(value, date)
+    return value.isoformat()
