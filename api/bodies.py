@@ -148,6 +148,13 @@ class OrganisationChanges(Body):
     day_starts_at: ClockTime = ABSENT
     midday_at: ClockTime = ABSENT
     day_ends_at: ClockTime = ABSENT
+    slack_members_join: Annotated[
+        bool, Field(description="Unknown full members of the Slack workspace join as members.")
+    ] = ABSENT
+    digest_channel: Annotated[
+        Word | None,
+        Field(description="Id of the Slack channel that is told who is out; null: none."),
+    ] = ABSENT
 
     def sent(self) -> dict[str, Any]:
         changes = in_half_days(super().sent(), "default_leave_allowance")

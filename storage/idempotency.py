@@ -95,7 +95,7 @@ def keep(tx: Transaction, claim: Claim, answer: KeptAnswer, *, now: datetime) ->
     """Keep the first answer; call in the transaction that ``begin`` allowed."""
     headers = [(name.decode(), value.decode()) for name, value in answer.headers]
     # What is a day old may still be there; ``find`` no longer sees it.
-    tx.change(_forget, **_place(claim))
+    tx.change_soon(_forget, **_place(claim))
     try:
         tx.insert(
             IdempotencyKeyRow,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from datetime import datetime
@@ -37,6 +38,18 @@ LONGEST_SLUG: Final = 48
 # How many organisations of one name get a readable slug.
 _NUMBERED_SLUGS: Final = 50
 
+_CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
+
+
+def _check_channel(value: Any, field: str) -> str:
+    """A Slack channel's id. Raises InvalidInput ``invalid_channel``, also for a name."""
+    if not isinstance(value, str) or not _CHANNEL_ID.fullmatch(value):
+        raise InvalidInput.of(
+            field, "invalid_channel", "Give the id of a Slack channel, such as C024BE91L."
+        )
+    return value
+
+
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": fields.name,
     "country_code": holiday_calendar.check_country,
@@ -52,7 +65,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "midday_at": fields.clock_time,
     "day_ends_at": fields.clock_time,
     "slack_members_join": fields.boolean,
-    "digest_channel": fields.optional(fields.name),
+    "digest_channel": fields.optional(_check_channel),
 }
 
 
@@ -96,6 +109,7 @@ def create(
         day_ends_at="17:00",
         slack_team_id=None,
         slack_members_join=True,
+        digest_channel=None,
         reference_version=1,
         created_at=now,
         updated_at=now,

@@ -164,6 +164,13 @@ class OrganisationRecord(TypedDict):
     day_starts_at: str
     midday_at: str
     day_ends_at: str
+    slack_members_join: Annotated[
+        bool, Field(description="Unknown full members of the Slack workspace join as members.")
+    ]
+    digest_channel: Annotated[
+        str | None,
+        Field(description="Id of the Slack channel that is told who is out; null: none."),
+    ]
     created_at: datetime
 
 
@@ -436,6 +443,8 @@ def organisation(value: Organisation) -> OrganisationRecord:
         "day_starts_at": value.day_starts_at,
         "midday_at": value.midday_at,
         "day_ends_at": value.day_ends_at,
+        "slack_members_join": value.slack_members_join,
+        "digest_channel": value.digest_channel,
         "created_at": value.created_at,
     }
 

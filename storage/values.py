@@ -102,6 +102,7 @@ class Organisation(NamedTuple):
     day_ends_at: str
     slack_team_id: str | None
     slack_members_join: bool
+    digest_channel: str | None
     reference_version: int
     created_at: datetime
     updated_at: datetime

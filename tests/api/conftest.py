@@ -80,11 +80,14 @@ async def _settled() -> None:
 
 
 def application(database: Database, settings: ApiSettings = SETTINGS) -> Starlette:
-    return Starlette(
+    found = Starlette(
         routes=app.routes(database, settings, lambda: NOW),
         exception_handlers=app.exception_handlers(settings),
         middleware=app.middleware(settings),
     )
+    # As serve.py has it.
+    found.router.redirect_slashes = False
+    return found
 
 
 @pytest.fixture

@@ -1,0 +1,168 @@
+"""What holds for every path: methods, caches, request ids, odd paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from api import app
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import Acme, an_organisation
+
+ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+PATHS = sorted({one.path for one in app.OPERATIONS})
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+def concrete(path: str) -> str:
+    return "/api/v1" + "/".join(ID if part.startswith("{") else part for part in path.split("/"))
+
+
+def methods_of(path: str) -> set[str]:
+    """What is served at a path or, for a fixed one, by the path with an id that it looks like."""
+    found = {one.method for one in app.OPERATIONS if one.path == path}
+    return {*found, "OPTIONS", *({"HEAD"} if "GET" in found else ())}
+
+
+def test_every_path_says_which_methods_it_takes(client: Client) -> None:
+    for path in PATHS:
+        answer = client.request("OPTIONS", concrete(path))
+        refused = client.request("PUT", concrete(path))
+
+        assert (answer.status_code, answer.content) == (204, b""), path
+        assert set(answer.headers["Allow"].split(", ")) == methods_of(path), path
+        assert refused.status_code == 405
+        assert refused.json()["code"] == "method_not_allowed"
+        assert refused.headers["Allow"] == answer.headers["Allow"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/openapi.json", "/cal/token"])
+def test_paths_without_a_key_say_so_too(client: Client, path: str) -> None:
+    assert client.request("OPTIONS", path).headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert client.post(path).headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_whatever_can_be_read_answers_head_alike(client: Client, key: str) -> None:
+    for one in app.OPERATIONS:
+        if one.method == "GET" and "{" not in one.path:
+            read = client.get(concrete(one.path), key)
+            head = client.request("HEAD", concrete(one.path), key=key)
+            assert (head.status_code, own(head)) == (read.status_code, own(read)), one.path
+
+
+def own(answer: httpx.Response) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if "rate" not in name} | {
+        "x-request-id": ""
+    }
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/users/", "/api/v1/", "/api/v1", "/api/v2/users", "/api/v1/users/x/y/z", "/x"]
+)
+def test_a_path_that_is_none_is_a_problem(client: Client, key: str, path: str) -> None:
+    answer = client.get(path, key)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+
+
+def test_answers_are_kept_by_nobody_but_the_caller(client: Client, key: str) -> None:
+    read = client.get("/api/v1/departments", key)
+    users = client.get("/api/v1/users", key)
+    made = client.post("/api/v1/departments", key, json={"name": "Research"})
+    refused = client.get("/api/v1/departments")
+
+    assert read.headers["Cache-Control"] == made.headers["Cache-Control"] == "private, no-cache"
+    assert read.headers["Vary"] == "Authorization"
+    assert users.headers["Vary"] == "Authorization, API-Variant"
+    assert refused.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/api-keys", {"name": "ci", "scopes": ["leave:read"]}),
+        ("POST", "/webhooks", {"url": "https://203.0.114.9/hook", "events": ["*"]}),
+        ("POST", "/calendar-feeds", {}),
+        ("GET", "/calendar-feeds", None),
+        ("GET", "/calendar-feeds/token", None),
+        ("POST", "/calendar-feeds/regenerate", None),
+    ],
+)
+def test_secrets_are_kept_by_nobody(
+    client: Client, key: str, method: str, path: str, body: Any
+) -> None:
+    answer = client.request(method, f"/api/v1{path}", key=key, json=body)
+
+    assert answer.is_success
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_request_id_goes_through_the_answer_the_problem_the_log_and_the_audit(
+    client: Client, key: str
+) -> None:
+    headers = {"X-Request-Id": "trace-7"}
+    with capture_logs() as lines:
+        made = client.post("/api/v1/departments", key, json={"name": "R"}, headers=headers)
+        refused = client.post("/api/v1/departments", key, json={}, headers=headers)
+
+    assert made.headers["X-Request-Id"] == refused.headers["X-Request-Id"] == "trace-7"
+    assert refused.json()["request_id"] == "trace-7"
+    assert [line["request_id"] for line in lines] == ["trace-7", "trace-7"]
+    entry = client.get("/api/v1/audit?action=department.created", key).json()["data"][0]
+    assert entry["request_id"] == "trace-7"
+
+
+def test_a_request_id_that_was_made_is_the_same_everywhere(client: Client, key: str) -> None:
+    made = client.post("/api/v1/departments", key, json={"name": "R"})
+
+    entry = client.get("/api/v1/audit?action=department.created", key).json()["data"][0]
+    assert entry["request_id"] == made.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize("method", ["DELETE", "POST"])
+def test_a_body_that_nobody_asked_for_is_bounded_too(client: Client, key: str, method: str) -> None:
+    path = f"/api/v1/leave-requests/{ID}/cancel" if method == "POST" else f"/api/v1/users/{ID}"
+
+    answer = client.request(method, path, key=key, content=b" " * (256 * 1024 + 1))
+
+    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
+def test_slacks_settings_of_the_organisation_are_shown_and_changed(
+    client: Client, key: str
+) -> None:
+    path = "/api/v1/organisation"
+    before = client.get(path, key).json()
+
+    changed = client.patch(
+        path, key, json={"slack_members_join": False, "digest_channel": "C024BE91L"}
+    )
+
+    assert (before["slack_members_join"], before["digest_channel"]) == (True, None)
+    assert changed.json()["slack_members_join"] is False
+    assert changed.json()["digest_channel"] == "C024BE91L"
+    assert client.get(path, key).content == changed.content
+    assert client.patch(path, key, json={"digest_channel": None}).json()["digest_channel"] is None
+
+
+@pytest.mark.parametrize("channel", ["#general", "", "c024be91l", "C" * 33, "U024BE91L", "C0 1"])
+def test_a_channel_is_an_id(client: Client, key: str, channel: str) -> None:
+    answer = client.patch("/api/v1/organisation", key, json={"digest_channel": channel})
+
+    assert answer.status_code == 422
+    assert [one["pointer"] for one in answer.json()["errors"]] == ["/digest_channel"]
