@@ -92,6 +92,13 @@ class NewLeaveRequest(Body):
     note: LongText | None = None
 
 
+class LeaveRequestPreview(NewLeaveRequest):
+    replaces: Annotated[
+        Uuid | None,
+        Field(description="The pending leave request that would be changed to this."),
+    ] = None
+
+
 class NewLeave(Body):
     leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
     start_date: Day

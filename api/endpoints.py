@@ -140,7 +140,8 @@ class Endpoint:
             if wanted is not None:
                 changed = await database.write(_change_if_match, served, call, wanted)
                 return served.answer(changed)
-        return served.answer(await database.write(operation.handler, call))
+        run = database.read_long if operation.stores_nothing else database.write
+        return served.answer(await run(operation.handler, call))
 
     async def _written_once(
         self, served: _Served, scope: Scope, call: Call, claim: Claim

@@ -120,6 +120,8 @@ class Operation:
     writes: bool = False
     # A read that may take many milliseconds: it goes to a thread on either engine.
     is_long: bool = False
+    # A POST that only reads: it waits for no writer, and goes to a thread like a long read.
+    stores_nothing: bool = False
     prepare: Preparation | None = None
     hold: Callable[[Transaction, Call], object] = hold_organisation
     # The answer holds a secret: nothing on the way may keep it.

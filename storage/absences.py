@@ -149,8 +149,8 @@ def _visible(
         return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
     query = query.where(LeaveRequestRow.start_date >= earliest_start)
     if scope == "team":
-        team = _team(organisation_id, owner_id, department_id)
-        query = query.where(LeaveRequestRow.user_id.in_(team))
+        members = team(organisation_id, owner_id, department_id)
+        query = query.where(LeaveRequestRow.user_id.in_(members))
     return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
 
 
@@ -165,7 +165,8 @@ def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:
     return (LeaveRequestRow.status == "approved") | (just_cancelled & was_approved)
 
 
-def _team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
+def team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
+    """The ids of all whose leave a person's team calendar shows, the person among them."""
     managed = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from peewee import Select, fn
 
@@ -43,6 +43,8 @@ from storage.ids import new_id
 from storage.reference import Reference
 from storage.tables import OrganisationRow, UserRow
 from storage.values import Caller, EventType, LeaveRequest, LeaveType, User
+
+WhyUnasked = Literal["no_approval_needed", "nobody_could_approve"]
 
 # Bounded for the same reason as a note.
 LONGEST_REASON = 1_000
@@ -261,9 +263,14 @@ def _approve_unasked(
     now: datetime,
 ) -> LeaveRequest:
     """Approve what nobody has to, or could, decide on; the audit says which of the two it was."""
-    why = "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
+    why = why_unasked(leave_type)
     after = request._replace(status="approved", decided_at=now, decision_reason=None)
     return _step(tx, "approve", request, after, subject, by=by, now=now, why=why)
+
+
+def why_unasked(leave_type: LeaveType) -> WhyUnasked:
+    """Why leave of this type, for which nobody is asked, is approved at once."""
+    return "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
 
 
 _EVENTS: Mapping[rules.Action, EventType] = {

@@ -115,8 +115,9 @@ OPERATIONS = (
         handler=get_adjustment,
         tag="Balances",
         scope="leave:read",
-        kind="adjustment",
+        kind="user",
         result=AdjustmentRecord,
+        is_of_one=True,
         refusals=(errors.InsufficientRole,),
     ),
 )

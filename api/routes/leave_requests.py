@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from api import preview_answers
 from api.answers import Listing, pagination
-from api.bodies import LeaveRequestChanges, NewLeaveRequest
+from api.bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
 from api.operations import Answer, Call, Operation, created
+from api.preview_answers import DaysRecord, PreviewRecord
 from api.queries import ListOfLeaveRequests
-from storage import errors, leave, leave_reading, records
+from storage import errors, leave, leave_reading, previews, records
 from storage.database import Transaction
 from storage.drafts import Draft
 from storage.records import LeaveRequestRecord
@@ -32,8 +34,20 @@ def page(tx: Transaction, call: Call) -> Any:
 
 
 def create(tx: Transaction, call: Call) -> Answer:
-    body: NewLeaveRequest = call.body
-    draft = Draft(
+    request = leave.submit(tx, by=call.caller, draft=_draft(call.body), now=call.now)
+    return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
+
+
+def preview(tx: Transaction, call: Call) -> Any:
+    body: LeaveRequestPreview = call.body
+    draft = _draft(body)
+    return preview_answers.preview(
+        previews.preview(tx, by=call.caller, draft=draft, now=call.now, replaces=body.replaces)
+    )
+
+
+def _draft(body: NewLeaveRequest) -> Draft:
+    return Draft(
         leave_type_id=body.leave_type_id,
         start_date=body.start_date,
         end_date=body.end_date,
@@ -41,8 +55,10 @@ def create(tx: Transaction, call: Call) -> Answer:
         end_half_day=body.end_half_day,
         note=body.note,
     )
-    request = leave.submit(tx, by=call.caller, draft=draft, now=call.now)
-    return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
+
+
+def explain(tx: Transaction, call: Call) -> Any:
+    return preview_answers.explained(previews.explain(tx, call.id, by=call.caller, now=call.now))
 
 
 def get(tx: Transaction, call: Call) -> Any:
@@ -98,6 +114,34 @@ OPERATIONS = (
         },
     ),
     Operation(
+        method="POST",
+        path="/leave-requests/preview",
+        summary="See what asking for leave would do",
+        description=(
+            "Takes what asking takes, stores nothing, and answers 200 also where asking would be "
+            "refused: `refusals` then says with what. Every date has a line with what it counts "
+            "and why not more; every leave year touched has its balance before and after. With "
+            "`replaces`, what changing that pending request would do: the caller's own, for "
+            "admins and owners anybody's. Dates or a leave type that cannot be used leave nothing "
+            "to count. Colleagues are those of the team calendar, private leave is shown as "
+            '"Away".'
+        ),
+        handler=preview,
+        tag="Leave requests",
+        scope="leave:read",
+        kind="leave request",
+        body=LeaveRequestPreview,
+        result=PreviewRecord,
+        stores_nothing=True,
+        refusals=(errors.NotFound, errors.InsufficientRole),
+        example={
+            "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+            "start_date": "2026-08-28",
+            "end_date": "2026-09-01",
+            "end_half_day": "am",
+        },
+    ),
+    Operation(
         method="GET",
         path="/leave-requests/{id}",
         summary="Read a leave request",
@@ -107,6 +151,22 @@ OPERATIONS = (
         scope="leave:read",
         kind="leave request",
         result=LeaveRequestRecord,
+    ),
+    Operation(
+        method="GET",
+        path="/leave-requests/{id}/days",
+        summary="Explain a leave request's days",
+        description=(
+            "A line for every date, for whoever sees the request. What was counted holds: where "
+            "working days or holidays have changed since, the line says so."
+        ),
+        handler=explain,
+        tag="Leave requests",
+        scope="leave:read",
+        kind="leave request",
+        result=DaysRecord,
+        # The first look at a country's holidays in a process takes some 300 ms.
+        is_long=True,
     ),
     Operation(
         method="PATCH",

@@ -1,0 +1,277 @@
+"""What asking for leave would do, without doing it; and how a request came to its days.
+
+Every figure and refusal comes from the functions that decide (drafts.py, standings.py), so that
+what is announced is what happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from peewee import Select
+
+from storage import (
+    absences,
+    approvers,
+    balances,
+    day_lines,
+    days,
+    drafts,
+    leave,
+    leave_reading,
+    people_rows,
+    reference,
+    rows,
+    rules,
+    standings,
+)
+from storage.approval_cards import ColleagueOff
+from storage.clock import local_day
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.day_lines import DayLine
+from storage.drafts import Assessment, Draft
+from storage.errors import InsufficientRole, InvalidInput, NotFound, Refusal
+from storage.leave import WhyUnasked
+from storage.leave_years import LeaveYear
+from storage.reference import Reference
+from storage.standings import Deduction
+from storage.tables import LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.values import Caller, LeaveRequest, LeaveType, User
+
+MOST_COLLEAGUES: Final = 10
+# Further ones are not even counted.
+MOST_COUNTED: Final = 1_000
+# No request is longer (contract 4), so leave that began earlier is over.
+_LONGEST: Final = timedelta(days=days.LONGEST_SPAN_DAYS)
+
+
+class YearChange(NamedTuple):
+    """A leave year that the leave touches, as of the leave's last day in it.
+
+    ``half_days`` is what the leave takes of it. Where days are carried over, ``after`` also
+    reflects what is carried over less.
+    """
+
+    year: LeaveYear
+    before_half_days: int
+    half_days: int
+    after_half_days: int
+
+
+class Preview(NamedTuple):
+    """What would come of a draft.
+
+    ``leave_type`` is None, and nothing is counted, where the dates or the type are refused.
+    ``approvers``: whose decision it would await. ``approved_because`` says why it would be
+    approved at once; None where somebody decides. ``colleagues``: at most ten, by first day, of
+    ``colleagues_count``. ``refusals``: empty when it could be asked for; the first is what asking
+    raises.
+    """
+
+    user: User
+    leave_type: LeaveType | None
+    lines: list[DayLine]
+    total_half_days: int
+    years: list[YearChange]
+    approvers: list[User]
+    approved_because: WhyUnasked | None
+    colleagues: list[ColleagueOff]
+    colleagues_count: int
+    refusals: list[Refusal]
+
+
+class ExplainedRequest(NamedTuple):
+    """A stored request with a line for each of its dates."""
+
+    request: LeaveRequest
+    lines: list[DayLine]
+
+
+def preview(
+    tx: Transaction, *, by: Caller, draft: Draft, now: datetime, replaces: str | None = None
+) -> Preview:
+    """What would come of asking for this leave, or of changing the request ``replaces`` to it.
+
+    For oneself; admins and owners also for the request of somebody else. Changes nothing. Raises
+    NotFound or InsufficientRole; whatever would refuse the draft is in the preview.
+    """
+    if by.user_id is None:
+        raise InsufficientRole("member")
+    known = reference.of_organisation(tx, by.organisation_id)
+    today = local_day(now, known.organisation.timezone)
+    replaced = None if replaces is None else _replaced(tx, replaces, by, now)
+    user_id = by.user_id if replaced is None else replaced.user_id
+    user = people_rows.find(tx, by.organisation_id, user_id)
+    if user is None:
+        raise NotFound("user")
+    found, refusals = drafts.examine(tx, known, user, draft, today=today, replaces=replaces)
+    if replaced is not None:
+        refusals = _refusals_of_edit(replaced, draft) + refusals
+    if found is None:
+        return Preview(user, None, [], 0, [], [], None, [], 0, refusals)
+    deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
+    colleagues = _colleagues(tx, known, user, found.span)
+    return Preview(
+        user,
+        found.leave_type,
+        day_lines.lines(found.day_counts),
+        days.total_half_days(found.counted_halves),
+        _years(known, found, replaces),
+        deciders,
+        why,
+        colleagues[:MOST_COLLEAGUES],
+        len(colleagues),
+        refusals,
+    )
+
+
+def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ExplainedRequest:
+    """A request's dates, for whoever sees the request; the stored count is what holds.
+
+    Raises NotFound.
+    """
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    user = people_rows.find(tx, by.organisation_id, request.user_id)
+    if user is None:
+        raise NotFound("leave request")
+    known = reference.of_organisation(tx, by.organisation_id)
+    counts = drafts.count(known, user, _span(request))
+    return ExplainedRequest(request, day_lines.stored_lines(counts, request.counted_halves))
+
+
+def _span(request: LeaveRequest) -> days.Span:
+    return days.Span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+
+
+def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> LeaveRequest:
+    replaced = leave_reading.get(tx, request_id, by=by, now=now)
+    if replaced.user_id != by.user_id and not by.is_admin:
+        raise InsufficientRole("admin")
+    return replaced
+
+
+def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[Refusal]:
+    refusals: list[Refusal] = []
+    try:
+        rules.check_transition("edit", replaced.status)
+    except Refusal as refusal:
+        refusals.append(refusal)
+    if draft.leave_type_id != replaced.leave_type_id:
+        refusals.append(
+            InvalidInput.of(
+                "leave_type_id", "unknown_field", "A request keeps its type; ask for a new one."
+            )
+        )
+    return refusals
+
+
+def _years(known: Reference, found: Assessment, replaces: str | None) -> list[YearChange]:
+    account, span = found.books.account, found.span
+    booked = balances.deducting(known, found.books.leave)
+    others = balances.deducting(known, (one for one in found.books.leave if one.id != replaces))
+    asked = Deduction(found.counted_halves, span.start_date, span.end_date)
+    with_it = [*others, asked] if found.leave_type.deducts_allowance else others
+    before = standings.standings(account, booked, span.start_date, span.end_date)
+    after = standings.standings(account, with_it, span.start_date, span.end_date)
+    changes = []
+    for one, other in zip(before, after, strict=True):
+        on = min(span.end_date, one.year.last_day)
+        needed = asked.half_days_in(*one.year) if found.leave_type.deducts_allowance else 0
+        left = (one.remaining_half_days(on), needed, other.remaining_half_days(on))
+        changes.append(YearChange(one.year, *left))
+    return changes
+
+
+def _deciders(
+    tx: Transaction,
+    known: Reference,
+    user: User,
+    leave_type: LeaveType,
+    replaced: LeaveRequest | None,
+    today: date,
+) -> tuple[list[User], WhyUnasked | None]:
+    """Whom it would await, or why nobody is asked; what is changed stays pending."""
+    if replaced is None and not leave_type.requires_approval:
+        return [], leave.why_unasked(leave_type)
+    deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)
+    return deciders, None if deciders or replaced else leave.why_unasked(leave_type)
+
+
+def _colleagues(
+    tx: Transaction, known: Reference, user: User, span: days.Span
+) -> list[ColleagueOff]:
+    """Approved leave of the same people as in the person's team calendar, in the same halves."""
+    found = tx.all(
+        _team_off,
+        organisation_id=known.organisation.id,
+        user_id=user.id,
+        department_id=user.department_id,
+        earliest_start=(span.start_date - _LONGEST).isoformat(),
+        first_day=span.start_date.isoformat(),
+        last_day=span.end_date.isoformat(),
+        limit=MOST_COUNTED,
+    )
+    colleagues = [_colleague(row) for row in found]
+    return [one for one in colleagues if days.overlaps(span, days.Span(*one[1:5]))]
+
+
+def _colleague(row: Sequence[Any]) -> ColleagueOff:
+    first_name, last_name, start, end, start_half, end_half, type_name, is_private = row
+    return ColleagueOff(
+        f"{first_name} {last_name}".strip(),
+        rows.day(start),
+        rows.day(end),
+        start_half,
+        end_half,
+        None if is_private else type_name,
+    )
+
+
+@compiled
+def _team_off(
+    organisation_id: Place,
+    user_id: Place,
+    department_id: Place | None,
+    earliest_start: Place,
+    first_day: Place,
+    last_day: Place,
+    limit: Place,
+) -> Select:
+    return (
+        LeaveRequestRow.select(
+            UserRow.first_name,
+            UserRow.last_name,
+            LeaveRequestRow.start_date,
+            LeaveRequestRow.end_date,
+            LeaveRequestRow.start_half_day,
+            LeaveRequestRow.end_half_day,
+            LeaveTypeRow.name,
+            LeaveTypeRow.is_private,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (UserRow.id == LeaveRequestRow.user_id),
+        )
+        .join(
+            LeaveTypeRow,
+            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.user_id.in_(absences.team(organisation_id, user_id, department_id)),
+            LeaveRequestRow.user_id != user_id,
+            LeaveRequestRow.status == "approved",
+            LeaveRequestRow.start_date >= earliest_start,
+            LeaveRequestRow.start_date <= last_day,
+            LeaveRequestRow.end_date >= first_day,
+        )
+        .order_by(LeaveRequestRow.start_date, LeaveRequestRow.id)
+        .limit(limit)
+    )

@@ -1,0 +1,209 @@
+"""Previews and explained days as a client sees them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from storage.database import Database
+from storage.values import User
+from tests.api.conftest import Client, a_key
+from tests.builders import Acme, a_person, a_request, an_organisation, type_id
+
+PREVIEW = "/api/v1/leave-requests/preview"
+REQUESTS = "/api/v1/leave-requests"
+
+
+class Team(NamedTuple):
+    """Ada reports to Grace."""
+
+    acme: Acme
+    ada: User
+    grace: User
+    adas_key: str
+    annual: str
+
+
+@pytest.fixture
+def team(database: Database) -> Team:
+    acme = an_organisation(database, country_code="GB-ENG")
+    grace = a_person(database, acme, first_name="Grace", last_name="Hopper")
+    ada = a_person(database, acme, manager_id=grace.id)
+    return Team(acme, ada, grace, a_key(database, acme, ada), type_id(database, acme))
+
+
+def body_of(team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
+    return {"leave_type_id": team.annual, "start_date": start, "end_date": end, **more}
+
+
+def previewed(client: Client, team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
+    answer = client.post(PREVIEW, team.adas_key, json=body_of(team, start, end, **more))
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_preview_says_what_asking_would_do_and_stores_nothing(client: Client, team: Team) -> None:
+    found = previewed(client, team, "2026-08-28", "2026-09-01", end_half_day="am")
+
+    assert found["status"] == "pending"
+    assert found["total_days"] == 1.5
+    assert [(day["date"], day["days"], day["reason"]) for day in found["days"]] == [
+        ("2026-08-28", 1, None),
+        ("2026-08-29", 0, "not_worked"),
+        ("2026-08-30", 0, "not_worked"),
+        ("2026-08-31", 0, "public_holiday"),
+        ("2026-09-01", 0.5, "not_asked"),
+    ]
+    assert found["days"][3] == {
+        "date": "2026-08-31",
+        "days": 0,
+        "am": "public_holiday",
+        "pm": "public_holiday",
+        "reason": "public_holiday",
+        "holiday": "Late Summer Bank Holiday",
+        "has_changed": False,
+    }
+    assert found["balances"] == [
+        {
+            "leave_year": {"name": "2026", "first_day": "2026-01-01", "last_day": "2026-12-31"},
+            "before": 25,
+            "days": 1.5,
+            "after": 23.5,
+        }
+    ]
+    assert [approver["id"] for approver in found["approvers"]] == [team.grace.id]
+    assert found["approved_because"] is None
+    assert (found["colleagues_off"], found["colleagues_off_count"]) == ([], 0)
+    assert found["refusals"] == []
+    assert client.get(REQUESTS, team.adas_key).json()["data"] == []
+
+
+def test_what_would_refuse_it_is_told_with_200(
+    client: Client, team: Team, database: Database
+) -> None:
+    booked = a_request(database, team.acme, team.ada)
+
+    found = previewed(client, team, "2026-08-03", "2026-12-31")
+    asked = client.post(
+        REQUESTS, team.adas_key, json=body_of(team, "2026-08-03", "2026-12-31")
+    ).json()
+
+    overlapping, too_little = found["refusals"]
+    assert found["status"] is None
+    assert overlapping["leave_request_id"] == booked.id
+    assert overlapping.items() <= asked.items()
+    assert (too_little["code"], too_little["status"]) == ("insufficient_allowance", 422)
+    assert too_little["remaining_days"] == 24
+    assert too_little["needed_days"] == found["total_days"]
+
+
+def test_a_field_at_fault_is_pointed_at(client: Client, team: Team) -> None:
+    found = previewed(client, team, "2026-08-08", "2026-08-09")
+
+    assert found["refusals"][0]["errors"] == [
+        {
+            "pointer": "/start_date",
+            "code": "no_working_time",
+            "detail": found["refusals"][0]["detail"],
+        }
+    ]
+    assert len(found["days"]) == 2
+    backwards = previewed(client, team, "2026-08-09", "2026-08-08")
+    assert (backwards["days"], backwards["refusals"][0]["code"]) == ([], "end_before_start")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"start_date": "soon"},
+        {"end_date": None},
+        {"start_half_day": "noon"},
+        {"colour": "red"},
+        {"replaces": "mine"},
+        {"leave_type_id": 1},
+    ],
+)
+def test_what_is_no_draft_is_refused(client: Client, team: Team, change: dict[str, Any]) -> None:
+    body = {**body_of(team, "2026-08-03", "2026-08-03"), **change}
+
+    refused = client.post(PREVIEW, team.adas_key, json=body)
+
+    assert refused.status_code == 422
+    assert [error["pointer"] for error in refused.json()["errors"]] == [f"/{next(iter(change))}"]
+
+
+def test_an_unknown_type_is_refused_like_a_foreign_one(
+    client: Client, team: Team, database: Database
+) -> None:
+    foreign = type_id(database, an_organisation(database, name="Globex"))
+
+    for leave_type_id in (foreign, team.ada.id):
+        found = previewed(client, team, "2026-08-03", "2026-08-03", leave_type_id=leave_type_id)
+        assert [one["code"] for one in found["refusals"]] == ["unknown_leave_type"]
+
+
+def test_a_change_is_previewed_in_the_place_of_what_it_replaces(
+    client: Client, team: Team, database: Database
+) -> None:
+    booked = a_request(database, team.acme, team.ada)
+
+    found = previewed(client, team, "2026-08-03", "2026-08-04", replaces=booked.id)
+
+    assert (found["refusals"], found["balances"][0]["after"]) == ([], 23)
+    other = a_request(database, team.acme, team.grace)
+    body = body_of(team, "2026-08-03", "2026-08-04", replaces=other.id)
+    assert client.post(PREVIEW, team.adas_key, json=body).status_code == 404
+
+
+def test_private_leave_of_a_colleague_is_only_away(
+    client: Client, team: Team, database: Database
+) -> None:
+    hedy = a_person(database, team.acme, first_name="Hedy", manager_id=team.ada.id)
+    a_request(database, team.acme, hedy, code="sick")
+
+    found = previewed(client, team, "2026-08-03", "2026-08-03")
+
+    assert found["colleagues_off"] == [
+        {
+            "name": "Hedy Lovelace",
+            "start_date": "2026-08-03",
+            "end_date": "2026-08-03",
+            "start_half_day": None,
+            "end_half_day": None,
+            "leave_type": "Away",
+        }
+    ]
+
+
+def test_reading_is_scope_enough(client: Client, team: Team, database: Database) -> None:
+    key = a_key(database, team.acme, team.ada, scopes=["leave:read"])
+    body = body_of(team, "2026-08-03", "2026-08-03")
+
+    assert client.post(PREVIEW, key, json=body).status_code == 200
+    assert client.post(REQUESTS, key, json=body).status_code == 403
+
+
+def test_a_requests_days_are_explained(client: Client, team: Team, database: Database) -> None:
+    request = a_request(database, team.acme, team.ada, start_half_day="pm")
+
+    found = client.get(f"{REQUESTS}/{request.id}/days", team.adas_key).json()
+
+    assert found == {
+        "leave_request_id": request.id,
+        "total_days": 0.5,
+        "days": [
+            {
+                "date": "2026-08-03",
+                "days": 0.5,
+                "am": "not_asked",
+                "pm": "counted",
+                "reason": "not_asked",
+                "holiday": None,
+                "has_changed": False,
+            }
+        ],
+    }
+    stranger = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
+    assert client.get(f"{REQUESTS}/{request.id}/days", stranger).status_code == 404

@@ -1,0 +1,438 @@
+"""What a preview announces, and that it is what then happens."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storage import adjustments, days, leave, ledgers, people, previews
+from storage.database import Database
+from storage.drafts import Draft
+from storage.errors import InsufficientRole, NotFound, Refusal
+from storage.previews import Preview
+from storage.values import LeaveRequest, User
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_leave_type,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    type_id,
+)
+
+MONDAY = date(2026, 8, 3)
+
+
+def a_preview(
+    database: Database,
+    acme: Acme,
+    user: User,
+    start_date: date = MONDAY,
+    end_date: date | None = None,
+    *,
+    code: str = "annual",
+    by: User | None = None,
+    replaces: str | None = None,
+    **more: Any,
+) -> Preview:
+    draft = Draft(type_id(database, acme, code), start_date, end_date or start_date, **more)
+    return database.read_now(
+        previews.preview,
+        by=caller_for(acme, by or user),
+        draft=draft,
+        now=NOW,
+        replaces=replaces,
+    )
+
+
+def codes(preview: Preview) -> list[str]:
+    return [refusal.code for refusal in preview.refusals]
+
+
+def test_every_date_has_a_line_that_says_why(database: Database) -> None:
+    acme = an_organisation(database, country_code="GB-ENG")
+    ada = a_person(
+        database, acme, working_days=["monday", "tuesday", "wednesday", "thursday", "friday:am"]
+    )
+
+    # Friday to Tuesday over the weekend and the English bank holiday of 31 August.
+    found = a_preview(database, acme, ada, date(2026, 8, 28), date(2026, 9, 1), end_half_day="am")
+
+    assert [(line.half_days, line.am, line.pm, line.reason) for line in found.lines] == [
+        (1, "counted", "not_worked", "half_worked"),
+        (0, "not_worked", "not_worked", "not_worked"),
+        (0, "not_worked", "not_worked", "not_worked"),
+        (0, "public_holiday", "public_holiday", "public_holiday"),
+        (1, "counted", "not_asked", "not_asked"),
+    ]
+    assert [line.holiday_name for line in found.lines if line.holiday_name] == [
+        "Late Summer Bank Holiday"
+    ]
+    assert [line.date.day for line in found.lines] == [28, 29, 30, 31, 1]
+    assert (found.total_half_days, found.refusals) == (2, [])
+
+
+def test_each_leave_year_shows_before_and_after(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada)
+
+    # Tuesday to Tuesday; 1 January is a holiday.
+    found = a_preview(database, acme, ada, date(2026, 12, 29), date(2027, 1, 5))
+
+    assert [(change.year.name, *change[1:]) for change in found.years] == [
+        ("2026", 48, 6, 42),
+        ("2027", 50, 4, 46),
+    ]
+
+
+def test_leave_that_deducts_nothing_leaves_balances_alone(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    (change,) = a_preview(database, acme, ada, code="sick").years
+
+    assert change[1:] == (50, 0, 50)
+
+
+def test_whom_it_awaits_or_why_nobody(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+
+    asked = a_preview(database, acme, ada)
+    sick = a_preview(database, acme, ada, code="sick")
+
+    assert ([user.id for user in asked.approvers], asked.approved_because) == ([grace.id], None)
+    assert (sick.approvers, sick.approved_because) == ([], "no_approval_needed")
+
+
+def test_a_sole_owner_is_approved_at_once(database: Database) -> None:
+    acme = an_organisation(database)
+
+    found = a_preview(database, acme, acme.owner)
+
+    assert (found.approvers, found.approved_because) == ([], "nobody_could_approve")
+
+
+def test_every_rule_that_is_broken_is_named_in_order(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=2)
+    ada = a_person(database, acme)
+    other = a_request(database, acme, ada)
+    strict = a_leave_type(
+        database, acme, name="Strict", min_notice_days=90, max_consecutive_days=2,
+        requires_note=True,
+    )  # fmt: skip
+
+    found = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7), code=strict.code)
+
+    assert codes(found) == ["invalid_input", "overlapping_leave", "insufficient_allowance"]
+    assert [error.code for error in found.refusals[0].errors] == [  # type: ignore[attr-defined]
+        "too_little_notice",
+        "too_many_days",
+        "note_required",
+    ]
+    assert found.refusals[1].other_id == other.id  # type: ignore[attr-defined]
+    assert found.total_half_days == 10
+    assert [change[1:] for change in found.years] == [(0, 10, -10)]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "more", "code"),
+    [
+        (date(2026, 8, 5), date(2026, 8, 3), {}, "end_before_start"),
+        (date(2026, 8, 3), date(2027, 9, 3), {}, "too_long"),
+        (date(9999, 12, 31), date(9999, 12, 31), {}, "out_of_reach"),
+        (MONDAY, MONDAY, {"start_half_day": "pm", "end_half_day": "am"}, "impossible_half_days"),
+    ],
+)
+def test_impossible_dates_leave_nothing_to_count(
+    database: Database, start: date, end: date, more: dict[str, Any], code: str
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    found = a_preview(database, acme, ada, start, end, **more)
+
+    assert codes(found) == [code]
+    assert (found.leave_type, found.lines, found.years, found.total_half_days) == (None, [], [], 0)
+
+
+def test_colleagues_are_those_of_the_team_calendar(database: Database) -> None:
+    acme = an_organisation(database)
+    head = a_person(database, acme, first_name="Head")
+    team = a_department(database, acme, manager_id=head.id)
+    ada = a_person(database, acme, department_id=team.id)
+    alan = a_person(database, acme, first_name="Alan", department_id=team.id)
+    report = a_person(database, acme, first_name="Report", manager_id=ada.id)
+    hedy = a_person(database, acme, first_name="Hedy")
+    for person, code in ((head, "annual"), (alan, "sick"), (report, "annual"), (hedy, "sick")):
+        request = a_request(database, acme, person, code=code)
+        if request.status == "pending":
+            database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+    a_request(database, acme, alan, start_date=date(2026, 8, 4))
+
+    found = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7))
+
+    assert [(one.name.split()[0], one.type_name) for one in found.colleagues] == [
+        ("Head", "Annual leave"),
+        ("Alan", None),
+        ("Report", "Annual leave"),
+    ]
+    assert found.colleagues_count == 3
+
+
+def test_a_colleague_who_is_off_in_the_other_half_is_not_in_the_way(database: Database) -> None:
+    acme = an_organisation(database)
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    alan = a_person(database, acme, first_name="Alan", department_id=team.id)
+    a_request(database, acme, alan, start_half_day="am", code="sick")
+
+    assert a_preview(database, acme, ada, start_half_day="pm").colleagues_count == 0
+    assert a_preview(database, acme, ada).colleagues_count == 1
+
+
+def test_ten_colleagues_are_shown_and_all_are_counted(database: Database) -> None:
+    acme = an_organisation(database)
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    for number in range(12):
+        alan = a_person(database, acme, first_name=f"Alan{number}", department_id=team.id)
+        a_request(database, acme, alan, code="sick")
+
+    found = a_preview(database, acme, ada)
+
+    assert (len(found.colleagues), found.colleagues_count) == (10, 12)
+
+
+def test_a_change_is_held_against_everything_but_what_it_replaces(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=4)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada, end_date=date(2026, 8, 4))
+
+    longer = a_preview(database, acme, ada, MONDAY, date(2026, 8, 5), replaces=request.id)
+    moved = a_preview(database, acme, ada, date(2026, 8, 4), replaces=request.id)
+
+    assert codes(longer) == ["insufficient_allowance"]
+    assert [change[1:] for change in longer.years] == [(0, 6, -2)]
+    assert (codes(moved), [change[1:] for change in moved.years]) == ([], [(0, 2, 2)])
+
+
+def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada)
+    database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+
+    found = a_preview(database, acme, ada, code="sick", replaces=request.id)
+
+    assert codes(found) == ["invalid_transition", "unknown_field"]
+
+
+def test_admins_preview_changes_of_others_and_nobody_else_does(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    hedy = a_person(database, acme, first_name="Hedy")
+    request = a_request(database, acme, ada)
+
+    assert a_preview(database, acme, ada, by=acme.owner, replaces=request.id).user.id == ada.id
+    with pytest.raises(InsufficientRole):
+        a_preview(database, acme, ada, by=grace, replaces=request.id)
+    with pytest.raises(NotFound):
+        a_preview(database, acme, ada, by=hedy, replaces=request.id)
+
+
+def explained(database: Database, acme: Acme, request: LeaveRequest) -> list[Any]:
+    found = database.read_now(previews.explain, request.id, by=acme.caller, now=NOW)
+    assert sum(line.half_days for line in found.lines) == found.request.total_half_days
+    return [(line.half_days, line.am, line.reason, line.has_changed) for line in found.lines]
+
+
+def test_what_was_counted_holds_and_the_line_says_that_it_would_be_otherwise_today(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    # Friday and Saturday, long past: they keep their count.
+    request = a_request(database, acme, ada, start_date=date(2026, 5, 8), end_date=date(2026, 5, 9))
+    counted = (2, "counted", None, False)
+    assert explained(database, acme, request) == [
+        counted,
+        (0, "not_worked", "not_worked", False),
+    ]
+
+    worked = {"working_days": ["monday", "saturday"]}
+    database.write_now(people.update, ada.id, worked, by=acme.caller, now=NOW)
+
+    assert explained(database, acme, request) == [
+        (2, "counted", None, True),
+        (0, "not_counted", "changed_since", True),
+    ]
+
+
+def test_days_are_explained_to_whoever_sees_the_request(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    hedy = a_person(database, acme, first_name="Hedy")
+    request = a_request(database, acme, ada)
+
+    for viewer in (ada, grace):
+        found = database.read_now(
+            previews.explain, request.id, by=caller_for(acme, viewer), now=NOW
+        )
+        assert len(found.lines) == 1
+    with pytest.raises(NotFound):
+        database.read_now(previews.explain, request.id, by=caller_for(acme, hedy), now=NOW)
+
+
+class Case(NamedTuple):
+    """A random organisation, person, past and draft."""
+
+    settings: dict[str, Any]
+    person: dict[str, Any]
+    adjusted: list[tuple[int, int]]
+    booked: list[tuple[str, date, date]]
+    draft: tuple[str, date, int, Any, Any]
+    is_edit: bool
+
+
+ENTRIES = [f"{day}{half}" for day in days.WEEKDAYS for half in ("", ":am", ":pm")]
+patterns = st.lists(
+    st.sampled_from(ENTRIES), min_size=1, max_size=7, unique_by=lambda one: one.split(":")[0]
+)
+near = st.dates(date(2026, 9, 1), date(2027, 4, 30))
+halves = st.sampled_from([None, "am", "pm"])
+codes_of_types = st.sampled_from(["annual", "annual", "sick", "flexible"])
+cases = st.builds(
+    Case,
+    st.fixed_dictionaries(
+        {
+            "country_code": st.sampled_from(["GB", "GB-ENG", "DE-BY", "US"]),
+            "working_days": patterns,
+            "leave_year_type": st.sampled_from(["calendar", "fiscal", "anniversary"]),
+            "leave_year_start_month": st.sampled_from([1, 4, 10]),
+            "default_leave_allowance_half_days": st.integers(0, 40),
+            "carry_over_half_days": st.sampled_from([0, 4, 20]),
+            "carry_over_expiry_month": st.none() | st.integers(1, 12),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "start_date": st.none() | st.sampled_from([date(2024, 2, 29), date(2026, 10, 15)]),
+            "working_days": st.none() | patterns,
+            "leave_allowance_half_days": st.none() | st.integers(0, 60),
+        }
+    ),
+    st.lists(st.tuples(st.sampled_from([2026, 2027]), st.sampled_from([-4, 3])), max_size=2),
+    st.lists(
+        st.tuples(codes_of_types, near, st.integers(0, 10)).map(
+            lambda one: (one[0], one[1], one[1] + timedelta(days=one[2]))
+        ),
+        max_size=4,
+    ),
+    st.tuples(codes_of_types, near, st.integers(-1, 25), halves, halves),
+    st.booleans(),
+)
+
+
+def remaining(database: Database, acme: Acme, user: User, days_of: list[date]) -> list[int]:
+    found = []
+    for day in days_of:
+        one = database.read_now(ledgers.balance, user.id, on=day, by=acme.caller, now=NOW)
+        assert sum(line.half_days for line in one.lines) == one.remaining_half_days
+        found.append(one.remaining_half_days)
+    return found
+
+
+def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest | None]:
+    acme = an_organisation(database, **case.settings)
+    a_leave_type(database, acme, name="Flexible", allow_overdraft=True)
+    ada = a_person(database, acme, **case.person)
+    for leave_year, half_days in case.adjusted:
+        database.write_now(
+            adjustments.add,
+            ada.id,
+            half_days=half_days,
+            reason="Random",
+            leave_year=leave_year,
+            by=acme.caller,
+            now=NOW,
+        )
+    replaced = None
+    for code, start, end in case.booked:
+        try:
+            made = a_request(database, acme, ada, start_date=start, end_date=end, code=code)
+        except Refusal:
+            continue
+        if case.is_edit and made.status == "pending":
+            replaced = made
+    return acme, ada, replaced
+
+
+def tried(
+    database: Database, acme: Acme, user: User, draft: Draft, replaced: LeaveRequest | None
+) -> LeaveRequest | Refusal:
+    """Ask for it, or change the request to it."""
+    by = caller_for(acme, user)
+    changes = draft._asdict()
+    del changes["leave_type_id"]
+    try:
+        if replaced is None:
+            return database.write_now(leave.submit, by=by, draft=draft, now=NOW)
+        return database.write_now(leave.edit, replaced.id, changes, by=by, now=NOW)
+    except Refusal as refusal:
+        return refusal
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(case=cases)
+def test_what_is_announced_is_what_happens(database: Database, case: Case) -> None:
+    acme, ada, replaced = prepared(database, case)
+    code, start, length, start_half, end_half = case.draft
+    end = start + timedelta(days=length)
+    by = caller_for(acme, ada)
+    leave_type_id = type_id(database, acme, code)
+    if replaced is not None:
+        leave_type_id = replaced.leave_type_id
+    draft = Draft(leave_type_id, start, end, start_half, end_half)
+
+    found = database.read_now(
+        previews.preview, by=by, draft=draft, now=NOW, replaces=replaced and replaced.id
+    )
+    on = [min(end, change.year.last_day) for change in found.years]
+    before = remaining(database, acme, ada, on)
+    assert before == [change.before_half_days for change in found.years]
+
+    outcome = tried(database, acme, ada, draft, replaced)
+    if isinstance(outcome, Refusal):
+        first = found.refusals[0]
+        assert (outcome.code, outcome.detail) == (first.code, first.detail)
+        assert remaining(database, acme, ada, on) == before
+        return
+
+    request = outcome
+    assert found.refusals == []
+    assert (request.status == "approved") == (found.approved_because is not None)
+    assert request.total_half_days == found.total_half_days
+    assert [line.half_days for line in found.lines] == [
+        days.total_half_days(half) for half in request.counted_halves
+    ]
+    after = remaining(database, acme, ada, on)
+    assert after == [change.after_half_days for change in found.years]
+    database.write_now(leave.cancel, request.id, by=by, now=NOW)
+    if replaced is None:
+        assert remaining(database, acme, ada, on) == before
