@@ -15,6 +15,7 @@ from api.conditions import Tags, tag_of, tags_in
 from api.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
 from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from api.rate_limits import RateLimits
+from api.recent import Recent
 from storage import access
 from storage import idempotency as kept_answers
 from storage.database import Transaction
@@ -23,6 +24,9 @@ from storage.idempotency import Claim, KeptAnswer
 
 _JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 _JSON: Final = (b"content-type", b"application/json")
+# How much of a path's answers is remembered, and what each needs beside its content.
+RECENT_BYTES: Final = 8 * 1024 * 1024
+RECENT_OVERHEAD_BYTES: Final = 1_000
 _REPLAYED: Final = (b"idempotent-replayed", b"true")
 # What a 304 leaves out: it has no content of its own (RFC 9110, 15.4.5).
 _OF_CONTENT: Final = frozenset({b"content-type", b"content-length"})
@@ -41,6 +45,10 @@ class _Served:
         self.resource = operation.read_at_path(others) if operation.changes_one else None
         caching = b"no-store" if operation.shows_secret else b"private, no-cache"
         varies = ", ".join(("Authorization", *operation.varies_by))
+        self._varying = tuple(name.lower().encode("ascii") for name in operation.varies_by)
+        self._recent: Recent[Any, tuple[object, KeptAnswer]] | None = (
+            Recent(RECENT_BYTES) if operation.is_timeless else None
+        )
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
     def answer(self, result: Any) -> KeptAnswer:
@@ -54,6 +62,31 @@ class _Served:
         if self.is_tagged:
             headers.append((b"etag", tag_of(content)))
         return KeptAnswer(self.operation.status, headers, content)
+
+    def read(self, tx: Transaction, call: Call, scope: Scope, state: object | None) -> KeptAnswer:
+        """The answer to a read; the last one where nothing was committed since.
+
+        ``state`` is named before anything else is read, so an answer is never newer than its name.
+        """
+        if self._recent is None or state is None:
+            return self._read(tx, call, scope)
+        asked = (
+            scope["key_sha256"],
+            scope["path"],
+            scope["query_string"],
+            *[call.header(name) for name in self._varying],
+        )
+        last = self._recent.get(asked)
+        if last is not None and last[0] == state:
+            return last[1]
+        answer = self._read(tx, call, scope)
+        self._recent.put(asked, (state, answer), len(answer.content) + RECENT_OVERHEAD_BYTES)
+        return answer
+
+    def _read(self, tx: Transaction, call: Call, scope: Scope) -> KeptAnswer:
+        call.query = self.operation.query_of(scope["query_string"])
+        call.ids = self.operation.ids_of(scope["path_params"])
+        return self.answer(self.operation.handler(tx, call))
 
 
 class Endpoint:
@@ -109,21 +142,20 @@ class Endpoint:
         else:
             database = self._edge.database
             read = database.read_long if operation.is_long else database.read
-            answer = served.answer(await read(self._read, operation, scope))
+            answer = await read(self._read, served, scope)
         if served.is_conditional_read:
             return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
         return answer
 
-    def _read(self, tx: Transaction, operation: Operation, scope: Scope) -> Any:
-        """Key, permission, parameters and result in a single visit to the database."""
-        call = self._admitted(tx, operation, scope)
-        call.query = operation.query_of(scope["query_string"])
-        call.ids = operation.ids_of(scope["path_params"])
-        return operation.handler(tx, call)
+    def _read(self, tx: Transaction, served: _Served, scope: Scope) -> KeptAnswer:
+        """Key, permission, parameters and answer in a single visit to the database."""
+        call, state = self._admitted(tx, served.operation, scope)
+        return served.read(tx, call, scope, state)
 
     async def _written(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
         operation, database = served.operation, self._edge.database
-        call = await database.read(self._admitted, operation, scope)
+        write = database.write_long if operation.is_long else database.write
+        call, _ = await database.read(self._admitted, operation, scope)
         call.reference_version = None
         content = await _content(receive)
         call.body = operation.body_of(content, scope["headers"])
@@ -138,9 +170,8 @@ class Endpoint:
         if served.resource is not None:
             wanted = tags_in(scope["headers"], b"if-match")
             if wanted is not None:
-                changed = await database.write(_change_if_match, served, call, wanted)
-                return served.answer(changed)
-        run = database.read_long if operation.stores_nothing else database.write
+                return served.answer(await write(_change_if_match, served, call, wanted))
+        run = database.read_long if operation.stores_nothing else write
         return served.answer(await run(operation.handler, call))
 
     async def _written_once(
@@ -148,13 +179,14 @@ class Endpoint:
     ) -> KeptAnswer:
         """The first answer to this claim; the transaction that changes something keeps it too."""
         database = self._edge.database
+        write = database.write_long if served.operation.is_long else database.write
         first = await database.read(kept_answers.find, claim, now=call.now)
         if first is not None:
             return _replay(first)
         if served.operation.prepare is not None:
             await served.operation.prepare(call, self._edge)
         try:
-            return await database.write(_change_once, served, call, claim)
+            return await write(_change_once, served, call, claim)
         except Refusal as refusal:
             if not idempotency.is_kept(refusal):
                 raise
@@ -163,8 +195,13 @@ class Endpoint:
             first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
             return answer if first is None else _replay(first)
 
-    def _admitted(self, tx: Transaction, operation: Operation, scope: Scope) -> Call:
-        """Who calls, once he may use this operation at all. Raises Unauthenticated, Forbidden."""
+    def _admitted(
+        self, tx: Transaction, operation: Operation, scope: Scope
+    ) -> tuple[Call, object | None]:
+        """Who calls, once he may use this operation at all, and the name of what he then sees.
+
+        Raises Unauthenticated, Forbidden.
+        """
         now, headers = self._edge.clock(), scope["headers"]
         recognised = access.recognise(
             tx, scope["key_sha256"], now=now, request_id=scope["request_id"]
@@ -172,9 +209,9 @@ class Endpoint:
         caller = scope["caller"] = recognised.caller
         self._edge.key_use.note(recognised, now)
         operation.admit(caller)
-        return Call(
-            caller, recognised.reference_version, now, self._edge.base_url, {}, None, None, headers
-        )
+        version = recognised.reference_version
+        call = Call(caller, version, now, self._edge.base_url, {}, None, None, headers)
+        return call, recognised.state
 
 
 def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags) -> Any:

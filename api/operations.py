@@ -118,10 +118,12 @@ class Operation:
     status: int = 200
     # A GET that may change something; every other method writes anyway.
     writes: bool = False
-    # A read that may take many milliseconds: it goes to a thread on either engine.
+    # It may take many milliseconds: it goes to a thread on either engine.
     is_long: bool = False
     # A POST that only reads: it waits for no writer, and goes to a thread like a long read.
     stores_nothing: bool = False
+    # A read whose answer changes only when something is committed, and never because time passes.
+    is_timeless: bool = False
     prepare: Preparation | None = None
     hold: Callable[[Transaction, Call], object] = hold_organisation
     # The answer holds a secret: nothing on the way may keep it.

@@ -16,7 +16,7 @@ import orjson
 from peewee import Select, Update
 
 from storage import audit, fields, people, rows
-from storage.compiled import Place, compiled, milliseconds
+from storage.compiled import Engine, Place, committed_state, compiled, milliseconds
 from storage.database import Transaction
 from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.ids import new_id
@@ -40,11 +40,13 @@ class Recognised(NamedTuple):
     """Whose key it is. ``reference_version`` is the organisation's, as read in the same query.
 
     ``last_used_at`` is in milliseconds, a whole minute; None for a key that was never used.
+    ``state`` names what was committed then; None where that is not known.
     """
 
     caller: Caller
     reference_version: int
     last_used_at: int | None
+    state: object | None
 
 
 def new_api_key() -> str:
@@ -123,11 +125,11 @@ def recognise(
     row = tx.first(_recognise, secret_sha256=secret_sha256, now=now)
     if row is None:
         raise Unauthenticated
-    organisation_id, key_id, user_id, scopes, variant, last_used_at, role, version = row
+    organisation_id, key_id, user_id, scopes, variant, last_used_at, role, version, seen = row
     caller = Caller(
         organisation_id, user_id, role, _scopes(scopes), "api", request_id, variant, key_id
     )
-    return Recognised(caller, version, last_used_at)
+    return Recognised(caller, version, last_used_at, tx.state(seen))
 
 
 def recognise_key(
@@ -281,7 +283,7 @@ def _base62(number: int, width: int) -> str:
 
 
 @compiled
-def _recognise(secret_sha256: Place, now: Place) -> Select:
+def _recognise(secret_sha256: Place, now: Place, engine: Engine) -> Select:
     return (
         ApiKeyRow.select(
             ApiKeyRow.organisation_id,
@@ -292,6 +294,7 @@ def _recognise(secret_sha256: Place, now: Place) -> Select:
             ApiKeyRow.last_used_at,
             UserRow.role,
             OrganisationRow.reference_version,
+            committed_state(engine),
         )
         .join(
             UserRow,

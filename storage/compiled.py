@@ -89,6 +89,19 @@ class rows_of(peewee.Node):  # type: ignore[misc]  # reads as a table
         return ctx.literal(f')) AS "{self.alias_name}"')
 
 
+def committed_state(engine: Engine) -> peewee.Node:
+    """A column that names what its statement sees committed; for ``Transaction.state``.
+
+    NULL on SQLite, whose connections know it, and on a standby: its snapshots do not list what is
+    still running, so that equal ones may differ. Source: PostgreSQL's manual, 9.28.
+    """
+    if engine == "sqlite":
+        return peewee.SQL("NULL")
+    return peewee.SQL(
+        "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_snapshot()::text END"
+    )
+
+
 class Statement:
     """SQL for one engine, and how the values of its places are put in their order.
 

@@ -122,6 +122,13 @@ class Transaction:
         changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
         return changed
 
+    def state(self, seen: str | None) -> object | None:
+        """A name for what is committed by now; ``seen`` is a row's ``compiled.committed_state``.
+
+        While two names are equal, nothing was committed in between. None where that is not known.
+        """
+        return None
+
     def wake(self, name: str) -> None:
         """Call the dispatcher of that name once this transaction is committed."""
         self.woken.add(name)

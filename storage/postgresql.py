@@ -57,14 +57,23 @@ class _MillisecondsDumper(Dumper):
 class _Transaction(Transaction):
     """Keeps back what is to be done soon, and sends it as one statement."""
 
-    __slots__ = ("_kept_back", "_run")
+    __slots__ = ("_kept_back", "_losses", "_run")
 
     def __init__(
-        self, cursor: psycopg.Cursor[Any], secrets: Secrets, reference_cache: dict[str, Any]
+        self,
+        cursor: psycopg.Cursor[Any],
+        secrets: Secrets,
+        reference_cache: dict[str, Any],
+        losses: int,
     ) -> None:
         super().__init__(self._run_in_turn, "postgresql", secrets, reference_cache)
+        self._losses = losses
         self._run = partial(_execute, cursor)
         self._kept_back: list[tuple[str, Any]] = []
+
+    def state(self, seen: str | None) -> object | None:
+        # After a fail-over that lost something the same names may come again.
+        return None if seen is None else (self._losses, seen)
 
     def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
         statement = self._insertion(table, values)
@@ -96,6 +105,8 @@ class PostgresqlDatabase(Database):
         self._parameters = _CONNECTING | conninfo_to_dict(url)
         self._local = threading.local()
         self._connections: list[psycopg.Connection[Any]] = []
+        # How many connections were lost.
+        self._losses = 0
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
 
     async def read(
@@ -201,11 +212,12 @@ class PostgresqlDatabase(Database):
         connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
+            self._losses += 1
             self._connections.remove(connection)
             connection.close()
 
     def _transaction(self, known: dict[str, Any]) -> _Transaction:
-        return _Transaction(self._connection().cursor(), self.secrets, known)
+        return _Transaction(self._connection().cursor(), self.secrets, known, self._losses)
 
 
 def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:

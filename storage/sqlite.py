@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from itertools import count
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import orjson
@@ -51,6 +52,7 @@ LOOP_ALIVE_SECONDS = 0.5
 sqlite3.register_adapter(datetime, milliseconds)
 sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
 
+_readers = count(1)
 _UNIQUE = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
 
@@ -76,6 +78,22 @@ class _MustBeUndone(Exception):
 
 class _LoopEnded(Exception):
     """The event loop of a group ended before its turn; nobody is left to hear of it."""
+
+
+class _Reader(Transaction):
+    """One thread's reading connection."""
+
+    __slots__ = ("_number",)
+
+    def __init__(
+        self, connection: sqlite3.Connection, secrets: Secrets, reference_cache: dict[str, Any]
+    ) -> None:
+        super().__init__(connection.execute, "sqlite", secrets, reference_cache)
+        self._number = next(_readers)
+
+    def state(self, seen: str | None) -> object:
+        # Each connection counts for itself what the others commit.
+        return self._number, self._execute("PRAGMA data_version", ()).fetchone()[0]
 
 
 class SqliteDatabase(Database):
@@ -168,9 +186,7 @@ class SqliteDatabase(Database):
         if reader is None:
             connection = self._connect()
             connection.execute("PRAGMA query_only=ON")
-            reader = Transaction(
-                connection.execute, self.engine, self.secrets, self.reference_cache
-            )
+            reader = _Reader(connection, self.secrets, self.reference_cache)
             self._local.reader = reader
         return reader
 

@@ -44,6 +44,7 @@ OPERATIONS = (
         handler=page,
         tag="Departments",
         scope="departments:read",
+        is_timeless=True,
         query=Paged,
         result=Listing[DepartmentRecord],
         refusals=(errors.UnusableCursor,),

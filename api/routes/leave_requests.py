@@ -88,6 +88,7 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:read",
         query=ListOfLeaveRequests,
+        is_timeless=True,
         result=Listing[LeaveRequestRecord],
         refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
     ),

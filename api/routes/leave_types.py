@@ -45,6 +45,7 @@ OPERATIONS = (
         handler=page,
         tag="Leave types",
         scope="organisation:read",
+        is_timeless=True,
         query=Paged,
         result=Listing[LeaveTypeRecord],
         refusals=(errors.UnusableCursor,),

@@ -100,6 +100,7 @@ OPERATIONS = (
         handler=list_all,
         tag="Users",
         scope="users:read",
+        is_timeless=True,
         query=ListOfUsers,
         result=(list[UserRecord] | UserListing | Listing[UserRecord] | Listing[UserSummaryRecord]),
         is_long=True,

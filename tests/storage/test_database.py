@@ -17,9 +17,10 @@ from contextlib import closing
 from pathlib import Path
 
 import peewee
+import psycopg
 import pytest
 
-from storage.compiled import Place, compiled
+from storage.compiled import Engine, Place, committed_state, compiled
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
 from storage.postgresql import ATTEMPTS
@@ -442,3 +443,46 @@ def test_what_was_to_be_done_soon_is_undone_with_the_rest(
 
     assert kept_outside(database_url) == set()
     assert database.write_now(keep, "after") == "after"
+
+
+@compiled
+def committed(engine: Engine) -> peewee.Select:
+    return LeaseRow.select(committed_state(engine)).where(LeaseRow.name == "first")
+
+
+def state(tx: Transaction) -> object:
+    seen = tx.first(committed)
+    assert seen is not None
+    return tx.state(seen[0])
+
+
+def test_the_state_is_named_anew_by_every_commit(database: Database, database_url: str) -> None:
+    other = Database.open(database_url, Secrets.generate())
+    try:
+        database.write_now(keep, "first")
+        states = [database.read_now(state)]
+        assert database.read_now(state) == states[0]
+        for number in range(6):
+            (other if number % 2 else database).write_now(keep, f"report {number}")
+            states.append(database.read_now(state))
+            assert database.read_now(state) == states[-1]
+        assert len(set(states)) == len(states)
+    finally:
+        other.close()
+
+
+def test_a_commit_of_what_began_earlier_names_the_state_anew(postgres_url: str) -> None:
+    database = Database.open(postgres_url, Secrets.generate())
+    with (
+        closing(database),
+        closing(psycopg.connect(postgres_url)) as first,
+        closing(psycopg.connect(postgres_url)) as second,
+    ):
+        database.write_now(keep, "first")
+        first.execute("INSERT INTO leases VALUES ('digest', 'grace', 0)")
+        second.execute("INSERT INTO leases VALUES ('report', 'grace', 0)")
+        second.commit()
+        before = database.read_now(state)
+        first.commit()
+
+        assert database.read_now(state) != before
