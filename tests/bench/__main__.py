@@ -25,6 +25,7 @@ from tests.bench.measuring import (
 
 class ScenarioName(StrEnum):
     LIST = "list"
+    LIST_ANEW = "list anew"
     CREATE = "create"
     APPROVE = "approve"
     FEED = "feed"
@@ -42,7 +43,7 @@ TARGETS = {
     ("create", "sqlite"): 0.15,
     ("create", "postgresql"): 0.08,
 }
-_LINE = "{:<9}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
+_LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
 
 
 def bench(

@@ -23,6 +23,8 @@ from tests.bench.servers import Server
 CONNECTIONS = 32
 # Creations made ready for each second; the load ends early where they do not last.
 MOST_PER_SECOND = 4_500
+# More than are remembered, so that the first one is forgotten when its turn comes again.
+DIFFERENT_LISTS = 4_000
 BARE = "bare"
 # The first round warms everything up and is not counted.
 WARM_UP_SECONDS = 0.3
@@ -42,6 +44,8 @@ SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         Scenario("list", "GET", "/api/v1/leave-requests", 200, False),
+        # As after every commit: nobody remembers these answers.
+        Scenario("list anew", "GET", "/api/v1/leave-requests", 200, False),
         Scenario("create", "POST", "/api/v1/leave-requests", 201, True),
         # After create: it approves what that made.
         Scenario("approve", "POST", "/api/v1/approvals/{id}/approve", 200, True),
@@ -73,6 +77,8 @@ class _Side(NamedTuple):
         match scenario.name:
             case "list":
                 return self.prepared.page()
+            case "list anew":
+                return self.prepared.other_pages(DIFFERENT_LISTS)
             case "create":
                 return self.prepared.create(most)
             case "approve":
