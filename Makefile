@@ -18,7 +18,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
   --generate-hashes --no-emit-index-url --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: run test install lint bench lock help
+.PHONY: run test install lint bench docs lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -37,6 +37,9 @@ lint: $(DEV)  ## Check format, style, types and import contracts
 
 bench: $(DEV)  ## Measure
 	$(BIN)/python -m tests.bench $(ARGS)
+
+docs: $(RUNTIME)  ## Write docs/errors.md anew
+	$(BIN)/python -m api.error_page > docs/errors.md
 
 lock:  ## Resolve the dependencies anew (needs uv); ARGS=--upgrade takes newer versions
 	$(COMPILE) --extra build $(ARGS) --output-file requirements.txt

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from storage import days
 from storage.pages import Page
-from storage.records import ApiKeyRecord, Days, Id, UserSummaryRecord, WebhookRecord
+from storage.records import ApiKeyRecord, Days, Id, UserRecord, UserSummaryRecord, WebhookRecord
 from storage.records import days as shown_days
 from storage.values import LeaveRequest, LeaveStatus
 
@@ -52,12 +52,16 @@ class LeaveRecord(TypedDict):
 class LeaveListing(TypedDict):
     """Leave that the caller may see."""
 
+    # So that a page, which has all of this and more, is told apart from it.
+    __pydantic_config__ = ConfigDict(json_schema_extra={"not": {"required": ["pagination"]}})  # type: ignore[misc]
+
     requests: list[LeaveRecord]
 
 
-class PagedLeaveListing(LeaveListing):
+class PagedLeaveListing(TypedDict):
     """One page of it, where `limit` or `cursor` was sent."""
 
+    requests: list[LeaveRecord]
     pagination: PaginationRecord
 
 
@@ -65,6 +69,13 @@ class UserListing(TypedDict):
     """Users in the second variant."""
 
     users: list[UserSummaryRecord]
+
+
+class PagedUserListing(TypedDict):
+    """One page of users in either variant, where `limit` or `cursor` was sent."""
+
+    data: list[UserRecord] | list[UserSummaryRecord]
+    pagination: PaginationRecord
 
 
 class HolidaySetRecord(TypedDict):

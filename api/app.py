@@ -10,7 +10,6 @@ from typing import Any, Final
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
@@ -28,6 +27,7 @@ from api.routes import (
     calendar,
     calendar_feeds,
     departments,
+    documentation,
     health,
     leave,
     leave_requests,
@@ -86,7 +86,7 @@ def routes(
         Mount("/api/v1", app=FirstSegment(endpoints(OPERATIONS, edge))),
         *feeds,
         *health.routes(edge),
-        _openapi_route(settings.base_url),
+        *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
     ]
 
 
@@ -128,15 +128,3 @@ class FirstSegment:
         if router is None:
             raise HTTPException(404)
         await router(scope, receive, send)
-
-
-def _openapi_route(base_url: str) -> Route:
-    document: list[bytes] = []
-
-    async def openapi_document(_: Request) -> Response:
-        # Made when first asked for: a start is not delayed by schemas that nobody reads.
-        if not document:
-            document.append(openapi.document(OPERATIONS, OTHER_PATHS, base_url))
-        return Response(document[0], media_type="application/json")
-
-    return Route("/openapi.json", openapi_document)

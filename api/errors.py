@@ -6,10 +6,11 @@ Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import orjson
 from pydantic import ValidationError
+from pydantic_core.core_schema import ErrorType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -221,6 +222,10 @@ def members(error: Refusal) -> dict[str, Any]:
     return {}
 
 
+WRONG_TYPE: Final = "wrong_type"
+INVALID_VALUE: Final = "invalid_value"
+_KINDS_OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
+
 # Stable codes for what pydantic finds. Our own validators' codes pass as they are.
 _CODES: Final[Mapping[str, str]] = {
     "missing": "required",
@@ -249,15 +254,18 @@ def refusal_of(error: ValidationError, *, in_query: bool = False) -> InvalidInpu
 
 
 def _field_error(entry: Any, in_query: bool) -> FieldError:
-    kind = entry["type"]
-    code = _CODES.get(kind)
-    if code is None:
-        code = "wrong_type" if kind.endswith(("_type", "_parsing")) else kind
+    code = _code_of(entry["type"])
     if in_query:
         code = "unknown_parameter" if code == "unknown_field" else code
         return FieldError(f"?{entry['loc'][0]}", code, _sentence(entry["msg"]))
     pointer = "".join(f"/{_escaped(part)}" for part in entry["loc"])
     return FieldError(pointer, code, _sentence(entry["msg"]))
+
+
+def _code_of(kind: str) -> str:
+    if kind in _CODES or kind not in _KINDS_OF_PYDANTIC:
+        return _CODES.get(kind, kind)
+    return WRONG_TYPE if kind.endswith(("_type", "_parsing")) else INVALID_VALUE
 
 
 def _escaped(part: object) -> str:

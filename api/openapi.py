@@ -1,4 +1,8 @@
-"""The OpenAPI 3.1 document, made of the very operations and models that serve the requests."""
+"""The OpenAPI 3.1 document, made of the very operations and models that serve the requests.
+
+Examples come from ``openapi_examples``, refusals from ``openapi_refusals``, headers from
+``openapi_headers``, events from ``openapi_webhooks`` and the prose from ``openapi_guide``.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +15,17 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
-from api import errors as http
+from api import openapi_guide, openapi_headers, openapi_webhooks
+from api.openapi_examples import Examples
+from api.openapi_headers import headers
+from api.openapi_refusals import Refused
 from api.operations import Operation
-from storage import errors
-from storage.errors import Refusal
+from storage.values import ROLES, Role
 
 Json = dict[str, Any]
 
 _REF: Final = "#/components/schemas/{model}"
-_PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _IDS: Final = re.compile(r"\{(\w+)\}")
-_REQUEST_ID: Final = {
-    "X-Request-Id": {
-        "description": "The request's id: as it was sent, or made.",
-        "schema": {"type": "string"},
-    }
-}
-
-_UNCHANGED: Final = {
-    "304": {"description": "What `If-None-Match` names is still so.", "headers": _REQUEST_ID}
-}
-
-DESCRIPTION: Final = """\
-Leave for organisations that live in Slack.
-
-Send `Authorization: Bearer <API key>`. A key acts for the person who made it, within its scopes;
-`x-required-scope` names the one that an operation needs, and a `:write` scope includes `:read`.
-Refusals are `application/problem+json` (RFC 9457) with a stable `code`. Lists hold 25 items unless
-`limit` says otherwise; `pagination.next_cursor` leads to the next page."""
 
 
 class FieldErrorRecord(TypedDict):
@@ -63,32 +50,144 @@ class _Schemas(GenerateJsonSchema):
 
 
 def document(operations: Sequence[Operation], others: Mapping[str, Any], base_url: str) -> bytes:
-    """The whole document as JSON. ``others`` are paths that are no operations."""
-    schemas, components = _schemas(operations)
-    paths: dict[str, Json] = {}
-    for operation in operations:
-        path = paths.setdefault(f"/api/v1{operation.path}", {})
-        path[operation.method.lower()] = _operation(operation, schemas)
-    tags = dict.fromkeys([operation.tag for operation in operations] + ["Health"])
-    return orjson.dumps(
-        {
-            "openapi": "3.1.0",
-            "info": {"title": "Hiatus", "version": "1", "description": DESCRIPTION},
-            "servers": [{"url": base_url}],
-            "tags": [{"name": tag} for tag in tags],
-            "paths": {**paths, **others},
-            "components": {
-                "schemas": components,
-                "responses": _shared_responses(),
-                "securitySchemes": {"api_key": {"type": "http", "scheme": "bearer"}},
+    """The whole document as JSON. ``others`` are paths that are no operations.
+
+    Raises NoExample or LookupError for what nobody has described.
+    """
+    return _Document(operations, base_url).as_json(others)
+
+
+class _Document:
+    def __init__(self, operations: Sequence[Operation], base_url: str) -> None:
+        self._operations = operations
+        self._base_url = base_url
+        self._schemas, self._components = _schemas(operations)
+        self._examples = Examples(self._components)
+        self._refused = Refused(base_url)
+
+    def as_json(self, others: Mapping[str, Any]) -> bytes:
+        paths: dict[str, Json] = {}
+        for operation in self._operations:
+            path = paths.setdefault(f"/api/v1{operation.path}", {})
+            path[operation.method.lower()] = self._operation(operation)
+        for template, methods in others.items():
+            paths[template] = {name: self._other(one) for name, one in methods.items()}
+        webhooks = openapi_webhooks.webhooks(self._schemas, self._examples)
+        return orjson.dumps(
+            {
+                "openapi": "3.1.0",
+                "info": _info(self._base_url),
+                "servers": [{"url": self._base_url, "description": "This service."}],
+                "tags": [
+                    {"name": name, "description": text} for name, text in openapi_guide.TAGS.items()
+                ],
+                "paths": paths,
+                "webhooks": webhooks,
+                "components": {
+                    "schemas": self._with_examples(),
+                    "examples": self._refused.examples,
+                    "headers": openapi_headers.components(),
+                    "securitySchemes": {"api_key": _SECURITY_SCHEME},
+                },
+            }
+        )
+
+    def _with_examples(self) -> Json:
+        """The components, with an example of each model that the service answers with."""
+        described = {**self._components, "Problem": _PROBLEM}
+        for name, schema in self._components.items():
+            if name.endswith(("Record", "Listing")):
+                described[name] = {**schema, "examples": [self._examples.of_model(name)]}
+        return described
+
+    def _operation(self, operation: Operation) -> Json:
+        schema = self._schemas.get((operation.operation_id, "validation"))
+        query = TypeAdapter(operation.query).json_schema(schema_generator=_Schemas)
+        described: Json = {
+            "operationId": operation.operation_id,
+            "summary": operation.summary,
+            "description": f"{operation.description}\n\n{_needs(operation)}",
+            "tags": [operation.tag],
+            "security": [{"api_key": []}],
+            "x-required-scope": operation.scope,
+            "parameters": self._parameters(operation, query),
+            "responses": {
+                str(operation.status): self._success(operation),
+                **self._refused.of_operation(operation, self._resolved(schema), query),
             },
         }
-    )
+        if operation.role is not None:
+            described["x-required-role"] = operation.role
+        if operation.body is not None:
+            described["requestBody"] = {
+                "required": operation.needs_body,
+                "content": {"application/json": {"schema": schema, "example": operation.example}},
+            }
+        return described
+
+    def _resolved(self, schema: Json | None) -> Json | None:
+        if schema is not None and "$ref" in schema:
+            found: Json = self._components[schema["$ref"].rpartition("/")[2]]
+            return found
+        return schema
+
+    def _parameters(self, operation: Operation, query: Json) -> list[Json]:
+        in_path = [_path_parameter(operation, name) for name in _IDS.findall(operation.path)]
+        in_query = [
+            _query_parameter(name, dict(schema))
+            for name, schema in query.get("properties", {}).items()
+        ]
+        every = [*in_path, *in_query, *(dict(one) for one in operation.header_parameters)]
+        for one in every:
+            one.setdefault("example", self._examples.of_parameter(operation.operation_id, one))
+        return every
+
+    def _success(self, operation: Operation) -> Json:
+        answer: Json = {
+            "description": _DONE.get(operation.status, "Done."),
+            "headers": headers(operation, operation.status),
+        }
+        if operation.status == 204:
+            return answer
+        schema = self._schemas[operation.operation_id, "serialization"]
+        content: Json = {"schema": schema}
+        choices = schema.get("anyOf")
+        if choices:
+            # Exactly one fits: the models of one answer differ in what they require.
+            content["schema"] = {"oneOf": choices}
+            content["examples"] = {
+                str(number): {
+                    "summary": self._summary_of(choice),
+                    "value": self._examples.of(choice, "", operation.operation_id),
+                }
+                for number, choice in enumerate(choices, start=1)
+            }
+        else:
+            content["example"] = self._examples.of_answer(operation.operation_id, schema)
+        answer["content"] = {"application/json": content}
+        return answer
+
+    def _summary_of(self, choice: Json) -> str:
+        described = (self._resolved(choice) or {}).get("description")
+        return str(described or "A bare array.").removesuffix(".")
+
+    def _other(self, described: Json) -> Json:
+        """A path that is no operation, with its refusals and headers filled in."""
+        codes = described.get("x-codes", ())
+        answers = {
+            status: {**answer, "headers": {**answer.get("headers", {}), **headers(None, 200)}}
+            for status, answer in described["responses"].items()
+        }
+        shown = {name: value for name, value in described.items() if name != "x-codes"}
+        return {**shown, "responses": {**answers, **self._refused.of_codes(*codes)}}
 
 
 def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]:
     """The schemas by operation id and mode, and the components that they refer to."""
-    wanted: list[Any] = [("field_error", "serialization", TypeAdapter(FieldErrorRecord))]
+    wanted: list[Any] = [
+        ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
+        *openapi_webhooks.wanted(),
+    ]
     for one in operations:
         if one.body is not None:
             wanted.append((one.operation_id, "validation", TypeAdapter(one.body)))
@@ -97,141 +196,116 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]
     schemas, definitions = TypeAdapter.json_schemas(
         wanted, ref_template=_REF, schema_generator=_Schemas
     )
-    return schemas, {**definitions["$defs"], "Problem": _problem()}
+    components: Json = definitions["$defs"]
+    return schemas, components
 
 
-def _problem() -> Json:
-    text = {"type": "string"}
+def _info(base_url: str) -> Json:
     return {
-        "type": "object",
-        "title": "Problem",
-        "description": "RFC 9457. Some codes add members of their own.",
-        "required": ["type", "title", "status", "detail", "code", "request_id"],
-        "properties": {
-            "type": {"type": "string", "format": "uri"},
-            "title": text,
-            "status": {"type": "integer"},
-            "detail": text,
-            "code": {"type": "string", "description": "Stable; for programs."},
-            "request_id": {"type": ["string", "null"]},
-            "errors": {
-                "type": "array",
-                "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
-            },
-        },
+        "title": "Hiatus",
+        "version": "1",
+        "summary": "Leave management for organisations that live in Slack.",
+        "description": openapi_guide.description(base_url),
+        "contact": {"name": "Whoever runs this service", "url": f"{base_url}/docs"},
+        "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
     }
 
 
-def _operation(operation: Operation, schemas: Mapping[Any, Json]) -> Json:
-    described: Json = {
-        "operationId": operation.operation_id,
-        "summary": operation.summary,
-        "description": operation.description or f"{operation.summary}.",
-        "tags": [operation.tag],
-        "security": [{"api_key": [operation.scope]}],
-        "x-required-scope": operation.scope,
-        "parameters": _parameters(operation),
-        "responses": {
-            str(operation.status): _success(operation, schemas),
-            **(_UNCHANGED if operation.is_single else {}),
-            **_refused(operation),
-        },
+def _needs(operation: Operation) -> str:
+    """Who may use it, in words: clients show descriptions, and not every extension."""
+    role = f"; role: {_at_least(operation.role)}" if operation.role is not None else "; any role"
+    return f"Needs the scope `{operation.scope}`{role}."
+
+
+def _at_least(role: Role) -> str:
+    *others, last = ROLES[ROLES.index(role) :]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _path_parameter(operation: Operation, name: str) -> Json:
+    kind = operation.kind if name == "id" else name.removesuffix("_id").replace("_", " ")
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": f"The {kind}'s id.",
+        "schema": {"type": "string", "format": "uuid"},
     }
-    if operation.role is not None:
-        described["x-required-role"] = operation.role
-    if operation.body is not None:
-        content: Json = {"schema": schemas[operation.operation_id, "validation"]}
-        if operation.example is not None:
-            content["example"] = operation.example
-        described["requestBody"] = {
-            "required": operation.needs_body,
-            "content": {"application/json": content},
-        }
-    return described
-
-
-def _parameters(operation: Operation) -> list[Json]:
-    uuid = {"type": "string", "format": "uuid"}
-    in_path = [
-        {"name": name, "in": "path", "required": True, "schema": uuid}
-        for name in _IDS.findall(operation.path)
-    ]
-    query = TypeAdapter(operation.query).json_schema(schema_generator=_Schemas)
-    in_query = [
-        _query_parameter(name, dict(schema)) for name, schema in query.get("properties", {}).items()
-    ]
-    return [*in_path, *in_query, *(dict(one) for one in operation.header_parameters)]
 
 
 def _query_parameter(name: str, schema: Json) -> Json:
     # Null is how absence reads in Python; no query string can say it.
     choices = [one for one in schema.pop("anyOf", []) if one != {"type": "null"}]
     if len(choices) == 1:
-        schema |= choices[0]
+        schema = {**choices[0], **schema}
     parameter: Json = {"name": name, "in": "query", "schema": schema}
-    if "description" in schema:
-        parameter["description"] = schema.pop("description")
+    text = schema.pop("description", None) or _PARAMETERS.get(name)
+    if text is not None:
+        parameter["description"] = text
     return parameter
 
 
-def _success(operation: Operation, schemas: Mapping[Any, Json]) -> Json:
-    if operation.status == 204:
-        return {"description": "Done; there is nothing left to show.", "headers": _REQUEST_ID}
-    headers = dict(_REQUEST_ID)
-    if operation.status == 201:
-        headers["Location"] = {
-            "description": "Where the new thing is.",
-            "schema": {"type": "string", "format": "uri-reference"},
+# What filters mean that are named alike wherever they are.
+_PARAMETERS: Final = {
+    "actor_id": "Only changes that this person made.",
+    "department_id": "Only people of this department.",
+    "leave_type_id": "Only leave of this type.",
+    "role": "Only people of this role.",
+    "sort": "The order; a minus means from late to early.",
+    "status": "Only those of this status.",
+    "subject_id": "Only changes to the thing with this id.",
+    "user_id": "Only this person's.",
+}
+
+_DONE: Final = {
+    201: "Created.",
+    202: "Accepted; it is carried out shortly.",
+    204: "Done; there is nothing left to show.",
+}
+
+_SECURITY_SCHEME: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "hiatus_sk_live_...",
+    "description": (
+        "An API key. It acts for the person it belongs to, within its scopes; each operation names "
+        "the scope that it needs."
+    ),
+}
+
+_PROBLEM: Final[Json] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "A refusal (RFC 9457). Some codes add members of their own.",
+    "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+        "type": {
+            "type": "string",
+            "format": "uri",
+            "description": "Leads to an explanation of the code.",
+        },
+        "title": {"type": "string", "description": "What the code means, for people."},
+        "status": {"type": "integer", "description": "The HTTP status, once more."},
+        "detail": {"type": "string", "description": "What was wrong this time, for people."},
+        "code": {"type": "string", "description": "Stable; for programs."},
+        "request_id": {
+            "type": ["string", "null"],
+            "description": "Quote it when you ask for help.",
+        },
+        "errors": {
+            "type": "array",
+            "description": "Each wrong field, where fields were wrong.",
+            "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
+        },
+    },
+    "examples": [
+        {
+            "type": "https://hiatus.example.com/docs/errors#not_found",
+            "title": "There is nothing here that you can see.",
+            "status": 404,
+            "detail": "There is no such leave request.",
+            "code": "not_found",
+            "request_id": "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
         }
-    if operation.is_single:
-        headers["ETag"] = {
-            "description": "For `If-None-Match` and `If-Match`.",
-            "schema": {"type": "string"},
-        }
-    schema = schemas[operation.operation_id, "serialization"]
-    return {
-        "description": "Created." if operation.status == 201 else "Done.",
-        "headers": headers,
-        "content": {"application/json": {"schema": schema}},
-    }
-
-
-def _refused(operation: Operation) -> dict[str, Json]:
-    """Every status that the operation may refuse with, and the codes behind it."""
-    codes: dict[int, dict[str, str]] = {}
-    for refusal in _refusals(operation):
-        codes.setdefault(http.status_of(refusal), {})[refusal.code] = refusal.title
-    if operation.body is not None:
-        for kind in http.HTTP_REFUSALS:
-            codes.setdefault(kind.status, {})[kind.code] = kind.title
-    for status in (429, 500, 503, *((412,) if operation.changes_one else ())):
-        code, title, _ = http.HTTP_PROBLEMS[status]
-        codes[status] = {code: title}
-    return {str(status): _response(codes[status]) for status in sorted(codes)}
-
-
-def _refusals(operation: Operation) -> Iterable[type[Refusal]]:
-    yield errors.Unauthenticated
-    yield errors.InsufficientScope
-    # An unknown query parameter is refused everywhere.
-    yield errors.InvalidInput
-    if operation.role is not None:
-        yield errors.InsufficientRole
-    if "{" in operation.path:
-        yield errors.NotFound
-    yield from operation.refusals
-
-
-def _response(codes: Mapping[str, str]) -> Json:
-    return {
-        "description": "\n".join(f"- `{code}`: {title}" for code, title in codes.items()),
-        "headers": _REQUEST_ID,
-        "content": {"application/problem+json": {"schema": _PROBLEM}},
-    }
-
-
-def _shared_responses() -> Json:
-    invalid = errors.InvalidInput
-    problems = {status: {code: title} for status, (code, title, _) in http.HTTP_PROBLEMS.items()}
-    problems[http.status_of(invalid)] = {invalid.code: invalid.title}
-    return {str(status): _response(codes) for status, codes in problems.items()}
+    ],
+}

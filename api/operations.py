@@ -131,6 +131,8 @@ class Operation:
     # It is of one thing although its path does not end with an id.
     is_of_one: bool = False
     refusals: tuple[type[Refusal], ...] = ()
+    # The codes of fields that break a rule of storage's, beside those of a wrong form.
+    rules: tuple[str, ...] = ()
     header_parameters: tuple[Mapping[str, Any], ...] = ()
     example: Any = None
     # The request headers that choose among answers.

@@ -70,6 +70,14 @@ OPERATIONS = (
         result=ApiKeyWithSecretRecord,
         shows_secret=True,
         status=201,
+        rules=(
+            "expiry_in_past",
+            "invalid_length",
+            "no_scopes",
+            "scope_not_held",
+            "unknown_scope",
+            "unknown_variant",
+        ),
         example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
     ),
     Operation(

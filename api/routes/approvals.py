@@ -32,6 +32,10 @@ OPERATIONS = (
         method="GET",
         path="/approvals/pending",
         summary="List what awaits the caller's approval",
+        description=(
+            "Pending leave requests, oldest first. Worked out when asked, so somebody who comes "
+            "back from leave or is made a manager sees at once what is theirs to decide."
+        ),
         handler=pending,
         tag="Approvals",
         scope="approvals:read",
@@ -43,7 +47,10 @@ OPERATIONS = (
         method="POST",
         path="/approvals/{id}/approve",
         summary="Approve a leave request",
-        description="The id is the leave request's. Nobody decides on their own request.",
+        description=(
+            "The id is the leave request's. For whoever it awaits, and for admins and owners; "
+            "nobody decides on their own request. Of two decisions at once one is refused."
+        ),
         handler=approve,
         tag="Approvals",
         scope="approvals:write",
@@ -55,7 +62,10 @@ OPERATIONS = (
         method="POST",
         path="/approvals/{id}/decline",
         summary="Decline a leave request",
-        description="The id is the leave request's. Nobody decides on their own request.",
+        description=(
+            "The id is the leave request's. For whoever it awaits, and for admins and owners; "
+            "nobody decides on their own request. The requester sees the reason."
+        ),
         handler=decline,
         tag="Approvals",
         scope="approvals:write",

@@ -57,6 +57,23 @@ _VALIDATORS: Final = {
     },
 }
 
+_EXAMPLE: Final = "\r\n".join(
+    [
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "METHOD:PUBLISH",
+        "X-WR-CALNAME:Leave: Acme (my team)",
+        "BEGIN:VEVENT",
+        "UID:0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        "SUMMARY:Ada Lovelace: Annual leave",
+        "DTSTART;VALUE=DATE:20260803",
+        "DTEND;VALUE=DATE:20260808",
+        "END:VEVENT",
+        "END:VCALENDAR",
+        "",
+    ]
+)
+
 PATHS: Final[dict[str, Any]] = {
     "/cal/{token}": {
         "get": {
@@ -76,41 +93,46 @@ PATHS: Final[dict[str, Any]] = {
                     "name": "token",
                     "in": "path",
                     "required": True,
+                    "description": "The feed's token; `.ics` may follow it.",
                     "schema": {"type": "string"},
+                    "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
                 },
                 {
                     "name": "scope",
                     "in": "query",
                     "description": "Whose leave: one's own, one's team's or everybody's.",
                     "schema": {"type": "string", "enum": [*_SCOPES], "default": "personal"},
+                    "example": "team",
                 },
                 {
                     "name": "If-None-Match",
                     "in": "header",
                     "description": "Entity tags of what the client has; goes before the date.",
                     "schema": {"type": "string"},
+                    "example": '"7f3a9c1e5b"',
                 },
                 {
                     "name": "If-Modified-Since",
                     "in": "header",
                     "description": "The `Last-Modified` of what the client has.",
                     "schema": {"type": "string"},
+                    "example": "Tue, 16 Jun 2026 13:05:01 GMT",
                 },
             ],
             "responses": {
                 "200": {
                     "description": "The calendar, compressed where the client takes gzip.",
                     "headers": _VALIDATORS,
-                    "content": {"text/calendar": {"schema": {"type": "string"}}},
+                    "content": {
+                        "text/calendar": {"schema": {"type": "string"}, "example": _EXAMPLE}
+                    },
                 },
                 "304": {
                     "description": "The client has what the calendar shows.",
                     "headers": _VALIDATORS,
                 },
-                "404": {"$ref": "#/components/responses/404"},
-                "422": {"$ref": "#/components/responses/422"},
-                "503": {"$ref": "#/components/responses/503"},
             },
+            "x-codes": ["not_found", "not_one_of", "internal_error", "unavailable"],
         }
     }
 }

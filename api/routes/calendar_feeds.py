@@ -65,6 +65,7 @@ OPERATIONS = (
         method="GET",
         path="/calendar-feeds",
         summary="List the caller's calendar feeds",
+        description="Those that were made by `POST /calendar-feeds`, each with its URL.",
         handler=page,
         tag="Calendar feeds",
         scope="calendar:read",
@@ -77,7 +78,10 @@ OPERATIONS = (
         method="POST",
         path="/calendar-feeds",
         summary="Create a calendar feed",
-        description="With a subscription URL of its own.",
+        description=(
+            "With a subscription URL of its own, so that it can be revoked alone. Append "
+            "`?scope=team` or `?scope=org` to the URL for more than the caller's own leave."
+        ),
         handler=create,
         tag="Calendar feeds",
         scope="calendar:write",

@@ -36,11 +36,14 @@ def delete(tx: Transaction, call: Call) -> None:
     departments.delete(tx, call.id, by=call.caller, now=call.now)
 
 
+_RULES = ("control_character", "manager_archived", "not_found", "not_half_days")
+
 OPERATIONS = (
     Operation(
         method="GET",
         path="/departments",
         summary="List departments",
+        description="Every department of the organisation, in the order in which they were made.",
         handler=page,
         tag="Departments",
         scope="departments:read",
@@ -53,6 +56,10 @@ OPERATIONS = (
         method="POST",
         path="/departments",
         summary="Create a department",
+        description=(
+            "People join it by their own `department_id`. Its manager approves for those who have "
+            "no manager of their own."
+        ),
         handler=create,
         tag="Departments",
         scope="departments:write",
@@ -60,12 +67,14 @@ OPERATIONS = (
         body=NewDepartment,
         result=DepartmentRecord,
         status=201,
+        rules=_RULES,
         example={"name": "Research", "default_leave_allowance": 27.5},
     ),
     Operation(
         method="GET",
         path="/departments/{id}",
         summary="Read a department",
+        description="Any department of the organisation.",
         handler=get,
         tag="Departments",
         scope="departments:read",
@@ -76,6 +85,10 @@ OPERATIONS = (
         method="PATCH",
         path="/departments/{id}",
         summary="Change a department",
+        description=(
+            "Fields that are left out stay as they are; null takes the manager or the allowance "
+            "away."
+        ),
         handler=update,
         tag="Departments",
         scope="departments:write",
@@ -83,6 +96,7 @@ OPERATIONS = (
         kind="department",
         body=DepartmentChanges,
         result=DepartmentRecord,
+        rules=_RULES,
         example={"manager_id": None},
     ),
     Operation(

@@ -21,7 +21,21 @@ PATHS: Final[dict[str, Any]] = {
             "description": "Says nothing of the database.",
             "tags": ["Health"],
             "security": [],
-            "responses": {"200": {"description": "It does."}},
+            "responses": {
+                "200": {
+                    "description": "It does.",
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["status"],
+                                "properties": {"status": {"const": "ok"}},
+                            },
+                            "example": {"status": "ok"},
+                        }
+                    },
+                }
+            },
         }
     },
     "/readyz": {
@@ -37,9 +51,24 @@ PATHS: Final[dict[str, Any]] = {
             "tags": ["Health"],
             "security": [],
             "responses": {
-                "200": {"description": "They can."},
-                "503": {"$ref": "#/components/responses/503"},
+                "200": {
+                    "description": "They can.",
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["status", "oldest_undelivered_seconds"],
+                                "properties": {
+                                    "status": {"const": "ready"},
+                                    "oldest_undelivered_seconds": {"type": "number", "minimum": 0},
+                                },
+                            },
+                            "example": {"status": "ready", "oldest_undelivered_seconds": 0.0},
+                        }
+                    },
+                },
             },
+            "x-codes": ["unavailable"],
         }
     },
 }

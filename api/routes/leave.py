@@ -102,6 +102,17 @@ OPERATIONS = (
         result=LeaveRecord,
         status=201,
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
+        rules=(
+            "end_before_start",
+            "leave_type_archived",
+            "no_working_time",
+            "note_required",
+            "out_of_reach",
+            "too_little_notice",
+            "too_long",
+            "too_many_days",
+            "unknown_leave_type",
+        ),
         example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
     ),
     Operation(

@@ -78,6 +78,18 @@ def cancel(tx: Transaction, call: Call) -> Any:
     return records.leave_request(leave.cancel(tx, call.id, by=call.caller, now=call.now))
 
 
+_RULES = (
+    "end_before_start",
+    "impossible_half_days",
+    "leave_type_archived",
+    "no_working_time",
+    "note_required",
+    "out_of_reach",
+    "too_little_notice",
+    "too_long",
+    "too_many_days",
+)
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -98,7 +110,9 @@ OPERATIONS = (
         summary="Ask for leave",
         description=(
             "For the caller. Approved at once where the leave type needs no approval or nobody "
-            "could give it, pending otherwise."
+            "could give it, pending otherwise. Counted in half-days over the caller's working days "
+            "and public holidays; a half-day before the first or after the last day is left out "
+            "by `start_half_day` and `end_half_day`. Approvers are told in Slack."
         ),
         handler=create,
         tag="Leave requests",
@@ -107,6 +121,7 @@ OPERATIONS = (
         result=LeaveRequestRecord,
         status=201,
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
+        rules=(*_RULES, "unknown_leave_type"),
         example={
             "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
             "start_date": "2026-08-03",
@@ -173,7 +188,10 @@ OPERATIONS = (
         method="PATCH",
         path="/leave-requests/{id}",
         summary="Change a pending leave request",
-        description="The days are counted and checked anew, and approvers are told.",
+        description=(
+            "By its owner, admins and owners, while it is pending. Fields that are left out stay "
+            "as they are. The days are counted and checked anew, and approvers are told."
+        ),
         handler=edit,
         hold=hold,
         tag="Leave requests",
@@ -186,6 +204,7 @@ OPERATIONS = (
             errors.OverlappingLeave,
             errors.InsufficientAllowance,
         ),
+        rules=_RULES,
         example={"end_date": "2026-08-06", "end_half_day": None},
     ),
     Operation(

@@ -36,6 +36,8 @@ def delete(tx: Transaction, call: Call) -> None:
     leave_types.delete(tx, call.id, by=call.caller, now=call.now)
 
 
+_RULES = ("control_character", "invalid_code", "invalid_colour", "invalid_emoji", "out_of_range")
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -65,12 +67,14 @@ OPERATIONS = (
         result=LeaveTypeRecord,
         status=201,
         refusals=(errors.CodeTaken,),
+        rules=_RULES,
         example={"name": "Study leave", "code": "study", "max_consecutive_days": 5},
     ),
     Operation(
         method="GET",
         path="/leave-types/{id}",
         summary="Read a leave type",
+        description="Any leave type of the organisation, archived or not.",
         handler=get,
         tag="Leave types",
         scope="organisation:read",
@@ -90,6 +94,7 @@ OPERATIONS = (
         body=LeaveTypeChanges,
         result=LeaveTypeRecord,
         refusals=(errors.CodeTaken,),
+        rules=_RULES,
         example={"requires_note": True},
     ),
     Operation(

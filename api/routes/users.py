@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from api.answers import Listing, UserListing, listing
+from api.answers import PagedUserListing, UserListing, listing
 from api.bodies import NewUser, UserChanges
 from api.operations import Answer, Call, Operation, created, hold_organisation
 from api.queries import ListOfUsers
 from storage import errors, people, records, reference
 from storage.database import Transaction
 from storage.errors import FieldError, InvalidInput
-from storage.records import UserRecord, UserSummaryRecord
+from storage.records import UserRecord
 from storage.values import User
 
 VARIANT_HEADER = {
@@ -87,6 +87,18 @@ def _variant(call: Call) -> str:
     return variant
 
 
+_RULES = (
+    "control_character",
+    "duplicate_working_day",
+    "manager_archived",
+    "manager_cycle",
+    "no_working_days",
+    "not_found",
+    "not_half_days",
+    "unknown_country",
+    "unknown_working_day",
+)
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -102,7 +114,7 @@ OPERATIONS = (
         scope="users:read",
         is_timeless=True,
         query=ListOfUsers,
-        result=(list[UserRecord] | UserListing | Listing[UserRecord] | Listing[UserSummaryRecord]),
+        result=list[UserRecord] | UserListing | PagedUserListing,
         is_long=True,
         header_parameters=(VARIANT_HEADER,),
         refusals=(errors.UnusableCursor, errors.NotFound),
@@ -111,7 +123,11 @@ OPERATIONS = (
         method="POST",
         path="/users",
         summary="Create a user",
-        description="Only an owner makes another owner.",
+        description=(
+            "The person is `pending` until a key is made for them or they first use Slack. Only an "
+            "owner makes another owner. Without `working_days` or `public_holiday_country_code` "
+            "the organisation's hold."
+        ),
         handler=create,
         tag="Users",
         scope="users:write",
@@ -120,12 +136,14 @@ OPERATIONS = (
         result=UserRecord,
         status=201,
         refusals=(errors.EmailTaken,),
+        rules=(*_RULES, "invalid_email"),
         example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
     ),
     Operation(
         method="GET",
         path="/users/{id}",
         summary="Read a user",
+        description="Anybody of the organisation, archived people included.",
         handler=get,
         tag="Users",
         scope="users:read",
@@ -138,7 +156,9 @@ OPERATIONS = (
         summary="Change a user",
         description=(
             "Admins and owners change everything, only owners change owners. Everybody else may "
-            "change their own `first_name`, `last_name` and `job_title`."
+            "change their own `first_name`, `last_name` and `job_title`. Fields that are left out "
+            "stay as they are. When working days or holidays change, pending and approved leave "
+            "that lies ahead is counted anew; past leave keeps its count."
         ),
         handler=update,
         hold=hold,
@@ -148,6 +168,7 @@ OPERATIONS = (
         body=UserChanges,
         result=UserRecord,
         refusals=(errors.NotYourField, errors.LastOwner, people.UserArchived),
+        rules=_RULES,
         example={"job_title": "Analyst", "working_days": ["monday", "tuesday", "friday:am"]},
     ),
     Operation(
@@ -184,6 +205,10 @@ OPERATIONS = (
         method="POST",
         path="/users/{id}/reactivate",
         summary="Reactivate a user",
+        description=(
+            "Back to `active`: keys and feeds answer again. One who is not deactivated comes back "
+            "unchanged."
+        ),
         handler=reactivate,
         tag="Users",
         scope="users:write",

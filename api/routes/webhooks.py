@@ -80,11 +80,21 @@ def redeliver(tx: Transaction, call: Call) -> Any:
     return records.delivery(found)
 
 
+_RULES = (
+    "no_events",
+    "unknown_event",
+    "url_has_user_info",
+    "url_invalid",
+    "url_not_https",
+    "url_private_address",
+)
+
 OPERATIONS = (
     Operation(
         method="GET",
         path="/webhooks",
         summary="List webhooks",
+        description="Every webhook of the organisation, without secrets.",
         handler=page,
         tag="Webhooks",
         scope="webhooks:read",
@@ -111,12 +121,14 @@ OPERATIONS = (
         shows_secret=True,
         status=201,
         refusals=(webhooks.TooManyWebhooks,),
+        rules=_RULES,
         example={"url": "https://example.com/hooks/leave", "events": ["leave_request.approved"]},
     ),
     Operation(
         method="GET",
         path="/webhooks/{id}",
         summary="Read a webhook",
+        description="Without its secret. `disabled_reason` says why one was switched off.",
         handler=get,
         tag="Webhooks",
         scope="webhooks:read",
@@ -142,6 +154,7 @@ OPERATIONS = (
         body=WebhookChanges,
         prepare=check_url,
         result=WebhookRecord,
+        rules=_RULES,
         example={"events": ["*"], "is_active": True},
     ),
     Operation(

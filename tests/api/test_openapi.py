@@ -9,10 +9,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api.app import OPERATIONS
+from api import error_codes, openapi
+from api.app import OPERATIONS, OTHER_PATHS
+from api.openapi_examples import Examples, NoExample
+from api.openapi_guide import TAGS
 from api.operations import Operation
 from storage.database import Database
-from tests.api.conftest import Client, a_key
+from storage.values import EVENT_TYPES
+from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import an_organisation
 
 # Every method and path of the customer's interface document.
@@ -57,12 +61,17 @@ GET /cal/{token}
 Document = dict[str, Any]
 
 
-@pytest.fixture
-def document(client: Client) -> Document:
-    answer = client.get("/openapi.json")
-    assert answer.headers["Content-Type"] == "application/json"
-    found: Document = answer.json()
+@pytest.fixture(scope="module")
+def document() -> Document:
+    found: Document = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url))
     return found
+
+
+def test_the_document_is_served(client: Client, document: Document) -> None:
+    answer = client.get("/openapi.json")
+
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")
+    assert answer.json() == document
 
 
 def test_the_document_is_openapi_3_1(document: Document) -> None:
@@ -94,9 +103,123 @@ def test_every_operation_says_what_it_needs_and_answers(document: Document) -> N
             one["name"] for one in operation.get("parameters", []) if one["in"] == "path"
         }
         if path.startswith("/api/v1/"):
-            assert operation["security"] == [{"api_key": [operation["x-required-scope"]]}]
+            assert operation["security"] == [{"api_key": []}]
+            assert f"scope `{operation['x-required-scope']}`" in operation["description"]
             assert {"401", "403", "422", "500", "503"} <= operation["responses"].keys()
+            if "requestBody" in operation:
+                assert {"400", "413", "415"} <= operation["responses"].keys()
     assert len(seen) == sum(1 for _ in every_operation(document))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)
+def test_an_operation_is_described_where_it_is_defined(operation: Operation) -> None:
+    assert operation.summary, "Say in a few words what it does."
+    assert operation.description.endswith("."), "Say who may, and what happens around it."
+    assert operation.description.rstrip(".") != operation.summary, "Say more than the summary does."
+    assert operation.tag in TAGS, "Describe the tag in api/openapi_guide.py."
+    assert (operation.example is None) == (operation.body is None), "Give an example of the body."
+    assert (operation.result is None) == (operation.status == 204), "Say what it answers with."
+
+
+def every_parameter(document: Document) -> Iterator[tuple[str, Document]]:
+    for method, path, operation in every_operation(document):
+        for parameter in operation.get("parameters", []):
+            yield f"{method} {path} {parameter['name']}", parameter
+
+
+def test_every_parameter_is_described_with_an_example(document: Document) -> None:
+    lacking = [
+        where
+        for where, one in every_parameter(document)
+        if not (one.get("description", "").endswith(".") and "example" in one)
+    ]
+
+    assert lacking == [], "Describe it in its query model, or in api/openapi.py's _PARAMETERS."
+
+
+def contents(document: Document) -> Iterator[tuple[str, Document]]:
+    """Every body that the document describes, sent or answered, webhooks' included."""
+    for part in ("paths", "webhooks"):
+        for path, methods in document[part].items():
+            for method, operation in methods.items():
+                bodies = {"body": operation.get("requestBody", {}), **operation["responses"]}
+                for name, body in bodies.items():
+                    for media_type, content in body.get("content", {}).items():
+                        yield f"{method} {path} {name} {media_type}", content
+
+
+def examples_of(content: Document, document: Document) -> list[Any]:
+    named = content.get("examples", {})
+    shared = document["components"]["examples"]
+    found = [(shared[name] if "$ref" in one else one)["value"] for name, one in named.items()]
+    return [*found, content["example"]] if "example" in content else found
+
+
+def test_every_body_has_an_example_that_fits_its_schema(document: Document) -> None:
+    for where, content in contents(document):
+        examples = examples_of(content, document)
+        assert examples, f"{where} has no example."
+        for example in examples:
+            fits(example, content["schema"], document)
+
+
+def fits(example: Any, schema: Document, document: Document) -> None:
+    whole = {**schema, "components": document["components"]}
+    Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(
+        example
+    )
+
+
+def test_models_and_parameters_have_examples_that_fit(document: Document) -> None:
+    for schema in document["components"]["schemas"].values():
+        for example in schema.get("examples", ()):
+            fits(example, schema, document)
+    for _, parameter in every_parameter(document):
+        fits(parameter["example"], parameter["schema"], document)
+
+
+def test_every_refusal_is_described_by_code_and_has_the_codes_address(document: Document) -> None:
+    known = {one.code for one in error_codes.every_code()}
+    for _, content in contents(document):
+        if content["schema"] == {"$ref": "#/components/schemas/Problem"}:
+            for example in examples_of(content, document):
+                assert example["code"] in known
+                assert example["type"] == f"https://hiatus.test/docs/errors#{example['code']}"
+
+
+def test_answers_show_their_headers(document: Document) -> None:
+    def headers(method: str, path: str, status: str) -> set[str]:
+        return set(document["paths"][path][method]["responses"][status]["headers"])
+
+    assert {"X-Request-Id", "Location"} <= headers("post", "/api/v1/users", "201")
+    assert "WWW-Authenticate" in headers("get", "/api/v1/users", "401")
+    assert "Retry-After" in headers("get", "/api/v1/users", "503")
+    assert "X-Request-Id" in headers("get", "/cal/{token}", "200")
+
+
+def test_answers_of_several_shapes_say_that_exactly_one_fits(document: Document) -> None:
+    def shapes(path: str) -> int:
+        answer = document["paths"][path]["get"]["responses"]["200"]
+        return len(answer["content"]["application/json"]["schema"]["oneOf"])
+
+    assert shapes("/api/v1/users") == 3
+    assert shapes("/api/v1/leave") == 2
+
+
+def test_every_event_is_described(document: Document) -> None:
+    assert document["webhooks"].keys() == {*EVENT_TYPES, "ping"}
+    for event, methods in document["webhooks"].items():
+        body = methods["post"]["requestBody"]["content"]["application/json"]
+        assert body["example"]["type"] == event
+        names = [one["name"] for one in methods["post"]["parameters"]]
+        assert names == ["webhook-id", "webhook-timestamp", "webhook-signature"]
+
+
+def test_a_field_without_an_example_is_named() -> None:
+    components = {"NewThingRecord": {"type": "object", "properties": {"hue": {"type": "string"}}}}
+
+    with pytest.raises(NoExample, match="what hue looks like"):
+        Examples(components).of_model("NewThingRecord")
 
 
 def test_null_is_no_default(document: Document) -> None:
@@ -111,19 +234,9 @@ def test_every_reference_leads_somewhere(document: Document) -> None:
         assert found
 
 
-def test_every_schema_is_a_json_schema_and_every_example_fits_its_body(
-    document: Document,
-) -> None:
+def test_every_schema_is_a_json_schema(document: Document) -> None:
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema({**schema, "components": document["components"]})
-    examples = 0
-    for _, _, operation in every_operation(document):
-        content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-        if "example" in content:
-            examples += 1
-            schema = {**content["schema"], "components": document["components"]}
-            Draft202012Validator(schema).validate(content["example"])
-    assert examples == sum(1 for one in OPERATIONS if one.body is not None)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)

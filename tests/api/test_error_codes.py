@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from api import error_codes, error_page
+from api import errors as http
+from tests.api.conftest import Client
+from tests.api.test_errors import every_refusal, import_all_of_storage
+from tests.codes import ROOT, codes_in_the_source
+
+HOW = "Give it a row in api/error_codes.py, then run `make docs`."
+
+
+def test_every_refusal_is_explained() -> None:
+    import_all_of_storage()
+    explained = [type(one.example) for one in error_codes.EXPLAINED]
+
+    assert [kind for kind in every_refusal() if kind not in explained] == [], HOW
+    assert len(explained) == len(set(explained))
+
+
+def test_every_problem_of_http_is_explained() -> None:
+    codes = {code for code, _, _ in http.HTTP_PROBLEMS.values()}
+    codes |= {kind.code for kind in (*http.HTTP_REFUSALS, http.HttpRefusal)}
+    known = {one.code for one in error_codes.every_code()}
+
+    assert codes <= known, HOW
+    assert set(error_codes.OF_FORM) <= codes
+
+
+def test_every_code_of_a_field_is_explained_and_no_other() -> None:
+    in_the_source = codes_in_the_source()
+
+    assert len(in_the_source) > 50
+    assert in_the_source - set(error_codes.OF_FIELDS) == set(), HOW
+    assert set(error_codes.OF_FIELDS) - in_the_source == set(), "No field is refused with these."
+
+
+def test_a_code_has_one_status_unless_it_is_also_a_fields() -> None:
+    seen: dict[str, set[int]] = {}
+    for one in error_codes.every_code():
+        seen.setdefault(one.code, set()).add(one.status)
+
+    assert {code: of for code, of in seen.items() if len(of) > 1} == {"not_found": {404, 422}}
+
+
+@pytest.mark.parametrize("code", error_codes.every_code(), ids=lambda one: one.code)
+def test_meaning_and_cure_are_sentences(code: error_codes.Code) -> None:
+    assert code.meaning[0].isupper()
+    assert code.meaning.endswith(".")
+    assert code.cure.endswith(".")
+    assert code.meaning.count("`") % 2 == code.cure.count("`") % 2 == 0
+
+
+def test_the_errors_page_of_the_repository_is_up_to_date() -> None:
+    written = Path(ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+
+    assert written == error_page.markdown(), "Run `make docs`."
+
+
+def test_the_page_has_an_anchor_for_every_code() -> None:
+    page = error_page.html()
+
+    for one in error_codes.every_code():
+        assert page.count(f'<section id="{one.code}">') == 1
+    assert page.count("<section") == page.count("</section>")
+
+
+def test_a_problem_leads_to_its_explanation(client: Client) -> None:
+    problem = client.get("/api/v1/users").json()
+
+    page = client.get(problem["type"])
+
+    address, _, code = problem["type"].partition("#")
+    assert (address, code) == ("https://hiatus.test/docs/errors", "unauthenticated")
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert f'<section id="{code}">' in page.text
+    assert "Send <code>Authorization: Bearer hiatus_sk_live_…</code>" in page.text

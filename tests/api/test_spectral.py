@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from api import openapi
+from api.app import OPERATIONS, OTHER_PATHS
+from tests import javascript
+
+SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
+
+
+def complaints(document: Path) -> list[tuple[str, str, Any]]:
+    """Whatever Spectral says of a document: the rule, its sentence and where."""
+    options = ("--ruleset", "spectral.yaml", "--format", "json", "--quiet")
+    said = javascript.node(SPECTRAL, "lint", *options, str(document))
+    assert said.returncode in (0, 1), said.stderr
+    return [(one["code"], one["message"], one["path"]) for one in json.loads(said.stdout)]
+
+
+def test_spectral_finds_nothing(tmp_path: Path) -> None:
+    document = tmp_path / "openapi.json"
+    document.write_bytes(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
+
+    assert complaints(document) == []
+
+
+def test_spectral_would_find_what_is_lacking(tmp_path: Path) -> None:
+    lacking = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
+    del lacking["paths"]["/api/v1/users"]["get"]["description"]
+    del lacking["info"]["license"]
+    document = tmp_path / "openapi.json"
+    document.write_text(json.dumps(lacking))
+
+    found = {rule for rule, _, _ in complaints(document)}
+
+    assert {"info-license", "operation-description"} <= found

@@ -1,0 +1,97 @@
+"""Reads from the source which codes a field may be refused with, wherever it is checked."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from api import errors as http
+
+ROOT: Final = Path(__file__).parent.parent
+# Where each of these has its code; `one_of` makes one of the field's name.
+_CODE_AT: Final = {"FieldError": 1, "PydanticCustomError": 0, "of": 1}
+
+
+def codes_in_the_source() -> set[str]:
+    """The literal codes of every FieldError, InvalidInput.of and PydanticCustomError."""
+    found: set[str] = set()
+    for folder in ("api", "storage"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found.update(_codes(ast.parse(path.read_text())))
+    return found | set(http._CODES.values()) | {http.WRONG_TYPE, http.INVALID_VALUE}
+
+
+def _codes(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call():
+                yield from _of_call(node, tree)
+            case ast.Dict(fields, checks):
+                yield from _of_words(fields, checks)
+
+
+def _of_call(call: ast.Call, tree: ast.Module) -> Iterator[str]:
+    match call.func:
+        case ast.Name(name):
+            pass
+        case ast.Attribute(ast.Name("InvalidInput" | "cls"), "of" as name):
+            pass
+        case _:
+            return
+    if name in _CODE_AT and len(call.args) > _CODE_AT[name]:
+        yield from _texts(call.args[_CODE_AT[name]], tree)
+
+
+def _of_words(fields: list[ast.expr | None], checks: list[ast.expr]) -> Iterator[str]:
+    """What storage.fields.one_of refuses with: its code has the field's name in it."""
+    for field, check in zip(fields, checks, strict=True):
+        match field, check:
+            case ast.Constant(str(name)), ast.Call(ast.Attribute(attr="one_of")):
+                yield f"unknown_{name}"
+
+
+def _texts(code: ast.expr, tree: ast.Module) -> Iterator[str]:
+    match code:
+        case ast.Name(name):
+            yield from _assigned_to(name, tree)
+        case _:
+            yield from _constants(code)
+
+
+def _assigned_to(name: str, tree: ast.Module) -> Iterator[str]:
+    """What a variable or parameter of that name may be, anywhere in the module."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            names = [one.arg for one in function.args.args]
+            if name in names:
+                yield from _passed_to(function.name, names.index(name), tree)
+            for node in ast.walk(function):
+                yield from _assigned_by(node, name)
+
+
+def _assigned_by(node: ast.AST, name: str) -> Iterator[str]:
+    match node:
+        case ast.Assign([ast.Name(target)], value) if target == name:
+            yield from _constants(value)
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
+            for one, value in zip(targets, values, strict=True):
+                if isinstance(one, ast.Name) and one.id == name:
+                    yield from _constants(value)
+
+
+def _constants(value: ast.expr) -> Iterator[str]:
+    match value:
+        case ast.Constant(str(text)):
+            yield text
+        case ast.IfExp():
+            yield from _constants(value.body)
+            yield from _constants(value.orelse)
+
+
+def _passed_to(function: str, position: int, tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Name(name), args) if name == function and len(args) > position:
+                yield from _constants(args[position])
