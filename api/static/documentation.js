@@ -2,6 +2,11 @@
 
 // Swagger UI over /openapi.json. Nothing is kept in the browser: a key is gone with the page.
 (async () => {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const followScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+  dark.addEventListener("change", followScheme);
+  followScheme();
+
   const place = document.getElementById("reference");
   const answer = await fetch("openapi.json");
   if (!answer.ok) {
@@ -15,7 +20,7 @@
   description.servers = [{ url: here, description: "This service." }];
   for (const path of Object.values(description.paths)) {
     for (const operation of Object.values(path)) {
-      (operation.parameters || []).forEach(sayExample);
+      (operation.parameters || []).forEach(leaveOut);
     }
   }
   SwaggerUIBundle({
@@ -32,13 +37,20 @@
     validatorUrl: null,
   });
 
-  // Swagger UI would fill every example in and send it, also where nothing has to be sent.
-  function sayExample(parameter) {
-    if (parameter.required || parameter.example === undefined) {
+  // Swagger UI would fill in and send every example and default, also of what may be left out.
+  function leaveOut(parameter) {
+    if (parameter.required) {
       return;
     }
-    const text = parameter.description ? `${parameter.description} ` : "";
-    parameter.description = `${text}For example \`${parameter.example}\`.`;
-    delete parameter.example;
+    const said = [parameter.description];
+    if (parameter.example !== undefined) {
+      said.push(`For example \`${parameter.example}\`.`);
+      delete parameter.example;
+    }
+    if (parameter.schema && parameter.schema.default !== undefined) {
+      said.push(`Otherwise \`${parameter.schema.default}\`.`);
+      delete parameter.schema.default;
+    }
+    parameter.description = said.filter(Boolean).join(" ");
   }
 })();
