@@ -10,7 +10,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from api import errors as http
-from storage import deliveries, errors, feeds, joining, leave, people, people_rows, webhooks
+from storage import (
+    adjustments,
+    deliveries,
+    errors,
+    feeds,
+    holiday_overrides,
+    joining,
+    leave,
+    people,
+    people_file,
+    people_import,
+    people_rows,
+    webhooks,
+)
 from storage.errors import FieldError, InvalidInput, Refusal
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
@@ -142,6 +155,32 @@ EXPLAINED: Final = (
         errors.InUse("People belong to this department."),
         "Something still refers to it, so it cannot be deleted.",
         "Move what refers to it, then delete it.",
+    ),
+    Explained(
+        holiday_overrides.HolidaySetInUse("People go by these public holidays."),
+        "The organisation, or somebody who is not archived, goes by these public holidays.",
+        "Give them another country code, then delete the set.",
+    ),
+    Explained(
+        holiday_overrides.TooManyOverrides(),
+        "The holiday set has as many overrides as it may have.",
+        "Delete one that lies in the past.",
+    ),
+    Explained(
+        adjustments.TooManyAdjustments(),
+        "The person's leave year has as many adjustments as it may have.",
+        "Put several corrections into one.",
+    ),
+    Explained(
+        people_file.BadLines([FieldError("/3/email", "invalid_email", "This is no address.")]),
+        "Only for `hiatus import`: lines of the file break rules, and nothing was imported.",
+        "Correct the lines that are listed and run the command again.",
+    ),
+    Explained(
+        people_import.FileOvertaken(),
+        "Only for `hiatus import`: somebody added a person of the file while it was read, and "
+        "nothing was imported.",
+        "Run the command again.",
     ),
     Explained(
         errors.CannotArchiveSelf(),
@@ -326,6 +365,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The body has a field that this operation does not know; it might be misspelt.",
         "Remove it, or compare its name with the documentation.",
     ),
+    "unknown_half": ("There is no such half of a day.", "Use am or pm, or null for all of it."),
     "unknown_leave_type": (
         "There is no such leave type.",
         "List them with `GET /api/v1/leave-types`.",

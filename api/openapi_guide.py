@@ -156,6 +156,10 @@ TAGS: Final[Mapping[str, str]] = {
         "manager, else the department's approvers, else admins and owners; when everybody on one "
         "step is away, the next step is asked too."
     ),
+    "Balances": (
+        "What somebody may still take in a leave year, as a ledger whose lines add up: allowance, "
+        "what was carried over, adjustments, and leave that is pending or approved."
+    ),
     "Leave types": "Kinds of leave, such as annual or sick leave, and the rules of each.",
     "Calendar feeds": (
         "iCalendar subscriptions. A feed's URL is all that is needed to read it, so treat it as a "

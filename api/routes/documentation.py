@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api import error_page
+from api.preconditions import names_tag, prefers_gzip
 
 # No inline script, no eval, nobody else's host. Swagger UI draws its icons as data: images.
 POLICY: Final = "; ".join(
@@ -164,7 +165,7 @@ def _page(title: str, *, assets: str, head: tuple[str, ...], body: str) -> Asset
 
 
 def _answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Response:
-    is_compressed = "gzip" in request.headers.get("accept-encoding", "")
+    is_compressed = prefers_gzip(request.headers.get("accept-encoding", ""))
     # The two encodings are two representations, and have an entity tag each (RFC 9110, 8.8.3.3).
     tag = f'"{asset.version}{"-gzip" if is_compressed else ""}"'
     headers = {
@@ -172,15 +173,10 @@ def _answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Re
         "ETag": tag,
         "Cache-Control": "public, max-age=31536000, immutable" if is_immutable else "no-cache",
     }
-    known = [one.strip().removeprefix("W/") for one in _if_none_match(request)]
-    if tag in known or "*" in known:
+    if names_tag(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
     content = asset.content
     if is_compressed:
         headers["Content-Encoding"] = "gzip"
         content = asset.compressed
     return Response(content, 200, headers, asset.media_type)
-
-
-def _if_none_match(request: Request) -> list[str]:
-    return request.headers.get("if-none-match", "").split(",")
