@@ -25,6 +25,7 @@ from storage import (
     webhooks,
 )
 from storage.errors import FieldError, InvalidInput, Refusal
+from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -220,6 +221,18 @@ EXPLAINED: Final = (
         "the allowance.",
     ),
     Explained(
+        IdempotencyInProgress(),
+        "The first request with this `Idempotency-Key` is still being carried out.",
+        "Wait as many seconds as `Retry-After` says and send the same request again: you get the "
+        "first one's answer.",
+    ),
+    Explained(
+        IdempotencyKeyReused(),
+        "The `Idempotency-Key` was used in the last 24 hours for a request with another path, "
+        "query or body.",
+        "Make a new key for every new request, and keep it only to repeat that request.",
+    ),
+    Explained(
         errors.UnusableCursor(),
         "The cursor was altered, or comes from another list, filter, sort or organisation.",
         "Send `next_cursor` as it was given, with the same parameters, or start without a cursor.",
@@ -247,6 +260,17 @@ OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
     "method_not_allowed": (
         "The path exists, and does not know this method; the header `Allow` lists those it knows.",
         "Use one of those.",
+    ),
+    "precondition_failed": (
+        "The thing is no longer as `If-Match` says: somebody changed it since you read it. "
+        "Nothing was changed now.",
+        "Read it again, decide anew, and send the `ETag` that it then has.",
+    ),
+    "rate_limited": (
+        "The API key, feed or address has sent more requests than it may. The headers `RateLimit` "
+        "and `RateLimit-Policy` show what is left, on every answer.",
+        "Wait as many seconds as `Retry-After` says. Spread requests out, and ask for more items "
+        "in each (`limit`).",
     ),
     "internal_error": (
         "Something broke on our side. It was logged under the request's id.",
@@ -295,6 +319,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "invalid_emoji": (
         "This is no emoji's short name.",
         "Use Slack's name for it, such as palm_tree; colons may stand around it.",
+    ),
+    "invalid_idempotency_key": (
+        "An `Idempotency-Key` has 1 to 255 printable ASCII characters, and is sent once.",
+        "Use a random UUID.",
     ),
     "invalid_length": ("The text is empty or too long.", "`detail` says how long it may be."),
     "invalid_slug": (

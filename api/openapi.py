@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from api import openapi_guide, openapi_headers, openapi_webhooks
 from api.openapi_examples import Examples
-from api.openapi_headers import headers
+from api.openapi_headers import Answer, headers
 from api.openapi_refusals import Refused
 from api.operations import Operation
 from storage.values import ROLES, Role
@@ -113,6 +113,7 @@ class _Document:
             "parameters": self._parameters(operation, query),
             "responses": {
                 str(operation.status): self._success(operation),
+                **self._unchanged(operation),
                 **self._refused.of_operation(operation, self._resolved(schema), query),
             },
         }
@@ -139,13 +140,14 @@ class _Document:
         ]
         every = [*in_path, *in_query, *(dict(one) for one in operation.header_parameters)]
         for one in every:
-            one.setdefault("example", self._examples.of_parameter(operation.operation_id, one))
+            if "example" not in one:
+                one["example"] = self._examples.of_parameter(operation.operation_id, one)
         return every
 
     def _success(self, operation: Operation) -> Json:
         answer: Json = {
             "description": _DONE.get(operation.status, "Done."),
-            "headers": headers(operation, operation.status),
+            "headers": headers(self._answer(operation)),
         }
         if operation.status == 204:
             return answer
@@ -167,6 +169,17 @@ class _Document:
         answer["content"] = {"application/json": content}
         return answer
 
+    def _unchanged(self, operation: Operation) -> Json:
+        if not operation.is_single:
+            return {}
+        answer = self._answer(operation)._replace(status=304)
+        return {"304": {"description": "You have what it shows.", "headers": headers(answer)}}
+
+    def _answer(self, operation: Operation) -> Answer:
+        """The answer of an operation that succeeds."""
+        is_tagged = operation.is_single or operation.shown_by(self._operations) is not None
+        return Answer(operation.status, operation, is_tagged)
+
     def _summary_of(self, choice: Json) -> str:
         described = (self._resolved(choice) or {}).get("description")
         return str(described or "A bare array.").removesuffix(".")
@@ -175,7 +188,7 @@ class _Document:
         """A path that is no operation, with its refusals and headers filled in."""
         codes = described.get("x-codes", ())
         answers = {
-            status: {**answer, "headers": {**answer.get("headers", {}), **headers(None, 200)}}
+            status: {**answer, "headers": {**answer.get("headers", {}), **headers(Answer(200))}}
             for status, answer in described["responses"].items()
         }
         shown = {name: value for name, value in described.items() if name != "x-codes"}

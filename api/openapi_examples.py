@@ -138,6 +138,17 @@ _LEDGER: Final[list[Json]] = [
     },
 ]
 
+_DELIVERY: Final[Json] = {
+    "id": "0197c2a5-0b31-7c44-8d02-7a91e6f3b513",
+    "event_id": OTHER,
+    "event": "leave_request.approved",
+    "leave_request_id": REQUEST,
+    "status": "delivered",
+    "next_attempt_at": None,
+    "created_at": "2026-06-16T13:05:00Z",
+    "settled_at": "2026-06-16T13:05:02Z",
+}
+
 # Where a model's field has another value than its name usually has.
 OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
     "ActorRecord": {"type": "user", "id": GRACE},
@@ -169,6 +180,18 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "ChangeRecord": {"before": "pending", "after": "approved"},
     "CountryRecord": {"code": "GB", "name": "United Kingdom", "has_regions": True},
+    "DeliveryAttemptRecord": {
+        "attempted_at": "2026-06-16T13:05:02Z",
+        "status_code": 204,
+        "error": None,
+        "duration_milliseconds": 87,
+        "answer": "",
+    },
+    "DeliveryRecord": _DELIVERY,
+    "DeliveryWithBodyRecord": {
+        **_DELIVERY,
+        "body": '{"type":"leave_request.approved","timestamp":"2026-06-16T13:05:00Z","data":{}}',
+    },
     "DepartmentRecord": {"id": RESEARCH, "name": "Research", "default_leave_allowance": 27.5},
     "EventBody": {"type": EVENT_TYPES[2]},
     "EventData": {"id": REQUEST},

@@ -93,8 +93,20 @@ days). Both are the same leave.
 
 Send an `Idempotency-Key` of your own with a POST, such as a random UUID. If the connection breaks,
 send the same request with the same key again: it is carried out once, and the first answer comes
-back for 24 hours. Without such a key, look before you repeat a POST; all other methods are safe to
-repeat.
+back for 24 hours, with the header `Idempotent-Replayed: true`. Without such a key, look before you
+repeat a POST; all other methods are safe to repeat.
+
+## Changing only what you have seen
+
+A single thing comes with an `ETag`. Send it back as `If-None-Match` when you read it again, and the
+answer is 304 without a body while nothing has changed; send it as `If-Match` with a PATCH or
+DELETE, and the answer is 412 if somebody else was faster.
+
+## Limits
+
+A key may send 600 requests a minute unless whoever runs the service chose another number; the
+headers `RateLimit-Policy` and `RateLimit` say how many there are and how many are left. Beyond that
+the answer is 429 with `Retry-After`. A body may have 256 KiB.
 
 ## Errors
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from api import error_codes
 from api import errors as http
 from api.error_codes import Code
-from api.openapi_headers import headers
+from api.openapi_headers import Answer, headers
 from api.operations import Operation
 from storage import errors
 from storage.errors import InvalidInput, Refusal
@@ -18,12 +18,13 @@ Json = dict[str, Any]
 _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
 # What may befall any request that reached the service.
-_EVERYWHERE: Final = tuple(status for status in (429, 500, 503) if status in http.HTTP_PROBLEMS)
+_EVERYWHERE: Final = (429, 500, 503)
 _OF_FORMATS: Final = {
     "uuid": "not_a_uuid",
     "date": "invalid_date",
     "date-time": "invalid_date_time",
 }
+_OF_POST: Final = ("invalid_idempotency_key",)
 _INVALID: Final = http.status_of(InvalidInput)
 
 
@@ -54,7 +55,7 @@ class Refused:
         described = {one.code: one for one in codes}
         return {
             "description": _list_of(described.values()),
-            "headers": headers(operation, status),
+            "headers": headers(Answer(status, operation)),
             "content": {
                 "application/problem+json": {
                     "schema": _PROBLEM,
@@ -67,7 +68,8 @@ class Refused:
         self, operation: Operation, body: Json | None, query: Json, others: list[Code]
     ) -> Json:
         """422: what a single field may be refused with, and refusals of the whole."""
-        rules = [error_codes.of_field(code) for code in operation.rules]
+        codes = (*operation.rules, *_OF_POST) if operation.method == "POST" else operation.rules
+        rules = [error_codes.of_field(code) for code in codes]
         form = sorted({*_codes_of_body(body), *_codes_of_query(query)})
         answer = self._answer(operation, _INVALID, [*others, *rules])
         answer["description"] += (
@@ -125,7 +127,8 @@ def _refusals(operation: Operation) -> Iterator[type[Refusal]]:
 def _of_form(operation: Operation) -> Iterator[Code]:
     if operation.body is not None:
         yield from (error_codes.of_form(kind.code) for kind in http.HTTP_REFUSALS)
-    for status in _EVERYWHERE:
+    statuses = (*_EVERYWHERE, 412) if operation.changes_one else _EVERYWHERE
+    for status in statuses:
         code, _, _ = http.HTTP_PROBLEMS[status]
         yield error_codes.of_form(code)
 

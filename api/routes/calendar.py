@@ -132,7 +132,7 @@ PATHS: Final[dict[str, Any]] = {
                     "headers": _VALIDATORS,
                 },
             },
-            "x-codes": ["not_found", "not_one_of", "internal_error", "unavailable"],
+            "x-codes": ["not_found", "not_one_of", "rate_limited", "internal_error", "unavailable"],
         }
     }
 }

@@ -114,6 +114,7 @@ OPERATIONS = (
         method="GET",
         path="/organisation/public-holiday-sets/{id}",
         summary="Read a public holiday set",
+        description="One country or region, with how many public holidays it has this year.",
         handler=get_set,
         tag="Public holiday sets",
         scope="organisation:read",

@@ -136,7 +136,7 @@ def test_a_page_is_read_only(client: Client) -> None:
     refused = client.post("/docs")
     head = client.request("HEAD", "/docs")
 
-    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
     assert head.status_code == 200
 
 
