@@ -302,6 +302,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Leave on a single day cannot begin in the afternoon and end in the morning.",
         "Use `am` and `pm`, in this order, or leave both out for the whole day.",
     ),
+    "invalid_channel": (
+        "This is no Slack channel's id.",
+        "Copy the id from the channel's details in Slack; it looks like C0123ABCD.",
+    ),
     "invalid_code": (
         "A code has small letters, digits and single hyphens, such as study-leave.",
         "Leave out spaces, capitals and other characters.",

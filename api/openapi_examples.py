@@ -1,7 +1,7 @@
 """Examples for the documentation, composed from schemas and a vocabulary of realistic values.
 
 A value is looked up by the name of its field, so a new model of known fields has its example
-already; a field that nobody has given a value raises NoExample, which names it.
+already; a text that nobody has given a value raises NoExample, which names it.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ WORDS: Final[Mapping[str, Any]] = {
     "decision_reason": None,
     "default_leave_allowance": 25,
     "department_id": RESEARCH,
+    "detail": "This overlaps with other leave.",
+    "digest_channel": None,
     "disabled_reason": None,
     "domain": "acme.example.com",
     "email": "ada@example.com",
@@ -105,6 +107,7 @@ WORDS: Final[Mapping[str, Any]] = {
     "timestamp": "2026-06-16T13:05:00Z",
     "timezone": "Europe/London",
     "to": "2026-08-31",
+    "title": "This overlaps with other leave.",
     "token": _TOKEN,
     "total_days": 4.5,
     "updated_at": "2026-06-16T13:05:00Z",
@@ -114,6 +117,12 @@ WORDS: Final[Mapping[str, Any]] = {
     "webhook_id": OTHER,
     "working_days": _WEEK,
     "year": 2026,
+}
+
+_BY_FORMAT: Final = {
+    "uuid": OTHER,
+    "date": WORDS["start_date"],
+    "date-time": WORDS["created_at"],
 }
 
 _LEDGER: Final[list[Json]] = [
@@ -136,6 +145,19 @@ _LEDGER: Final[list[Json]] = [
         "start_date": "2026-08-03",
         "end_date": "2026-08-07",
     },
+]
+
+_DAYS: Final[list[Json]] = [
+    {
+        "date": f"2026-08-0{day}",
+        "days": 1 if day < 7 else 0.5,
+        "am": "counted",
+        "pm": "counted" if day < 7 else "not_asked",
+        "reason": None if day < 7 else "not_asked",
+        "holiday": None,
+        "has_changed": False,
+    }
+    for day in range(3, 8)
 ]
 
 _DELIVERY: Final[Json] = {
@@ -179,7 +201,16 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
         "url": f"https://hiatus.example.com/cal/{_TOKEN}",
     },
     "ChangeRecord": {"before": "pending", "after": "approved"},
+    "ColleagueOffRecord": {
+        "name": "Alan Turing",
+        "start_date": "2026-08-05",
+        "end_date": "2026-08-12",
+        "end_half_day": None,
+        "leave_type": "Annual leave",
+    },
     "CountryRecord": {"code": "GB", "name": "United Kingdom", "has_regions": True},
+    "DayLineRecord": _DAYS[0],
+    "DaysRecord": {"leave_request_id": REQUEST, "days": _DAYS},
     "DeliveryAttemptRecord": {
         "attempted_at": "2026-06-16T13:05:02Z",
         "status_code": 204,
@@ -233,12 +264,20 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
         "detail": "2026-08-01 is before the first day, 2026-08-03.",
     },
     "PingRecord": {"id": OTHER, "type": "ping"},
+    "RefusalRecord": {"status": 409, "code": "overlapping_leave"},
     "RegionRecord": {"code": "GB-SCT", "name": "Scotland"},
+    "PreviewRecord": {
+        "status": "pending",
+        "days": _DAYS,
+        "colleagues_off_count": 1,
+        "refusals": [],
+    },
     "SubjectRecord": {"type": "leave_request", "id": REQUEST},
     "UserRecord": {"id": ADA, "start_date": "2024-03-01", "status": "active"},
     "UserSummaryRecord": {"id": ADA, "start_date": "2024-03-01", "status": "active"},
     "WebhookRecord": {"id": OTHER},
     "WebhookWithSecretRecord": {"id": OTHER},
+    "YearChangeRecord": {"before": 26.5, "days": 4.5, "after": 22},
 }
 
 _WAITING: Final[Json] = {
@@ -342,6 +381,10 @@ class Examples:
                 return [self.of(schema["items"], name, where)]
             case "boolean":
                 return False
+            case "integer" | "number":
+                return schema.get("minimum", 1)
+        if schema.get("format") in _BY_FORMAT:
+            return _BY_FORMAT[schema["format"]]
         raise NoExample(
             f"Say in api/openapi_examples.py what {name or 'this'} looks like in {where}: {schema}"
         )
@@ -360,6 +403,7 @@ class Examples:
         return {
             name: special[name] if name in special else self.of(field, name, where)
             for name, field in schema["properties"].items()
+            if name in schema["required"]
         }
 
 

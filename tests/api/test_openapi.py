@@ -216,7 +216,8 @@ def test_every_event_is_described(document: Document) -> None:
 
 
 def test_a_field_without_an_example_is_named() -> None:
-    components = {"NewThingRecord": {"type": "object", "properties": {"hue": {"type": "string"}}}}
+    hue = {"type": "object", "properties": {"hue": {"type": "string"}}, "required": ["hue"]}
+    components = {"NewThingRecord": hue}
 
     with pytest.raises(NoExample, match="what hue looks like"):
         Examples(components).of_model("NewThingRecord")
