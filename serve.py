@@ -80,7 +80,11 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
     from api.webhook_delivery import Sender
     from api.webhook_dispatch import webhook_dispatcher
 
-    rate_limits = RateLimits(settings.api.rate_limit, settings.api.rate_limit_storage)
+    rate_limits = RateLimits(
+        settings.api.rate_limit,
+        settings.api.rate_limit_storage,
+        per_feed=settings.api.feed_rate_limit,
+    )
     slack = None if settings.slack is None else slack_app(settings.slack, database, clock)
 
     @asynccontextmanager

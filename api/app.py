@@ -70,7 +70,9 @@ def routes(
 
     ``rate_limits`` are the caller's to close; without them they are made from the settings.
     """
-    rate_limits = rate_limits or RateLimits(settings.rate_limit, settings.rate_limit_storage)
+    rate_limits = rate_limits or RateLimits(
+        settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
+    )
     edge = Edge(
         database,
         clock,

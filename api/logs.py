@@ -27,7 +27,11 @@ def configure(log_format: LogFormat) -> None:
         shared.append(structlog.processors.format_exc_info)
         renderer = structlog.processors.JSONRenderer(serializer=orjson.dumps)
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            # The usual one prints every frame's variables: keys and feed tokens are among them.
+            exception_formatter=structlog.dev.plain_traceback,
+        )
     is_bytes = log_format == "json"
     structlog.configure(
         processors=[*shared, renderer],

@@ -23,7 +23,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.errors import RateLimited
 from storage.secrets import fingerprint
 
-FEED_LIMIT: Final = limits.parse("120/hour")
 # Of keys and feed tokens that nobody has: what no honest client needs, and no use to a guesser.
 GUESS_LIMIT: Final = limits.parse("60/minute")
 # How long Redis may take, and for how long it is left alone once it took longer.
@@ -150,12 +149,16 @@ class RateLimits:
     """Every limit of a process."""
 
     def __init__(
-        self, per_key: str, storage_url: str = "memory://", seconds: Seconds = time.monotonic
+        self,
+        per_key: str,
+        storage_url: str = "memory://",
+        seconds: Seconds = time.monotonic,
+        per_feed: str = "120/hour",
     ) -> None:
         self._redis = _redis(storage_url)
         self._seconds = seconds
         self._keys = self._policy(limits.parse(per_key))
-        self.feeds = self._policy(FEED_LIMIT)
+        self.feeds = self._policy(limits.parse(per_feed))
         # By process even where there is a Redis: this is to spare the process and its database.
         self._guesses = MemoryCounter(GUESS_LIMIT, seconds)
         self._recognised: dict[str, None] = {}

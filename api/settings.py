@@ -26,10 +26,11 @@ _RATE_LIMIT_STORAGES: Final = (
 
 @dataclass(frozen=True)
 class ApiSettings:
-    """``base_url`` has no slash at its end; ``rate_limit`` reads ``600/minute``."""
+    """``base_url`` has no slash at its end; the rate limits read as ``600/minute``."""
 
     base_url: str = "http://127.0.0.1:8000"
     rate_limit: str = "600/minute"
+    feed_rate_limit: str = "120/hour"
     # A Redis URL may hold a password.
     rate_limit_storage: str = field(default="memory://", repr=False)
     webhook_allow_private: bool = False
@@ -41,7 +42,8 @@ class ApiSettings:
         """The settings, as far as they are sound; the rest is in ``environment.problems``."""
         return cls(
             base_url=_base_url(environment),
-            rate_limit=_rate_limit(environment),
+            rate_limit=_rate_limit(environment, "HIATUS_RATE_LIMIT", cls.rate_limit),
+            feed_rate_limit=_rate_limit(environment, "HIATUS_FEED_RATE_LIMIT", cls.feed_rate_limit),
             rate_limit_storage=_rate_limit_storage(environment),
             webhook_allow_private=environment.switch("HIATUS_WEBHOOK_ALLOW_PRIVATE", default=False),
             scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
@@ -73,15 +75,15 @@ def _is_base_url(url: str) -> bool:
     return parts.scheme in ("http", "https") and has_host and not (parts.query or parts.fragment)
 
 
-def _rate_limit(environment: Environment) -> str:
-    text = environment.text("HIATUS_RATE_LIMIT", ApiSettings.rate_limit)
+def _rate_limit(environment: Environment, name: str, default: str) -> str:
+    text = environment.text(name, default)
     try:
         is_sound = [limit.amount > 0 for limit in limits.parse_many(text)] == [True]
     except ValueError:
         is_sound = False
     if not is_sound:
-        environment.problem(f"HIATUS_RATE_LIMIT is one window, as 600/minute, not {text!r}.")
-        return ApiSettings.rate_limit
+        environment.problem(f"{name} is one window, as {default}, not {text!r}.")
+        return default
     return text
 
 

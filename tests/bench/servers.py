@@ -56,6 +56,7 @@ def hiatus(url: str, secret_key: str, folder: Path, name: str) -> Iterator[Serve
         "HIATUS_SECRET_KEYS": secret_key,
         "HIATUS_SCHEDULER": "off",
         "HIATUS_RATE_LIMIT": "1000000000/minute",
+        "HIATUS_FEED_RATE_LIMIT": "1000000000/minute",
         "BASE_URL": f"http://127.0.0.1:{port}",
     }
     command = ["-m", "serve", "serve", "--port", str(port)]

@@ -1,0 +1,59 @@
+"""A feed's token opens it for whoever reads it: nothing that goes wrong may write it down."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import httpx
+import pytest
+
+from tests import outside
+from tests.flows.running import Deployment
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
+    deployment = Deployment(database_url)
+    owner = deployment.init()
+    start = (date.today() + timedelta(days=30)).isoformat()  # noqa: DTZ011  # any day ahead
+    with deployment.serving(LOG_FORMAT=log_format) as server:
+        client = server.client(owner["api_key"])
+        types = client.get("/api/v1/leave-types").json()["data"]
+        for name in ("annual", "unpaid"):
+            type_id = next(one["id"] for one in types if one["code"] == name)
+            asked = {"leave_type_id": type_id, "start_date": start, "end_date": start}
+            client.post("/api/v1/leave-requests", json=asked | {"start_half_day": "am"})
+        token = client.get("/api/v1/calendar-feeds/token").json()["token"]
+        revoked = client.post("/api/v1/calendar-feeds", json={"name": "Phone"}).json()
+        client.delete(f"/api/v1/calendar-feeds/{revoked['id']}")
+        dead = revoked["url"].rpartition("/")[2]
+        feed = f"{server.url}/cal/{token}"
+
+        answers = [
+            httpx.get(feed),
+            httpx.get(feed, headers={"If-None-Match": "*"}),
+            httpx.head(f"{feed}.ics"),
+            httpx.get(f"{feed}?scope={token}"),
+            httpx.post(feed),
+            httpx.get(f"{feed}/"),
+            httpx.get(f"{server.url}/cal/{dead}"),
+            httpx.get(f"{server.url}/cal/x{token}"),
+            httpx.get(f"{server.url}//cal/{token}"),
+            httpx.get(f"{feed}%0d%0ax"),
+            httpx.get(feed, headers={"X-Request-Id": "a b", "Host": "elsewhere.example"}),
+        ]
+        # No such zone: drawing the feed now ends in an error that nobody foresaw.
+        outside.run(database_url, "UPDATE users SET timezone = 'Nowhere/Land'")
+        failed = httpx.get(feed)
+
+    assert [answer.status_code for answer in answers] == [
+        *(200, 304, 200, 422, 405, 404, 404, 404, 404, 404, 200),
+    ]
+    assert failed.status_code == 500
+    logged = server.logged()
+    assert "ZoneInfoNotFoundError" in logged
+    assert token not in logged
+    assert dead not in logged
+    assert owner["api_key"] not in logged
+    for answer in (*answers, failed):
+        assert answer.status_code == 200 or token not in answer.text
