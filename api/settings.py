@@ -30,9 +30,9 @@ class ApiSettings:
 
     base_url: str = "http://127.0.0.1:8000"
     rate_limit: str = "600/minute"
-    feed_rate_limit: str = "120/hour"
     # A Redis URL may hold a password.
     rate_limit_storage: str = field(default="memory://", repr=False)
+    feed_rate_limit: str = "120/hour"
     webhook_allow_private: bool = False
     scheduler_on: bool = True
     log_format: LogFormat = "json"

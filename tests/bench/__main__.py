@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from tests.bench.big_feed import EVENTS, BigFeed, measure_big_feed
 from tests.bench.measuring import (
     BARE,
     CONNECTIONS,
@@ -28,7 +29,9 @@ class ScenarioName(StrEnum):
     LIST_ANEW = "list anew"
     CREATE = "create"
     APPROVE = "approve"
+    FEED_304 = "feed-304"
     FEED = "feed"
+    BIG_FEED = "big-feed"
 
 
 class Engine(StrEnum):
@@ -42,7 +45,11 @@ TARGETS = {
     ("list", "postgresql"): 0.10,
     ("create", "sqlite"): 0.15,
     ("create", "postgresql"): 0.08,
+    ("feed-304", "sqlite"): 0.30,
+    ("feed-304", "postgresql"): 0.30,
 }
+# Of the time of a cold one.
+WARM_BIG_FEED = 0.05
 _LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
 
 
@@ -54,6 +61,8 @@ def bench(
 ) -> None:
     """Measure Hiatus against a bare Starlette route that returns the same bytes."""
     names = [one.value for one in ScenarioName if not only or one in only]
+    has_big_feed = ScenarioName.BIG_FEED in names
+    names = [name for name in names if name != ScenarioName.BIG_FEED]
     if "approve" in names and "create" not in names:
         names.insert(names.index("approve"), "create")
     engines = [one.value for one in Engine if not engine or one in engine]
@@ -64,7 +73,10 @@ def bench(
     )
     with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder:
         try:
-            found = list(measure(names, engines, rounds, seconds, Path(folder)))
+            found = list(measure(names, engines, rounds, seconds, Path(folder))) if names else []
+            big_feeds = (
+                list(measure_big_feed(engines, rounds, Path(folder))) if has_big_feed else []
+            )
         except UnexpectedAnswer as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(1) from error
@@ -72,8 +84,26 @@ def bench(
     for name in names:
         for server in (BARE, *engines):
             _print_line(name, server, found, check)
-    share = max(one.outcome.cpu_share for one in found if one.server == BARE)
-    typer.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
+    if found:
+        share = max(one.outcome.cpu_share for one in found if one.server == BARE)
+        typer.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
+    for engine_name in engines if big_feeds else ():
+        _print_big_feed(engine_name, [one for one in big_feeds if one.engine == engine_name], check)
+
+
+def _print_big_feed(engine: str, found: Sequence[BigFeed], check: bool) -> None:
+    ratio = median(one.warm_milliseconds / one.cold_milliseconds for one in found)
+    line = (
+        f"A feed of {EVENTS:,} events on {engine}: "
+        f"cold {median(one.cold_milliseconds for one in found):,.0f} ms, "
+        f"warm {median(one.warm_milliseconds for one in found):.1f} ms "
+        f"({median(one.warm_cpu_milliseconds for one in found):.1f} ms of CPU), "
+        f"unchanged {median(one.unchanged_milliseconds for one in found):.1f} ms; "
+        f"warm to cold {ratio:.4f}"
+    )
+    if check:
+        line += f"  {'reaches' if ratio < WARM_BIG_FEED else 'misses'} {WARM_BIG_FEED}"
+    typer.echo(line)
 
 
 def _print_line(scenario: str, server: str, found: Sequence[Measurement], check: bool) -> None:

@@ -105,9 +105,11 @@ class _Connection(asyncio.Protocol):
         if head < 0:
             return
         found = received.find(_LENGTH, 0, head)
-        length = int(received[found + len(_LENGTH) : received.find(b"\r\n", found)])
-        if len(received) < head + 4 + length:
-            return
+        # A 304 has no length.
+        if found >= 0:
+            length = int(received[found + len(_LENGTH) : received.find(b"\r\n", found)])
+            if len(received) < head + 4 + length:
+                return
         now = time.perf_counter()
         self._run.latencies.append(now - self._sent_at)
         if received[9:12] != self._run.status:

@@ -49,6 +49,8 @@ SCENARIOS = {
         Scenario("create", "POST", "/api/v1/leave-requests", 201, True),
         # After create: it approves what that made.
         Scenario("approve", "POST", "/api/v1/approvals/{id}/approve", 200, True),
+        # Before feed, whose route would answer it too.
+        Scenario("feed-304", "GET", "/cal/{token}.ics", 304, False),
         Scenario("feed", "GET", "/cal/{token}", 200, False),
     )
 }
@@ -83,8 +85,13 @@ class _Side(NamedTuple):
                 return self.prepared.create(most)
             case "approve":
                 return self.prepared.approve()
+            case "feed-304":
+                return self.prepared.unchanged_feed(self._entity_tag())
             case _:
                 return self.prepared.feed()
+
+    def _entity_tag(self) -> str:
+        return _exchange(self.server, "GET", self.prepared.feed()[0]).getheader("etag", "")
 
 
 def measure(
@@ -138,16 +145,21 @@ def _side(engine: str, folder: Path) -> Iterator[_Side]:
 
 def _answer(scenario: Scenario, server: Server, request: str) -> Ready:
     """What the server says, for the bare one to repeat."""
-    with closing(socket.create_connection(("127.0.0.1", server.port), 10)) as connection:
-        connection.sendall(request.encode())
-        response = HTTPResponse(connection, method=scenario.method)
-        response.begin()
-        body = response.read()
+    response = _exchange(server, scenario.method, request)
+    body = response.read()
     if response.status != scenario.status:
         raise UnexpectedAnswer(f"{scenario.name}: {response.status} {body.decode()}")
     content_type = response.getheader("content-type", "")
     encoded = base64.b64encode(body).decode()
     return Ready(scenario.method, scenario.path, scenario.status, content_type, encoded)
+
+
+def _exchange(server: Server, method: str, request: str) -> HTTPResponse:
+    with closing(socket.create_connection(("127.0.0.1", server.port), 10)) as connection:
+        connection.sendall(request.encode())
+        response = HTTPResponse(connection, method=method)
+        response.begin()
+        return response
 
 
 def _measured(

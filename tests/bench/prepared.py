@@ -77,6 +77,10 @@ class Prepared:
     def feed(self) -> list[str]:
         return [_request("GET", f"/cal/{self._feed_token}")]
 
+    def unchanged_feed(self, entity_tag: str) -> list[str]:
+        """The feed again, by a client that has it."""
+        return [_request("GET", f"/cal/{self._feed_token}.ics", entity_tag=entity_tag)]
+
     def create(self, most: int) -> list[str]:
         """The next ``most`` requests for leave, of as many different people as there are."""
         return list(islice(self._creations, most))
@@ -126,21 +130,21 @@ def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
     migrate(url)
     database = Database.open(url, Secrets([secret_key]))
     try:
-        read = database.write_now(_organisation, 0)
+        read = database.write_now(organisation, 0)
         # One transaction a person, so that PostgreSQL's and SQLite's logs stay small.
         for member in read.members:
             database.write_now(_history, read, member)
         by = _caller(read, read.members[0])
         token = database.write_now(feeds.personal_token, by=by, now=_now())
         written = [
-            database.write_now(_organisation, number + 1) for number in range(WRITING_ORGANISATIONS)
+            database.write_now(organisation, number + 1) for number in range(WRITING_ORGANISATIONS)
         ]
         yield Prepared(database, read, token, written)
     finally:
         database.close()
 
 
-def _organisation(tx: Transaction, number: int) -> Organisation:
+def organisation(tx: Transaction, number: int) -> Organisation:
     now = _now()
     new = NewOrganisation(
         f"Organisation {number}", "GB", "Europe/London", f"owner.{number}@example.com", "Olive", "O"
@@ -205,8 +209,16 @@ def _key(tx: Transaction, user: User, by: Caller) -> str:
     return secret
 
 
-def _request(method: str, path: str, key: str | None = None, body: str | None = None) -> str:
+def _request(
+    method: str,
+    path: str,
+    key: str | None = None,
+    body: str | None = None,
+    entity_tag: str | None = None,
+) -> str:
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: */*"]
+    if entity_tag is not None:
+        lines.append(f"If-None-Match: {entity_tag}")
     if key is not None:
         lines.append(f"Authorization: Bearer {key}")
     if body:

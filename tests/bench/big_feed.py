@@ -1,0 +1,121 @@
+"""A feed of everybody's leave, 10,000 events of it: drawn for the first time, and after that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from datetime import UTC, date, datetime, timedelta
+from http.client import HTTPConnection
+from pathlib import Path
+from statistics import median
+from typing import Final, NamedTuple
+
+from storage import feeds
+from storage.database import Database, Transaction
+from storage.ids import new_id
+from storage.schema import migrate
+from storage.secrets import Secrets, new_secret_key
+from storage.tables import LeaveRequestRow
+from tests import postgres
+from tests.bench import servers
+from tests.bench.prepared import Organisation, organisation
+from tests.bench.servers import Server
+
+EVENTS: Final = 10_000
+WARM_REQUESTS: Final = 20
+
+
+class BigFeed(NamedTuple):
+    """One round on one engine, with a server that has just started."""
+
+    engine: str
+    cold_milliseconds: float
+    warm_milliseconds: float
+    warm_cpu_milliseconds: float
+    unchanged_milliseconds: float
+
+
+class _Side(NamedTuple):
+    engine: str
+    url: str
+    secret_key: str
+    path: str
+
+
+def measure_big_feed(engines: Sequence[str], rounds: int, folder: Path) -> Iterator[BigFeed]:
+    """Every round as it is made; engines take turns."""
+    with ExitStack() as stack:
+        sides = []
+        for engine in engines:
+            if engine == "sqlite":
+                url = f"sqlite:///{folder / 'big-feed.db'}"
+            else:
+                server = postgres.start(durable=True)
+                stack.callback(server.stop)
+                url = postgres.make_database(server.url, "bench")
+            sides.append(_filled(engine, url))
+        for number in range(rounds):
+            for side in sides:
+                name = f"big-feed-{side.engine}-{number}"
+                with servers.hiatus(side.url, side.secret_key, folder, name) as running:
+                    yield _round(side, running)
+
+
+def _round(side: _Side, server: Server) -> BigFeed:
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=120)) as connection:
+        cold, tag = _get(connection, side.path)
+        cpu_before = server.cpu_seconds()
+        warm = [_get(connection, side.path)[0] for _ in range(WARM_REQUESTS)]
+        cpu = (server.cpu_seconds() - cpu_before) / WARM_REQUESTS
+        unchanged = [_get(connection, side.path, tag)[0] for _ in range(WARM_REQUESTS)]
+    return BigFeed(side.engine, cold, median(warm), cpu * 1_000, median(unchanged))
+
+
+def _get(connection: HTTPConnection, path: str, tag: str | None = None) -> tuple[float, str]:
+    """How many milliseconds a whole answer takes, and its entity tag."""
+    started = time.perf_counter()
+    connection.request("GET", path, headers={} if tag is None else {"If-None-Match": tag})
+    response = connection.getresponse()
+    content = response.read()
+    milliseconds = (time.perf_counter() - started) * 1_000
+    if tag is None:
+        assert (response.status, content.count(b"BEGIN:VEVENT")) == (200, EVENTS)
+    else:
+        assert response.status == 304
+    return milliseconds, str(response.getheader("ETag"))
+
+
+def _filled(engine: str, url: str) -> _Side:
+    secret_key = new_secret_key()
+    migrate(url)
+    with closing(Database.open(url, Secrets([secret_key]))) as database:
+        made = database.write_now(organisation, 0)
+        database.write_now(_leave, made)
+        token = database.write_now(feeds.personal_token, by=made.owner, now=datetime.now(UTC))
+    return _Side(engine, url, secret_key, f"/cal/{token}?scope=org")
+
+
+def _leave(tx: Transaction, made: Organisation) -> None:
+    """Approved days as rows: no rule is asked, so that it takes seconds and not minutes."""
+    now = datetime.now(UTC)
+    today = date.today()  # noqa: DTZ011  # within a feed's window in every time zone
+    for number in range(EVENTS):
+        day = (today + timedelta(days=number % 500)).isoformat()
+        tx.insert(
+            LeaveRequestRow,
+            organisation_id=made.owner.organisation_id,
+            id=new_id(now),
+            user_id=made.members[number % len(made.members)].id,
+            leave_type_id=made.leave_type_id,
+            status="approved",
+            start_date=day,
+            end_date=day,
+            start_half_day="am" if number % 5 == 0 else None,
+            total_half_days=2,
+            counted_halves="3",
+            decided_at=now,
+            created_at=now,
+            updated_at=now,
+            version=2,
+        )
