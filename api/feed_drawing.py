@@ -10,6 +10,7 @@ import gzip
 import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from api import ical
@@ -138,6 +139,7 @@ class Drawings:
         return View(Feed(_name(owner, scope), url), hours, away, [*holidays])
 
 
+@lru_cache(16)
 def midnight(day: date) -> datetime:
     """When a day begins in UTC: the only moment at which time alone changes a feed."""
     return datetime.combine(day, time(), UTC)

@@ -11,6 +11,7 @@ import ipaddress
 import math
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 import limits
@@ -18,9 +19,10 @@ import structlog
 from limits.aio.storage import RedisStorage
 from limits.errors import StorageError
 from limits.storage import storage_from_string
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.errors import RateLimited
+from storage.errors import NotFound
 from storage.secrets import fingerprint
 
 # Of keys and feed tokens that nobody has: what no honest client needs, and no use to a guesser.
@@ -208,7 +210,7 @@ class RateLimits:
 
 
 class LimitedFeed:
-    """Plain ASGI around a feed, whose path holds ``{token}``."""
+    """Plain ASGI around a feed, whose path holds ``{token}`` and who raises NotFound for it."""
 
     def __init__(self, app: ASGIApp, rate_limits: RateLimits) -> None:
         self._app = app
@@ -219,15 +221,13 @@ class LimitedFeed:
         rate_limits.check_guesses(scope)
         name = fingerprint(scope["path_params"]["token"].removesuffix(".ics"))
         await rate_limits.feeds.hit(scope, name)
-
-        async def send_and_learn(message: Message) -> None:
-            if message.get("status") == 404:
-                rate_limits.feeds.counter.forget(name)
-                scope.pop("rate_limit", None)
-                rate_limits.count_guess(scope)
-            await send(message)
-
-        await self._app(scope, receive, send_and_learn)
+        try:
+            await self._app(scope, receive, send)
+        except NotFound:
+            rate_limits.feeds.counter.forget(name)
+            scope.pop("rate_limit", None)
+            rate_limits.count_guess(scope)
+            raise
 
 
 def _over(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
@@ -253,9 +253,13 @@ def _redis(url: str) -> RedisStorage | None:
 
 
 def _address(scope: Scope) -> str:
-    """Whom to count a guess against: an IPv4 address, or the network that an IPv6 customer has."""
     client = scope.get("client")
-    text = client[0] if client else ""
+    return _network(client[0] if client else "")
+
+
+@lru_cache(10_000)
+def _network(text: str) -> str:
+    """Whom to count a guess against: an IPv4 address, or the network that an IPv6 customer has."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

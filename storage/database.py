@@ -8,7 +8,7 @@ function whose first argument is the ``Transaction``; nobody else decides about 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import peewee
@@ -173,6 +173,15 @@ class Database(ABC):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run a short reading use case without blocking the event loop for long."""
+
+    @abstractmethod
+    async def read_each(
+        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
+    ) -> T | None:
+        """What a short reading use case finds for one key, of as many as it is handed at once.
+
+        Where a query is a journey, callers of the same moment share it.
+        """
 
     @abstractmethod
     async def read_long(

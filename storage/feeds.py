@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from peewee import Select, Update, fn
 
 from storage import audit, feed_changes, fields, people, rows
-from storage.compiled import Place, compiled
+from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.errors import Conflict, Forbidden, NotFound
 from storage.ids import new_id
@@ -175,12 +175,25 @@ def recognise(tx: Transaction, token: str) -> FeedOwner:
     Raises NotFound, all the same whether the token is unknown, revoked or replaced, or its owner
     not active.
     """
-    row = None
-    if token.isascii():
-        row = tx.first(_recognise, token_sha256=fingerprint(token))
-    if row is None:
+    owner = recognise_each(tx, [token]).get(token)
+    if owner is None:
         raise NotFound("calendar feed")
+    return owner
+
+
+def recognise_each(tx: Transaction, tokens: list[str]) -> dict[str, FeedOwner]:
+    """Whom each token belongs to, as ``recognise``; the others are missing. One query for all."""
+    by_sha256 = {fingerprint(token): token for token in tokens if token.isascii()}
+    if len(by_sha256) == 1:
+        found = tx.all(_recognise, token_sha256=next(iter(by_sha256)))
+    else:
+        found = tx.all(_recognise_each, tokens_sha256=[*by_sha256])
+    return {by_sha256[row[0]]: _owner(row) for row in found}
+
+
+def _owner(row: Sequence[Any]) -> FeedOwner:
     (
+        _,
         organisation_id,
         user_id,
         first_name,
@@ -274,8 +287,18 @@ def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime)
 
 @compiled
 def _recognise(token_sha256: Place) -> Select:
+    return _of_active_owners().where(CalendarFeedRow.token_sha256 == token_sha256)
+
+
+@compiled
+def _recognise_each(tokens_sha256: Place) -> Select:
+    return _of_active_owners().where(among(CalendarFeedRow.token_sha256, tokens_sha256))
+
+
+def _of_active_owners() -> Select:
     return (
         CalendarFeedRow.select(
+            CalendarFeedRow.token_sha256,
             CalendarFeedRow.organisation_id,
             CalendarFeedRow.user_id,
             UserRow.first_name,
@@ -298,7 +321,6 @@ def _recognise(token_sha256: Place) -> Select:
         )
         .join(OrganisationRow, on=(OrganisationRow.id == CalendarFeedRow.organisation_id))
         .where(
-            CalendarFeedRow.token_sha256 == token_sha256,
             CalendarFeedRow.revoked_at.is_null(),
             UserRow.status == "active",
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import peewee
 import psycopg
@@ -21,6 +22,7 @@ from psycopg.types.string import TextLoader
 from storage.compiled import Compiled, Engine, milliseconds
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
+from storage.gathering import Gathering
 from storage.secrets import Secrets
 
 P = ParamSpec("P")
@@ -104,6 +106,9 @@ class PostgresqlDatabase(Database):
         super().__init__(secrets)
         self._parameters = _CONNECTING | conninfo_to_dict(url)
         self._local = threading.local()
+        self._gatherings: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, dict[object, Gathering[str, Any]]
+        ] = WeakKeyDictionary()
         self._connections: list[psycopg.Connection[Any]] = []
         # How many connections were lost.
         self._losses = 0
@@ -115,6 +120,20 @@ class PostgresqlDatabase(Database):
         loop = asyncio.get_running_loop()
         work = partial(self.read_now, use_case, *args, **kwargs)
         return await loop.run_in_executor(self._executor, work)
+
+    async def read_each(
+        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
+    ) -> T | None:
+        # What waits for its turn belongs to one event loop; tests have several.
+        of_loop = self._gatherings.setdefault(asyncio.get_running_loop(), {})
+        gathering = of_loop.get(use_case)
+        if gathering is None:
+
+            async def ask(keys: list[str]) -> Mapping[str, T]:
+                return await self.read(use_case, keys)
+
+            gathering = of_loop[use_case] = Gathering(ask)
+        return await gathering.get(key)
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import datetime
@@ -115,6 +115,11 @@ class SqliteDatabase(Database):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         return self.read_now(use_case, *args, **kwargs)
+
+    async def read_each(
+        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
+    ) -> T | None:
+        return self.read_now(use_case, [key]).get(key)
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs

@@ -23,7 +23,7 @@ from api.preconditions import (
 )
 from storage import feeds
 from storage.database import Transaction
-from storage.errors import FieldError, InvalidInput
+from storage.errors import FieldError, InvalidInput, NotFound
 from storage.feeds import FeedOwner
 from storage.values import FeedScope
 
@@ -174,7 +174,9 @@ class FeedEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
-        owner = await self._edge.database.read(feeds.recognise, token)
+        owner = await self._edge.database.read_each(feeds.recognise_each, token)
+        if owner is None:
+            raise NotFound("calendar feed")
         asked = _asked(scope, token, owner, self._edge.clock())
         fingerprint, contents = await self._found(asked)
         await _send(scope["method"], asked, fingerprint, contents, send)

@@ -174,7 +174,7 @@ def test_other_methods_are_405(world: World, method: str) -> None:
     answer = world.client.request(method, world.path(world.ada))
 
     assert answer.status_code == 405
-    assert answer.headers["Allow"] == "GET, HEAD"
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 # What changes a feed: the scopes in which it is seen, and what is done.

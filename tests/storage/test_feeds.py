@@ -220,3 +220,20 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
         "calendar_feed.token_regenerated",
     }
     assert feed.token not in repr(entries)
+
+
+def test_many_tokens_are_recognised_by_one_query(database: Database) -> None:
+    acme, other = an_organisation(database), an_organisation(database, name="Other")
+    ada = a_person(database, acme)
+    tokens = [
+        database.write_now(feeds.personal_token, by=by, now=NOW)
+        for by in (acme.caller, caller_for(acme, ada), other.caller)
+    ]
+    revoked = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
+    database.write_now(feeds.revoke, revoked.id, by=acme.caller, now=NOW)
+
+    found = database.read_now(feeds.recognise_each, [*tokens, revoked.token, "unknown", "\u00e9"])
+
+    assert found == {token: database.read_now(feeds.recognise, token) for token in tokens}
+    assert database.read_now(feeds.recognise_each, ["unknown"]) == {}
+    assert database.read_now(feeds.recognise_each, ["\u00e9"]) == {}
