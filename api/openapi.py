@@ -25,6 +25,7 @@ from storage.values import ROLES, Role
 Json = dict[str, Any]
 
 _REF: Final = "#/components/schemas/{model}"
+_GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
 _IDS: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -209,8 +210,19 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]
     schemas, definitions = TypeAdapter.json_schemas(
         wanted, ref_template=_REF, schema_generator=_Schemas
     )
-    components: Json = definitions["$defs"]
-    return schemas, components
+    return _renamed(dict(schemas)), {
+        name: {**schema, "title": name} for name, schema in _renamed(definitions["$defs"]).items()
+    }
+
+
+def _renamed(schemas: Json) -> Json:
+    """`Listing_UserRecord_` as `UserRecordListing`: generators name classes by it."""
+    found = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
+    names = [
+        _GENERIC.sub(rb"\2\1", name.encode()).decode() if isinstance(name, str) else name
+        for name in schemas
+    ]
+    return dict(zip(names, found, strict=True))
 
 
 def _info(base_url: str) -> Json:

@@ -235,6 +235,15 @@ def test_every_reference_leads_somewhere(document: Document) -> None:
         assert found
 
 
+def test_every_model_has_a_name_of_its_own(document: Document) -> None:
+    schemas = document["components"]["schemas"]
+
+    assert [name for name, schema in schemas.items() if schema["title"] != name] == []
+    assert "UserRecord" in schemas
+    assert "LeaveRequestRecordListing" in schemas
+    assert [name for name in schemas if "_" in name] == []
+
+
 def test_every_schema_is_a_json_schema(document: Document) -> None:
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema({**schema, "components": document["components"]})
