@@ -141,7 +141,8 @@ class Endpoint:
             answer = await self._written(served, scope, receive)
         else:
             database = self._edge.database
-            read = database.read_long if operation.is_long else database.read
+            is_long = operation.takes_long(scope["query_string"])
+            read = database.read_long if is_long else database.read
             answer = await read(self._read, served, scope)
         if served.is_conditional_read:
             return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))

@@ -124,6 +124,8 @@ class Operation:
     stores_nothing: bool = False
     # A read whose answer changes only when something is committed, and never because time passes.
     is_timeless: bool = False
+    # Parameters, as they begin in a query string, with which it may take as long.
+    long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None
     hold: Callable[[Transaction, Call], object] = hold_organisation
     # The answer holds a secret: nothing on the way may keep it.
@@ -190,6 +192,10 @@ class Operation:
     def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
         """The operation that reads the very thing that this path names, if there is one."""
         return next((one for one in others if one.is_single and one.path == self.path), None)
+
+    def takes_long(self, query_string: bytes) -> bool:
+        """Whether this read belongs on a thread."""
+        return self.is_long or any(one in query_string for one in self.long_parameters)
 
     def admit(self, caller: Caller) -> None:
         """Raises InsufficientScope or InsufficientRole."""

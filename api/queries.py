@@ -10,11 +10,23 @@ from api.fields import Day, Paged, Query, Uuid, Word
 from storage import holiday_sets
 from storage.values import DeliveryEvent, DeliveryStatus, LeaveStatus, Role, UserStatus
 
+Flag = Literal["true", "false"]
+
+
+def is_true(flag: Flag | None) -> bool | None:
+    """What a flag says; None where it was not sent."""
+    return None if flag is None else flag == "true"
+
 
 class ListOfUsers(Paged):
     status: Annotated[UserStatus | None, Field(description="Only users of this status.")] = None
     department_id: Uuid | None = None
     role: Role | None = None
+    manager_id: Annotated[Uuid | None, Field(description="Whom they report to.")] = None
+    email: Annotated[
+        Word | None, Field(description="The whole address, compared without case.")
+    ] = None
+    sort: Literal["created_at", "-created_at"] = "created_at"
 
     @property
     def is_paged(self) -> bool:
@@ -69,6 +81,31 @@ class OfOneDay(Query):
 class ListOfDeliveries(Paged):
     status: DeliveryStatus | None = None
     event: Annotated[DeliveryEvent | None, Field(description="Only this event type.")] = None
+
+
+class ListOfDepartments(Paged):
+    manager_id: Annotated[Uuid | None, Field(description="Departments that they manage.")] = None
+
+
+class ListOfLeaveTypes(Paged):
+    is_archived: Annotated[
+        Flag | None, Field(description="`false` for those that can be asked for.")
+    ] = None
+
+
+class ListOfWebhooks(Paged):
+    is_active: Annotated[
+        Flag | None, Field(description="`true` for those that events are sent to.")
+    ] = None
+
+
+class ListOfApiKeys(Paged):
+    user_id: Annotated[
+        Uuid | None, Field(description="Somebody else's only for admins and owners.")
+    ] = None
+    is_revoked: Annotated[
+        Flag | None, Field(description="`false` for those that nobody has revoked.")
+    ] = None
 
 
 class ListOfAuditEntries(Paged):

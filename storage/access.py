@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from peewee import Select, Update
 
-from storage import audit, fields, people, rows
+from storage import audit, fields, people, rows, rules
 from storage.compiled import Engine, Place, committed_state, compiled, milliseconds
 from storage.database import Transaction
 from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
@@ -152,18 +152,32 @@ def touch(tx: Transaction, organisation_id: str, key_id: str, *, now: datetime) 
     tx.change(_touch, organisation_id=organisation_id, key_id=key_id, minute=_minute(now))
 
 
-def page(tx: Transaction, page: PageOf, *, by: Caller, own_only: bool = False) -> Page[ApiKey]:
-    """The caller's keys, or everybody's for admins unless ``own_only``.
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    own_only: bool = False,
+    user_id: str | None = None,
+    is_revoked: bool | None = None,
+) -> Page[ApiKey]:
+    """The caller's keys, or for admins everybody's or one person's, unless ``own_only``.
 
-    Newest first; revoked and expired ones are among them.
+    Newest first; revoked and expired ones are among them. Raises InsufficientRole when somebody
+    else asks for another's, NotFound for a ``user_id`` that is nobody's, UnusableCursor.
     """
-    user_id = None if by.is_admin and not own_only else by.user_id
-    bound_to = ("api_keys", by.organisation_id, user_id)
+    if user_id not in (None, by.user_id):
+        rules.check_role(by.role, "admin")
+        people.get(tx, str(user_id), by=by)
+    if own_only or not by.is_admin:
+        user_id = by.user_id
+    bound_to = ("api_keys", by.organisation_id, user_id, is_revoked)
     after = position(tx, page, *bound_to)
     found = tx.all(
         _page,
         organisation_id=by.organisation_id,
         user_id=user_id,
+        is_revoked=is_revoked,
         after_id=after and after[0],
         limit=page.limit + 1,
     )
@@ -322,9 +336,15 @@ def _touch(organisation_id: Place, key_id: Place, minute: Place) -> Update:
 
 @compiled
 def _page(
-    organisation_id: Place, user_id: Place | None, after_id: Place | None, limit: Place
+    organisation_id: Place,
+    user_id: Place | None,
+    is_revoked: bool | None,
+    after_id: Place | None,
+    limit: Place,
 ) -> Select:
     query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
+    if is_revoked is not None:
+        query = query.where(ApiKeyRow.revoked_at.is_null(not is_revoked))
     if user_id is not None:
         query = query.where(ApiKeyRow.user_id == user_id)
     if after_id is not None:

@@ -115,13 +115,21 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     _record(tx, "department.deleted", department, None, by=by, now=now)
 
 
-def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[Department]:
-    """One page of the departments, oldest first. Raises UnusableCursor."""
-    bound_to = ("departments", by.organisation_id)
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, manager_id: str | None = None
+) -> Page[Department]:
+    """One page of the departments, oldest first.
+
+    Raises NotFound for a manager who is nobody, UnusableCursor.
+    """
+    if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
+        raise NotFound("user")
+    bound_to = ("departments", by.organisation_id, manager_id)
     after = position(tx, page, *bound_to)
     found = tx.all(
         _departments,
         organisation_id=by.organisation_id,
+        manager_id=manager_id,
         after_id=after and after[0],
         limit=page.limit + 1,
     )
@@ -161,10 +169,14 @@ def _department(organisation_id: Place, department_id: Place, is_held: bool, eng
 
 
 @compiled
-def _departments(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+def _departments(
+    organisation_id: Place, manager_id: Place | None, after_id: Place | None, limit: Place
+) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id
     )
+    if manager_id is not None:
+        query = query.where(DepartmentRow.manager_id == manager_id)
     if after_id is not None:
         query = query.where(DepartmentRow.id > after_id)
     return query.order_by(DepartmentRow.id).limit(limit)

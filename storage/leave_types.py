@@ -209,13 +209,16 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
     return _save(tx, leave_type, archived, "leave_type.archived", by=by, now=now)
 
 
-def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[LeaveType]:
-    """One page of the types, archived ones included, oldest first. Raises UnusableCursor."""
-    bound_to = ("leave_types", by.organisation_id)
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, is_archived: bool | None = None
+) -> Page[LeaveType]:
+    """One page of the types, archived ones or not or both, oldest first. Raises UnusableCursor."""
+    bound_to = ("leave_types", by.organisation_id, is_archived)
     after = position(tx, page, *bound_to)
     found = tx.all(
         _leave_types,
         organisation_id=by.organisation_id,
+        is_archived=is_archived,
         after_id=after and after[0],
         limit=page.limit + 1,
     )
@@ -293,10 +296,14 @@ def _leave_type(organisation_id: Place, leave_type_id: Place, is_held: bool, eng
 
 
 @compiled
-def _leave_types(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+def _leave_types(
+    organisation_id: Place, is_archived: bool | None, after_id: Place | None, limit: Place
+) -> Select:
     query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id
     )
+    if is_archived is not None:
+        query = query.where(LeaveTypeRow.is_archived == is_archived)
     if after_id is not None:
         query = query.where(LeaveTypeRow.id > after_id)
     return query.order_by(LeaveTypeRow.id).limit(limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from storage import days, fields, holiday_calendar, locks, people_rows, rows, rules
 from storage.amounts import check_half_days
@@ -21,6 +21,8 @@ from storage.pages import Page, PageOf, page_of, position
 from storage.values import ROLES, Caller, Role, User, UserStatus
 
 # The most that the unpaged list holds.
+Sort = Literal["created_at", "-created_at"]
+# The most people that anybody is given at once.
 LONGEST_LIST: Final = 10_000
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
@@ -187,25 +189,9 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
     return user
 
 
-def list_all(
-    tx: Transaction,
-    *,
-    by: Caller,
-    status: UserStatus | None = None,
-    department_id: str | None = None,
-    role: Role | None = None,
-) -> list[User]:
-    """Everybody who passes the filters, oldest record first, at most 10,000. Raises NotFound."""
-    _check_filter(tx, department_id, by=by)
-    found = tx.all(
-        people_rows.users,
-        organisation_id=by.organisation_id,
-        status=status,
-        department_id=department_id,
-        role=role,
-        limit=LONGEST_LIST,
-    )
-    return [rows.user(row) for row in found]
+def list_all(tx: Transaction, /, *, by: Caller, **filters: Any) -> list[User]:
+    """What ``page`` gives with the same filters, at most 10,000 people."""
+    return page(tx, PageOf(LONGEST_LIST), by=by, **filters).items
 
 
 def page(
@@ -216,20 +202,34 @@ def page(
     status: UserStatus | None = None,
     department_id: str | None = None,
     role: Role | None = None,
+    manager_id: str | None = None,
+    email: str | None = None,
+    sort: Sort = "created_at",
 ) -> Page[User]:
-    """One page of what ``list_all`` lists. Raises NotFound or UnusableCursor."""
+    """One page of everybody who passes the filters, by the time at which they were added.
+
+    Raises NotFound for a department or manager that is nobody's, UnusableCursor.
+    """
     _check_filter(tx, department_id, by=by)
-    bound_to = ("users", by.organisation_id, status, department_id, role)
+    if manager_id is not None:
+        get(tx, manager_id, by=by)
+    filters: dict[str, Any] = {
+        "status": status,
+        "department_id": department_id,
+        "role": role,
+        "manager_id": manager_id,
+        "email_key": None if email is None else email.casefold(),
+    }
+    bound_to = ("users", by.organisation_id, *filters.values(), sort)
     after = position(tx, page, *bound_to)
     found = tx.all(
         people_rows.users,
         organisation_id=by.organisation_id,
-        status=status,
-        department_id=department_id,
-        role=role,
+        descends=sort == "-created_at",
         after_at=after and after[0],
         after_id=after and after[1],
         limit=page.limit + 1,
+        **filters,
     )
     # created_at stands third from the end of a user's columns.
     return page_of(tx, page, found, rows.user, lambda row: [row[-3], row[0]], *bound_to)

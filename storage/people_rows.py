@@ -240,6 +240,9 @@ def users(
     status: Place | None,
     department_id: Place | None,
     role: Place | None,
+    manager_id: Place | None,
+    email_key: Place | None,
+    descends: bool,
     after_at: Place | None,
     after_id: Place | None,
     limit: Place,
@@ -249,12 +252,16 @@ def users(
         (UserRow.status, status),
         (UserRow.department_id, department_id),
         (UserRow.role, role),
+        (UserRow.manager_id, manager_id),
+        (UserRow.email_key, email_key),
     ):
         if place is not None:
             query = query.where(column == place)
+    order = (UserRow.created_at, UserRow.id)
     if after_at is not None:
-        query = query.where(Tuple(UserRow.created_at, UserRow.id) > Tuple(after_at, after_id))
-    return query.order_by(UserRow.created_at, UserRow.id).limit(limit)
+        after = Tuple(after_at, after_id)
+        query = query.where(Tuple(*order) < after if descends else Tuple(*order) > after)
+    return query.order_by(*(one.desc() for one in order) if descends else order).limit(limit)
 
 
 @compiled

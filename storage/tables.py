@@ -181,8 +181,10 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
             (("organisation_id", "user_id", "created_at", "id"), False),
             (("organisation_id", "user_id", "end_date"), False),
             (("organisation_id", "status", "created_at", "id"), False),
+            (("organisation_id", "leave_type_id", "created_at", "id"), False),
             (("organisation_id", "start_date", "id"), False),
-            (("organisation_id", "end_date"), False),
+            # Both ends: which leave meets a span of days is told without a look at the rows.
+            (("organisation_id", "end_date", "start_date"), False),
         )
         constraints = [
             references("users", "user_id"),
@@ -266,7 +268,7 @@ class ApiKeyRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "api_keys"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = ((("organisation_id", "user_id"), False),)
+        indexes = ((("organisation_id", "user_id", "id"), False),)
         constraints = [references("users", "user_id")]
 
 

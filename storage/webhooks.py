@@ -79,14 +79,20 @@ def create(
     return get(tx, webhook_id, by=by), secret
 
 
-def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[Webhook]:
-    """The organisation's endpoints, newest first. Raises InsufficientRole."""
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, is_active: bool | None = None
+) -> Page[Webhook]:
+    """The organisation's endpoints, active or not or both, newest first.
+
+    Raises InsufficientRole or UnusableCursor.
+    """
     rules.check_role(by.role, "admin")
-    bound_to = ("webhooks", by.organisation_id)
+    bound_to = ("webhooks", by.organisation_id, is_active)
     after = position(tx, page, *bound_to)
     found = tx.all(
         _page,
         organisation_id=by.organisation_id,
+        is_active=is_active,
         after_id=after and after[0],
         limit=page.limit + 1,
     )
@@ -302,8 +308,12 @@ def _one(organisation_id: Place, webhook_id: Place, is_held: bool, engine: str) 
 
 
 @compiled
-def _page(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+def _page(
+    organisation_id: Place, is_active: bool | None, after_id: Place | None, limit: Place
+) -> Select:
     query = WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)
+    if is_active is not None:
+        query = query.where(WebhookRow.is_active == is_active)
     if after_id is not None:
         query = query.where(WebhookRow.id < after_id)
     # Ids are made in order of time.

@@ -6,15 +6,18 @@ from typing import Any
 
 from api.answers import ApiKeyWithSecretRecord, Listing, listing
 from api.bodies import NewApiKey
-from api.fields import Paged
 from api.operations import Answer, Call, Operation, created
+from api.queries import ListOfApiKeys, is_true
 from storage import access, errors, records
 from storage.database import Transaction
 from storage.records import ApiKeyRecord
 
 
 def page(tx: Transaction, call: Call) -> Any:
-    return listing(access.page(tx, call.query.page, by=call.caller), records.api_key)
+    query: ListOfApiKeys = call.query
+    revoked = is_true(query.is_revoked)
+    found = access.page(tx, query.page, by=call.caller, user_id=query.user_id, is_revoked=revoked)
+    return listing(found, records.api_key)
 
 
 def create(tx: Transaction, call: Call) -> Answer:
@@ -51,9 +54,9 @@ OPERATIONS = (
         handler=page,
         tag="API keys",
         scope="keys:read",
-        query=Paged,
+        query=ListOfApiKeys,
         result=Listing[ApiKeyRecord],
-        refusals=(errors.UnusableCursor,),
+        refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
     ),
     Operation(
         method="POST",

@@ -6,15 +6,16 @@ from typing import Any
 
 from api.answers import Listing, listing
 from api.bodies import DepartmentChanges, NewDepartment
-from api.fields import Paged
 from api.operations import Answer, Call, Operation, created
+from api.queries import ListOfDepartments
 from storage import departments, errors, records
 from storage.database import Transaction
 from storage.records import DepartmentRecord
 
 
 def page(tx: Transaction, call: Call) -> Any:
-    found = departments.page(tx, call.query.page, by=call.caller)
+    query: ListOfDepartments = call.query
+    found = departments.page(tx, query.page, by=call.caller, manager_id=query.manager_id)
     return listing(found, records.department)
 
 
@@ -48,9 +49,9 @@ OPERATIONS = (
         tag="Departments",
         scope="departments:read",
         is_timeless=True,
-        query=Paged,
+        query=ListOfDepartments,
         result=Listing[DepartmentRecord],
-        refusals=(errors.UnusableCursor,),
+        refusals=(errors.UnusableCursor, errors.NotFound),
     ),
     Operation(
         method="POST",

@@ -6,15 +6,17 @@ from typing import Any
 
 from api.answers import Listing, listing
 from api.bodies import LeaveTypeChanges, NewLeaveType
-from api.fields import Paged
 from api.operations import Answer, Call, Operation, created
+from api.queries import ListOfLeaveTypes, is_true
 from storage import errors, leave_types, records
 from storage.database import Transaction
 from storage.records import LeaveTypeRecord
 
 
 def page(tx: Transaction, call: Call) -> Any:
-    found = leave_types.page(tx, call.query.page, by=call.caller)
+    query: ListOfLeaveTypes = call.query
+    archived = is_true(query.is_archived)
+    found = leave_types.page(tx, query.page, by=call.caller, is_archived=archived)
     return listing(found, records.leave_type)
 
 
@@ -43,12 +45,12 @@ OPERATIONS = (
         method="GET",
         path="/leave-types",
         summary="List leave types",
-        description="Archived ones too.",
+        description="Archived ones too, unless `is_archived` says otherwise.",
         handler=page,
         tag="Leave types",
         scope="organisation:read",
         is_timeless=True,
-        query=Paged,
+        query=ListOfLeaveTypes,
         result=Listing[LeaveTypeRecord],
         refusals=(errors.UnusableCursor,),
     ),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from api.answers import PagedUserListing, UserListing, listing
 from api.bodies import NewUser, UserChanges
+from api.fields import MAX_PAGE
 from api.operations import Answer, Call, Operation, created, hold_organisation
 from api.queries import ListOfUsers
 from storage import errors, people, records, reference
 from storage.database import Transaction
 from storage.errors import FieldError, InvalidInput
+from storage.pages import PageOf
 from storage.records import UserRecord
 from storage.values import User
 
@@ -31,11 +34,16 @@ def list_all(tx: Transaction, call: Call) -> Any:
         "status": query.status,
         "department_id": query.department_id,
         "role": query.role,
+        "manager_id": query.manager_id,
+        "email": query.email,
+        "sort": query.sort,
     }
+    page = query.page if query.is_paged else PageOf(people.LONGEST_LIST)
+    found = people.page(tx, page, by=call.caller, **filters)
     if query.is_paged:
-        return listing(people.page(tx, query.page, by=call.caller, **filters), show)
-    users = [show(user) for user in people.list_all(tx, by=call.caller, **filters)]
-    return {"users": users} if variant == "2" else users
+        return listing(found, show)
+    users = [show(user) for user in found.items]
+    return Answer({"users": users} if variant == "2" else users, _link(call, found.next_cursor))
 
 
 def create(tx: Transaction, call: Call) -> Answer:
@@ -78,6 +86,15 @@ def _shown(tx: Transaction, call: Call) -> Callable[[User], UserRecord]:
     return lambda user: records.user(user, organisation.working_days)
 
 
+def _link(call: Call, next_cursor: str | None) -> list[tuple[bytes, bytes]]:
+    """Where the rest is: an array has no room to say that it is not everybody (RFC 8288)."""
+    if next_cursor is None:
+        return []
+    asked = [(name, value) for name, value in call.query.model_dump().items() if value is not None]
+    query = urlencode({**dict(asked), "limit": MAX_PAGE, "cursor": next_cursor})
+    return [(b"link", f'<{call.base_url}/api/v1/users?{query}>; rel="next"'.encode())]
+
+
 def _variant(call: Call) -> str:
     variant = call.header(b"api-variant") or str(call.caller.variant)
     if variant not in ("1", "2"):
@@ -107,7 +124,8 @@ OPERATIONS = (
         description=(
             "Every user, whatever their status, unless a filter says otherwise. The answer is an "
             "array, or for API keys of variant 2 an object with the short shape. With `limit` or "
-            "`cursor` it is a page in either variant."
+            "`cursor` it is a page in either variant. Without them it holds 10,000 users at most; "
+            'where there are more, the header `Link` with `rel="next"` leads to a page of the rest.'
         ),
         handler=list_all,
         tag="Users",

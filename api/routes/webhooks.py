@@ -7,9 +7,8 @@ from typing import Any
 from api import addresses
 from api.answers import Listing, PingRecord, WebhookWithSecretRecord, listing
 from api.bodies import NewWebhook, WebhookChanges
-from api.fields import Paged
 from api.operations import Answer, Call, Edge, Operation, created
-from api.queries import ListOfDeliveries
+from api.queries import ListOfDeliveries, ListOfWebhooks, is_true
 from storage import deliveries, delivery_log, errors, records, webhooks
 from storage.database import Transaction
 from storage.records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
@@ -23,7 +22,10 @@ async def check_url(call: Call, edge: Edge) -> None:
 
 
 def page(tx: Transaction, call: Call) -> Any:
-    return listing(webhooks.page(tx, call.query.page, by=call.caller), records.webhook)
+    query: ListOfWebhooks = call.query
+    active = is_true(query.is_active)
+    found = webhooks.page(tx, query.page, by=call.caller, is_active=active)
+    return listing(found, records.webhook)
 
 
 def create(tx: Transaction, call: Call) -> Answer:
@@ -99,7 +101,7 @@ OPERATIONS = (
         tag="Webhooks",
         scope="webhooks:read",
         role="admin",
-        query=Paged,
+        query=ListOfWebhooks,
         result=Listing[WebhookRecord],
         refusals=(errors.UnusableCursor,),
     ),

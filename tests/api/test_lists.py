@@ -1,0 +1,147 @@
+"""What lists can be filtered and sorted by, over HTTP."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from storage import access
+from storage.database import Database, Transaction
+from storage.ids import new_id
+from storage.tables import UserRow
+from tests.api.conftest import Client, a_key
+from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation
+
+NEVER = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+def ids(client: Client, key: str, path: str) -> list[str]:
+    found: Any = client.get(f"/api/v1/{path}", key).raise_for_status().json()
+    return [one["id"] for one in (found if isinstance(found, list) else found["data"])]
+
+
+def test_users_are_filtered_by_manager_and_address_and_sorted(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    grace = a_person(database, acme, first_name="Grace", now=NOW + timedelta(minutes=1))
+    ada = a_person(
+        database,
+        acme,
+        email="Ada.L@example.com",
+        manager_id=grace.id,
+        now=NOW + timedelta(minutes=2),
+    )
+
+    assert ids(client, key, f"users?manager_id={grace.id}") == [ada.id]
+    assert ids(client, key, "users?email=aDA.l@EXAMPLE.com") == [ada.id]
+    assert ids(client, key, "users?email=nobody@example.com") == []
+    assert ids(client, key, "users?sort=-created_at") == [ada.id, grace.id, acme.owner.id]
+    first = client.get("/api/v1/users?sort=-created_at&limit=2", key).json()
+    cursor = first["pagination"]["next_cursor"]
+    rest = f"users?sort=-created_at&limit=2&cursor={cursor}"
+    assert ids(client, key, rest) == [acme.owner.id]
+    assert client.get(f"/api/v1/users?limit=2&cursor={cursor}", key).status_code == 400
+    assert client.get(f"/api/v1/users?manager_id={NEVER}", key).status_code == 404
+
+
+def test_a_list_of_users_that_is_cut_says_where_the_rest_is(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    def hire(tx: Transaction) -> None:
+        tx.insert_all(UserRow, [_somebody(acme.id, number) for number in range(10_000)])
+
+    database.write_now(hire)
+
+    cut = client.get("/api/v1/users?sort=-created_at", key)
+    rest = client.get(cut.headers["Link"].partition(">")[0].removeprefix("<"), key).json()
+
+    assert len(cut.json()) == 10_000
+    assert cut.headers["Link"].endswith('rel="next"')
+    assert [one["id"] for one in rest["data"]] == [acme.owner.id]
+    assert rest["pagination"] == {"next_cursor": None, "has_more": False}
+
+
+def test_a_list_of_users_that_is_whole_has_no_link(client: Client, key: str) -> None:
+    assert "Link" not in client.get("/api/v1/users", key).headers
+
+
+def test_departments_are_filtered_by_manager(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    a_department(database, acme)
+    led = a_department(database, acme, name="Led", manager_id=acme.owner.id)
+
+    assert ids(client, key, f"departments?manager_id={acme.owner.id}") == [led.id]
+    assert client.get(f"/api/v1/departments?manager_id={NEVER}", key).status_code == 404
+
+
+def test_leave_types_are_filtered_by_whether_they_are_archived(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    study = a_leave_type(database, acme)
+    client.patch(f"/api/v1/leave-types/{study.id}", key, json={"is_archived": True})
+
+    assert ids(client, key, "leave-types?is_archived=true") == [study.id]
+    assert study.id not in ids(client, key, "leave-types?is_archived=false")
+    assert client.get("/api/v1/leave-types?is_archived=1", key).status_code == 422
+
+
+def test_webhooks_are_filtered_by_whether_they_are_active(client: Client, key: str) -> None:
+    made = [
+        client.post(
+            "/api/v1/webhooks", key, json={"url": "https://203.0.114.9/hook", "events": ["*"]}
+        ).json()["id"]
+        for _ in range(2)
+    ]
+    client.patch(f"/api/v1/webhooks/{made[0]}", key, json={"is_active": False})
+
+    assert ids(client, key, "webhooks?is_active=true") == [made[1]]
+    assert ids(client, key, "webhooks?is_active=false") == [made[0]]
+
+
+def test_api_keys_are_filtered_by_person_and_by_whether_they_still_work(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    ada = a_person(database, acme)
+    adas = a_key(database, acme, ada)
+    (adas_id,) = ids(client, adas, "api-keys")
+    old = client.post(
+        "/api/v1/api-keys", key, json={"name": "old", "scopes": ["leave:read"]}
+    ).json()
+
+    assert ids(client, key, f"api-keys?user_id={ada.id}") == [adas_id]
+    assert ids(client, adas, f"api-keys?user_id={ada.id}") == [adas_id]
+    assert client.get(f"/api/v1/api-keys?user_id={acme.owner.id}", adas).status_code == 403
+    assert client.get(f"/api/v1/api-keys?user_id={NEVER}", key).status_code == 404
+    database.write_now(access.revoke, old["id"], by=acme.caller, now=NOW)
+    assert ids(client, key, "api-keys?is_revoked=true") == [old["id"]]
+    assert len(ids(client, key, "api-keys?is_revoked=false")) == 2
+
+
+def _somebody(organisation_id: str, number: int) -> dict[str, Any]:
+    then = NOW + timedelta(seconds=number + 1)
+    return {
+        "organisation_id": organisation_id,
+        "id": new_id(then),
+        "email": f"p{number}@example.com",
+        "email_key": f"p{number}@example.com",
+        "first_name": "P",
+        "last_name": str(number),
+        "role": "member",
+        "status": "active",
+        "created_at": then,
+        "updated_at": then,
+        "version": 1,
+    }

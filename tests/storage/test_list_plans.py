@@ -1,0 +1,170 @@
+"""Every list is served by an index, whatever is filtered and however it is sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+
+from storage import (
+    access,
+    audit,
+    departments,
+    feeds,
+    holiday_sets,
+    leave_reading,
+    leave_types,
+    people,
+    webhooks,
+)
+from storage.compiled import Compiled
+from storage.database import Database, Transaction
+from storage.pages import PageOf
+from storage.secrets import Secrets
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
+
+DAYS = {"first_day": date(2026, 1, 1), "last_day": date(2026, 1, 31)}
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+def plan(database: Database, use_case: Callable[..., Any], **arguments: Any) -> str:
+    """How the database would run the use case's last list, were its tables large."""
+
+    def explain(tx: Transaction) -> str:
+        listed = _Listening(tx)
+        use_case(listed, PageOf(), **arguments)
+        query, places = listed.heard[-1]
+        statement = query.statement(tx.engine, places)
+        if tx.engine == "postgresql":
+            # A table of a few rows is always read whole otherwise.
+            tx._execute("SET LOCAL enable_seqscan = off", [])
+        explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
+        rows = tx._execute(explain + statement.sql, statement.bound(places)).fetchall()
+        return "\n".join(str(row[-1]) for row in rows)
+
+    return database.write_now(explain)
+
+
+class _Listening:
+    """A transaction that remembers which lists were read."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self.heard: list[tuple[Compiled, dict[str, Any]]] = []
+
+    def all(self, query: Compiled, **places: Any) -> Any:
+        self.heard.append((query, places))
+        return self._tx.all(query, **places)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+
+def is_whole_table(line: str) -> bool:
+    """Whether the line of a plan reads a table from one end to the other, by no index."""
+    return "Seq Scan" in line or (line.startswith("SCAN t") and "INDEX" not in line)
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "start_date", "-start_date"])
+@pytest.mark.parametrize(
+    "names",
+    [(), ("status",), ("user_id",), ("leave_type_id",), ("department_id",), ("status", "user_id")],
+    ids=lambda names: "+".join(names) or "nothing",
+)
+def test_leave_requests_are_found_by_an_index(
+    database: Database, acme: Acme, sort: Any, names: tuple[str, ...]
+) -> None:
+    known = {
+        "status": "pending",
+        "user_id": acme.owner.id,
+        "leave_type_id": type_id(database, acme),
+        "department_id": a_department(database, acme).id,
+    }
+    filters: Any = {name: known[name] for name in names}
+
+    found = plan(database, leave_reading.page, by=acme.caller, sort=sort, **filters)
+
+    assert not any(map(is_whole_table, found.splitlines())), found
+
+
+@pytest.mark.parametrize(
+    ("sort", "filters", "index"),
+    [
+        ("-created_at", {}, "organisation_id_created_at_id"),
+        ("-created_at", {"status": "pending"}, "organisation_id_status_created_at_id"),
+        ("start_date", {}, "organisation_id_start_date_id"),
+        ("start_date", {"status": "pending"}, "organisation_id_status_created_at_id"),
+        ("start_date", {"status": "approved"}, "organisation_id_start_date_id"),
+        ("-created_at", DAYS, "organisation_id_end_date_start_date"),
+    ],
+    ids=str,
+)
+def test_sqlite_takes_the_index_that_leaves_little(
+    sqlite_url: str, sort: Any, filters: Any, index: str
+) -> None:
+    database = Database.open(sqlite_url, Secrets.generate())
+    acme = an_organisation(database)
+    by_type = {"leave_type_id": type_id(database, acme)}
+
+    found = plan(database, leave_reading.page, by=acme.caller, sort=sort, **filters)
+    of_type = plan(database, leave_reading.page, by=acme.caller, **by_type)
+    of_person = plan(
+        database, leave_reading.page, by=acme.caller, sort="start_date", user_id=acme.owner.id
+    )
+    database.close()
+
+    assert index in found
+    assert "organisation_id_leave_type_id_created_at_id" in of_type
+    assert "user_id=?" in of_person
+
+
+def test_what_a_person_may_see_is_found_by_who_that_is(database: Database, acme: Acme) -> None:
+    by = caller_for(acme, a_person(database, acme))
+
+    for use_case in (leave_reading.visible, leave_reading.awaiting):
+        found = plan(database, use_case, by=by, now=NOW)
+        assert not any(map(is_whole_table, found.splitlines())), found
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at"])
+@pytest.mark.parametrize(
+    "name", ["", "status", "role", "department_id", "manager_id", "email"], ids=str
+)
+def test_people_are_found_by_an_index(database: Database, acme: Acme, sort: Any, name: str) -> None:
+    known: dict[str, Any] = {
+        "status": "active",
+        "role": "owner",
+        "department_id": a_department(database, acme).id,
+        "manager_id": acme.owner.id,
+        "email": "ada@example.com",
+    }
+    filters = {name: known[name]} if name else {}
+
+    found = plan(database, people.page, by=acme.caller, sort=sort, **filters)
+
+    assert not any(map(is_whole_table, found.splitlines())), found
+
+
+def test_the_small_lists_are_found_by_an_index(database: Database, acme: Acme) -> None:
+    by, owner = acme.caller, acme.owner.id
+    lists: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+        (departments.page, {}),
+        (departments.page, {"manager_id": owner}),
+        (leave_types.page, {"is_archived": False}),
+        (holiday_sets.page, {}),
+        (webhooks.page, {"is_active": True}),
+        (feeds.page, {}),
+        (access.page, {}),
+        (access.page, {"user_id": owner, "is_revoked": False}),
+        (audit.entries, {}),
+        (audit.entries, {"subject_id": owner}),
+    ]
+    for use_case, filters in lists:
+        found = plan(database, use_case, by=by, **filters)
+        assert not any(map(is_whole_table, found.splitlines())), (use_case, found)
