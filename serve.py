@@ -273,7 +273,7 @@ def demo_banner(database: Database, base_url: str) -> str:
         return f"Hiatus serves your organisations at {base_url}; there is no demo among them."
     lines = [
         f"Hiatus serves the demo organisation {found.organisation_name} at {base_url}",
-        f"  API       {base_url}/api/v1, described in {base_url}/openapi.json",
+        f"  API       {base_url}/api/v1, described at {base_url}/docs",
         f"  API key   {found.api_key} of {found.owner_email}, an owner",
         f"  API key   {found.member_api_key} of {found.member_email}, a member",
         f"  Try       curl -H 'Authorization: Bearer {found.api_key}' "

@@ -149,3 +149,25 @@ class Paged(Query):
     @property
     def page(self) -> PageOf:
         return PageOf(self.limit, self.cursor)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    # Generated clients would send it, and get a page.
+    schema.pop("default", None)
+    schema |= {"type": "integer", "minimum": 1}
+
+
+class PagedOnRequest(Paged):
+    """A list that has pages only where somebody asks for them."""
+
+    limit: Annotated[
+        PageSize,
+        Field(
+            description="Page size; more than 100 gives 100. Without it and `cursor`: everything.",
+            json_schema_extra=_without_default,
+        ),
+    ] = DEFAULT_PAGE
+
+    @property
+    def is_paged(self) -> bool:
+        return not self.model_fields_set.isdisjoint(("limit", "cursor"))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.fields import Day, Paged, Query, Uuid, Word
+from api.fields import Day, Paged, PagedOnRequest, Query, Uuid, Word
 from storage import holiday_sets
 from storage.values import DeliveryEvent, DeliveryStatus, LeaveStatus, Role, UserStatus
 
@@ -18,7 +18,7 @@ def is_true(flag: Flag | None) -> bool | None:
     return None if flag is None else flag == "true"
 
 
-class ListOfUsers(Paged):
+class ListOfUsers(PagedOnRequest):
     status: Annotated[UserStatus | None, Field(description="Only users of this status.")] = None
     department_id: Uuid | None = None
     role: Role | None = None
@@ -27,11 +27,6 @@ class ListOfUsers(Paged):
         Word | None, Field(description="The whole address, compared without case.")
     ] = None
     sort: Literal["created_at", "-created_at"] = "created_at"
-
-    @property
-    def is_paged(self) -> bool:
-        """Whether the caller asked for pages, which this list otherwise does not have."""
-        return not self.model_fields_set.isdisjoint(("limit", "cursor"))
 
 
 class ListOfLeaveRequests(Paged):
@@ -50,15 +45,11 @@ class ListOfLeaveRequests(Paged):
     sort: Literal["start_date", "-start_date", "created_at", "-created_at"] = "-created_at"
 
 
-class ListOfLeave(Paged):
+class ListOfLeave(PagedOnRequest):
     user_id: Uuid | None = None
     status: LeaveStatus | None = None
     start_date: Annotated[Day | None, Field(description="Leave that starts after this day.")] = None
     end_date: Annotated[Day | None, Field(description="Leave that starts before this day.")] = None
-
-    @property
-    def is_paged(self) -> bool:
-        return not self.model_fields_set.isdisjoint(("limit", "cursor"))
 
 
 class HolidaysOfYear(Query):

@@ -235,6 +235,16 @@ def test_every_reference_leads_somewhere(document: Document) -> None:
         assert found
 
 
+def test_a_list_that_has_pages_on_request_has_no_page_size_by_default(document: Document) -> None:
+    def limit(path: str) -> Document:
+        parameters = document["paths"][path]["get"]["parameters"]
+        found: Document = next(one["schema"] for one in parameters if one["name"] == "limit")
+        return found
+
+    assert limit("/api/v1/departments") == {"type": "integer", "minimum": 1, "default": 25}
+    assert limit("/api/v1/users") == limit("/api/v1/leave") == {"type": "integer", "minimum": 1}
+
+
 def test_every_model_has_a_name_of_its_own(document: Document) -> None:
     schemas = document["components"]["schemas"]
 
