@@ -121,7 +121,7 @@ class Notifier:
         return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
 
     async def _requester_notice(self, notice: Notice, sight: Sight) -> Outcome:
-        message = replies.requester_notice(sight.card, notice.event_type)
+        message = replies.requester_notice(sight.card, notice.event_type, sight.news)
         if message is None:
             return Outcome("delivered")
         if sight.recipient.status not in ("pending", "active"):

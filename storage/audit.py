@@ -46,11 +46,33 @@ def record_created(
     now: datetime,
 ) -> None:
     """Write that each of many subjects was made: its id and what it is."""
-    rows = [
-        _row(action, subject_type, subject_id, {}, after, by=by, now=now)
-        for subject_id, after in subjects
-    ]
+    nothing: Mapping[str, Any] = {}
+    made = ((subject_id, nothing, after) for subject_id, after in subjects)
+    record_all(tx, action, subject_type, made, by=by, now=now)
+
+
+def record_all(
+    tx: Transaction,
+    action: str,
+    subject_type: str,
+    changes: Iterable[tuple[str, Mapping[str, Any], Mapping[str, Any]]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write what ``by`` did to each of many subjects: its id, before and after."""
+    rows = [_row(action, subject_type, *change, by=by, now=now) for change in changes]
     tx.insert_all(AuditRow, rows)
+
+
+def changes_at(
+    tx: Transaction, organisation_id: str, action: str, subject_id: str, at: datetime
+) -> dict[str, dict[str, Any]] | None:
+    """What an action changed of a subject at that instant; None when it did not happen then."""
+    row = tx.first(
+        _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
+    )
+    return None if row is None else orjson.loads(row[0])
 
 
 def _row(
@@ -137,6 +159,16 @@ def entries(
         limit=page.limit + 1,
     )
     return page_of(tx, page, rows, _entry, lambda row: [row[2], row[0]], *bound_to)
+
+
+@compiled
+def _changes_at(organisation_id: Place, action: Place, subject_id: Place, at: Place) -> Select:
+    return AuditRow.select(AuditRow.changes).where(
+        AuditRow.organisation_id == organisation_id,
+        AuditRow.subject_id == subject_id,
+        AuditRow.occurred_at == at,
+        AuditRow.action == action,
+    )
 
 
 @compiled

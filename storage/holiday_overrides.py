@@ -11,13 +11,24 @@ from typing import Any, Final, NamedTuple, get_args
 
 from peewee import Delete, Select, fn
 
-from storage import audit, fields, holiday_calendar, holiday_sets, locks, reference, rows, rules
+from storage import (
+    audit,
+    fields,
+    holiday_calendar,
+    holiday_sets,
+    locks,
+    recount,
+    reference,
+    rows,
+    rules,
+)
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
+from storage.effects import Effects
 from storage.errors import AlreadyExists, Conflict, InUse, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
-from storage.reference import Reference
+from storage.reference import Override, Reference
 from storage.tables import HolidayOverrideRow, HolidaySetRow, UserRow
 from storage.values import Caller, HalfDay, HolidayOverride, HolidaySet
 
@@ -66,6 +77,15 @@ def add(
     known = reference.of_organisation(tx, by.organisation_id)
     holiday_set = holiday_sets.get(known, set_id)
     override = _checked(known, holiday_set, new, now)
+    planned = _planned(
+        tx,
+        known,
+        holiday_set,
+        _with(known, holiday_set, override),
+        override.date,
+        now,
+        is_held=True,
+    )
     try:
         tx.insert(
             HolidayOverrideRow,
@@ -76,7 +96,20 @@ def add(
     except DuplicateRow as error:
         raise _taken(new.date) from error
     _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
+    recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
     return override
+
+
+def foresee_add(
+    tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
+) -> Effects:
+    """What ``add`` would do to leave; changes nothing. Raises what ``add`` raises."""
+    rules.check_role(by.role, "admin")
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    override = _checked(known, holiday_set, new, now)
+    after = _with(known, holiday_set, override)
+    return Effects(_planned(tx, known, holiday_set, after, override.date, now, is_held=False).leave)
 
 
 def remove(
@@ -90,14 +123,25 @@ def remove(
     locks.organisation(tx, by.organisation_id)
     known = reference.of_organisation(tx, by.organisation_id)
     holiday_set = holiday_sets.get(known, set_id)
-    places = {"organisation_id": by.organisation_id, "override_id": override_id}
-    row = tx.first(_override, **places, holiday_set_id=holiday_set.id)
-    if row is None:
-        raise NotFound("holiday override")
-    override = _value(row)
-    tx.change(_delete, **places)
+    override = _get(tx, holiday_set, override_id, by=by)
+    after = _without(known, holiday_set, override)
+    planned = _planned(tx, known, holiday_set, after, override.date, now, is_held=True)
+    tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
+    recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
     return override
+
+
+def foresee_remove(
+    tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
+) -> Effects:
+    """What ``remove`` would do to leave; changes nothing. Raises what ``remove`` raises."""
+    rules.check_role(by.role, "admin")
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    override = _get(tx, holiday_set, override_id, by=by)
+    after = _without(known, holiday_set, override)
+    return Effects(_planned(tx, known, holiday_set, after, override.date, now, is_held=False).leave)
 
 
 def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
@@ -149,6 +193,14 @@ def remove_set(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Ho
     return holiday_set
 
 
+def foresee_remove_set(tx: Transaction, set_id: str, *, by: Caller) -> Effects:
+    """As ``remove_set``, which touches nobody: raises what it raises, and changes nothing."""
+    rules.check_role(by.role, "admin")
+    known = reference.of_organisation(tx, by.organisation_id)
+    check_unused(tx, known, holiday_sets.get(known, set_id))
+    return Effects()
+
+
 def check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> None:
     """Raises HolidaySetInUse."""
     code = holiday_set.country_code
@@ -158,6 +210,71 @@ def check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> 
     if row is not None and row[0]:
         people = "1 person goes" if row[0] == 1 else f"{row[0]} people go"
         raise HolidaySetInUse(f"{people} by the public holidays of {code}; change that first.")
+
+
+def _get(
+    tx: Transaction, holiday_set: HolidaySet, override_id: str, *, by: Caller
+) -> HolidayOverride:
+    row = tx.first(
+        _override,
+        organisation_id=by.organisation_id,
+        holiday_set_id=holiday_set.id,
+        override_id=override_id,
+    )
+    if row is None:
+        raise NotFound("holiday override")
+    return _value(row)
+
+
+def _with(known: Reference, holiday_set: HolidaySet, override: HolidayOverride) -> Reference:
+    """The reference data as it is once the override is made."""
+    code = holiday_set.country_code
+    added = Override(
+        override.date.isoformat(),
+        override.name,
+        override.is_holiday,
+        override.half,
+        override.id,
+    )
+    return _overridden(known, code, [*known.overrides.get(code, []), added])
+
+
+def _without(known: Reference, holiday_set: HolidaySet, override: HolidayOverride) -> Reference:
+    code = holiday_set.country_code
+    left = [other for other in known.overrides.get(code, []) if other.id != override.id]
+    return _overridden(known, code, left)
+
+
+def _overridden(known: Reference, code: str, overrides: list[Override]) -> Reference:
+    return known._replace(overrides={**known.overrides, code: overrides})
+
+
+def _planned(
+    tx: Transaction,
+    before: Reference,
+    holiday_set: HolidaySet,
+    after: Reference,
+    day: date,
+    now: datetime,
+    *,
+    is_held: bool,
+) -> recount.Planned:
+    """Whose leave on that date counts something else, and why."""
+    organisation, code = after.organisation, holiday_set.country_code
+    gone_by = recount.GoneBy(own_country=code, default_country=code == organisation.country_code)
+    users = recount.people(tx, organisation.id, gone_by, is_held=is_held)
+    leave = recount.plan(tx, after, users, now=now, first_day=day, last_day=day)
+    return recount.Planned(tuple(leave), _cause(before, after, code, day))
+
+
+def _cause(before: Reference, after: Reference, code: str, day: date) -> recount.Cause:
+    was = holiday_sets.holidays_between(before, code, day, day).get(day)
+    now_is = holiday_sets.holidays_between(after, code, day, day).get(day)
+    kind: recount.CauseCode = "public_holiday_changed"
+    if was is None or now_is is None:
+        kind = "public_holiday_added" if was is None else "public_holiday_removed"
+    holiday = now_is or was
+    return recount.Cause(kind, day, None if holiday is None else holiday.name)
 
 
 def _checked(

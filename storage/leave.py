@@ -80,7 +80,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    subject = _subject(tx, by.organisation_id, by.user_id, now)
+    subject = _subject(tx, by.organisation_id, by.user_id, now, is_counting=True)
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
     found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
@@ -143,7 +143,7 @@ def edit(
     if unknown:
         raise InvalidInput.of(min(unknown), "unknown_field", "This cannot be changed.")
     before = _own_or_managed(tx, request_id, by=by, now=now)
-    subject = _subject(tx, by.organisation_id, before.user_id, now)
+    subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=True)
     before = _held(tx, before, by)
     rules.check_transition("edit", before.status)
     draft = Draft(**{name: getattr(before, name) for name in Draft._fields} | dict(changes))
@@ -315,9 +315,19 @@ def _deciders(tx: Transaction, subject: _Subject) -> list[User]:
     return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
 
 
-def _subject(tx: Transaction, organisation_id: str, user_id: str, now: datetime) -> _Subject:
-    # The row is held: two requests of one person can neither overlap nor overdraw.
-    row = tx.first(_person, organisation_id=organisation_id, user_id=user_id)
+def _subject(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    now: datetime,
+    *,
+    is_counting: bool = False,
+) -> _Subject:
+    # The row is held: two requests of one person can neither overlap nor overdraw, and none
+    # changes while his leave is counted anew.
+    row = tx.first(
+        _person, organisation_id=organisation_id, user_id=user_id, is_counting=is_counting
+    )
     if row is None:
         raise NotFound("user")
     *columns, has_admin, version = row
@@ -354,8 +364,8 @@ def _check_transition(
 
 
 @compiled
-def _person(organisation_id: Place, user_id: Place, engine: str) -> Select:
-    admin = UserRow.alias()
+def _person(organisation_id: Place, user_id: Place, is_counting: bool, engine: str) -> Select:
+    admin, organisation = UserRow.alias(), OrganisationRow.alias("organisation")
     has_admin = fn.EXISTS(
         admin.select(admin.id).where(
             admin.organisation_id == organisation_id,
@@ -365,8 +375,12 @@ def _person(organisation_id: Place, user_id: Place, engine: str) -> Select:
         )
     )
     query = (
-        UserRow.select(*rows.USER, has_admin, OrganisationRow.reference_version)
-        .join(OrganisationRow, on=OrganisationRow.id == UserRow.organisation_id)
+        UserRow.select(*rows.USER, has_admin, organisation.reference_version)
+        .join(organisation, on=organisation.id == UserRow.organisation_id)
         .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
     )
-    return locks.held(query, engine, 'FOR NO KEY UPDATE OF "t1"')
+    # PostgreSQL reads what it locks again once it has waited for it: whoever counts days waits for
+    # a change of what a day counts, and then goes by the version that it left behind. The
+    # organisation first, as everybody does who holds both.
+    counting = 'FOR SHARE OF "organisation" ' if is_counting else ""
+    return locks.held(query, engine, counting + 'FOR NO KEY UPDATE OF "t1"')

@@ -5,14 +5,14 @@ Who may write what, and what follows from it, is decided elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Final
 
-from peewee import Select
+from peewee import Select, Update
 
 from storage import audit, feed_changes, locks, records, rows
-from storage.compiled import Place, compiled
+from storage.compiled import Place, compiled, milliseconds, rows_of
 from storage.database import Transaction
 from storage.tables import LeaveRequestRow
 from storage.values import Caller, LeaveRequest
@@ -59,6 +59,54 @@ def save(
     if moved:
         _record(tx, action, _audited(before), after, by=by, now=now, why=why)
     return bool(moved)
+
+
+def save_all(
+    tx: Transaction,
+    action: str,
+    changes: Sequence[tuple[LeaveRequest, LeaveRequest]],
+    *,
+    by: Caller,
+    now: datetime,
+    why: Mapping[str, Any],
+) -> None:
+    """Write and audit many requests, each before and after, in a handful of statements.
+
+    Their owners are held, so that all are as before. ``why`` goes into every audit entry.
+    """
+    given = [
+        {
+            "id": before.id,
+            "version_before": before.version,
+            "status": after.status,
+            "end_date": after.end_date,
+            "end_half_day": after.end_half_day,
+            "total_half_days": after.total_half_days,
+            "counted_halves": after.counted_halves,
+            "cancelled_at": None
+            if after.cancelled_at is None
+            else milliseconds(after.cancelled_at),
+            "updated_at": milliseconds(after.updated_at),
+            "version": after.version,
+        }
+        for before, after in changes
+    ]
+    moved = tx.change(_save_all, organisation_id=by.organisation_id, given=rows.json_text(given))
+    if moved != len(changes):
+        raise RuntimeError("A leave request changed although its owner was held.")
+    audited = [
+        (
+            after.id,
+            {**_audited(before), "counted_halves": before.counted_halves},
+            {**_audited(after), "counted_halves": after.counted_halves, **why},
+        )
+        for before, after in changes
+    ]
+    audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
+    # One of each counter that anybody's calendars look at; there are 16 (feed_changes.py).
+    owners = {after.user_id[-1]: after.user_id for _, after in changes}
+    for _, user_id in sorted(owners.items()):
+        feed_changes.count(tx, by.organisation_id, user_id)
 
 
 def open_of(tx: Transaction, organisation_id: str, user_id: str, today: date) -> list[LeaveRequest]:
@@ -112,6 +160,36 @@ def _request(organisation_id: Place, request_id: Place, is_held: bool, engine: s
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )
     return locks.held(query, engine) if is_held else query
+
+
+# What `save_all` writes, with PostgreSQL's types.
+_WRITTEN: Final = {
+    "status": "text",
+    "end_date": "date",
+    "end_half_day": "text",
+    "total_half_days": "integer",
+    "counted_halves": "text",
+    "cancelled_at": "bigint",
+    "updated_at": "bigint",
+    "version": "integer",
+}
+
+
+@compiled
+def _save_all(organisation_id: Place, given: Place) -> Update:
+    found = {"id": "uuid", "version_before": "integer"}
+    new = rows_of(given, "new", found | _WRITTEN)
+    return (
+        LeaveRequestRow.update(
+            {getattr(LeaveRequestRow, name): new.column(name) for name in _WRITTEN}
+        )
+        .from_(new)
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.id == new.column("id"),
+            LeaveRequestRow.version == new.column("version_before"),
+        )
+    )
 
 
 @compiled

@@ -12,15 +12,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 from peewee import Delete, Expression, Select, Tuple, Update, fn
 
-from storage import approval_cards, outbox, people_rows, posted, reference, rows
+from storage import approval_cards, outbox, people_rows, posted, recount, reference, rows
 from storage.approval_cards import ApprovalCard
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.ids import new_id
 from storage.outbox import NoticeKind
 from storage.posted import Posted
+from storage.recount import News
 from storage.tables import LeaveRequestRow, NoticeRow, WebhookRow
-from storage.values import EventType, User, Webhook
+from storage.values import NoticeEvent, User, Webhook
 
 # Waits after the 1st, 2nd … failed attempt; the last one again and again.
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
@@ -43,7 +44,7 @@ class Notice(NamedTuple):
     kind: NoticeKind
     user_id: str
     leave_request_id: str
-    event_type: EventType
+    event_type: NoticeEvent
     attempts: int
     created_at: datetime
     claim_id: str
@@ -80,12 +81,16 @@ class WebhookSight(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """All that drawing a notice takes. ``message`` is the card that the person has already."""
+    """All that drawing a notice takes. ``message`` is the card that the person has already.
+
+    ``news`` is set where the person is told that his leave counts something else now.
+    """
 
     team_id: str | None
     recipient: User
     card: ApprovalCard
     message: Posted | None
+    news: News | None = None
 
 
 def claim(
@@ -135,7 +140,11 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
         return None
     message = posted.find(tx, notice.organisation_id, notice.leave_request_id, notice.user_id)
     team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
-    return Sight(team_id, recipient, card, message)
+    news = None
+    if (notice.kind, notice.event_type) == ("requester_notice", "leave_request.recounted"):
+        place = (notice.organisation_id, notice.leave_request_id)
+        news = recount.news(tx, *place, at=notice.created_at)
+    return Sight(team_id, recipient, card, message, news)
 
 
 def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:

@@ -21,6 +21,7 @@ from storage import (
     locks,
     people,
     people_rows,
+    recount,
     reference,
     rows,
     rules,
@@ -28,6 +29,7 @@ from storage import (
 from storage.amounts import check_half_days
 from storage.compiled import Place, among, compiled
 from storage.database import DuplicateRow, Transaction
+from storage.effects import Effects
 from storage.errors import AlreadyExists, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.leave_years import check_leave_year_start
@@ -140,25 +142,74 @@ def update(
 ) -> Organisation:
     """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
 
-    A new country gets a holiday set where it has none. Raises InsufficientRole or InvalidInput;
+    A new country gets a holiday set where it has none; leave ahead is counted anew where it or the
+    working days change (recount.py). Raises InsufficientRole or InvalidInput;
     then nothing has changed.
     """
     rules.check_role(by.role, "admin")
-    values = fields.checked(changes, _CHECKS)
     locks.organisation(tx, by.organisation_id)
-    before = _settings(tx, by.organisation_id)
-    after = before | values
+    before, after = _checked_update(tx, changes, by=by)
     if after == before:
         return get(tx, by=by)
-    check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
-    _check_working_hours(after)
+    planned = _counted_anew(tx, before, after, by=by, now=now, is_held=True)
     if after["country_code"] != before["country_code"]:
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
     columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
         raise people_rows.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
+    if planned is not None:
+        known = reference.of_organisation(tx, by.organisation_id)
+        recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
     return get(tx, by=by)
+
+
+def foresee_update(
+    tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Effects:
+    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
+    rules.check_role(by.role, "admin")
+    before, after = _checked_update(tx, changes, by=by)
+    planned = _counted_anew(tx, before, after, by=by, now=now, is_held=False)
+    is_new = after["country_code"] != before["country_code"]
+    return Effects(
+        () if planned is None else planned.leave,
+        chosen_country_code=after["country_code"] if is_new else None,
+    )
+
+
+def _checked_update(
+    tx: Transaction, changes: Mapping[str, Any], *, by: Caller
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings before and after, once everything about the change is sound."""
+    values = fields.checked(changes, _CHECKS)
+    before = _settings(tx, by.organisation_id)
+    after = before | values
+    check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
+    _check_working_hours(after)
+    return before, after
+
+
+def _counted_anew(
+    tx: Transaction,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+    is_held: bool,
+) -> recount.Planned | None:
+    other_week = after["working_days"] != before["working_days"]
+    other_country = after["country_code"] != before["country_code"]
+    cause = recount.cause_of_settings(other_week=other_week, other_country=other_country)
+    if cause is None:
+        return None
+    known = reference.of_organisation(tx, by.organisation_id)
+    counting = {name: after[name] for name in ("country_code", "timezone", "working_days")}
+    known = known._replace(organisation=known.organisation._replace(**counting))
+    gone_by = recount.GoneBy(default_country=other_country, default_week=other_week)
+    users = recount.people(tx, by.organisation_id, gone_by, is_held=is_held)
+    return recount.Planned(tuple(recount.plan(tx, known, users, now=now)), cause)
 
 
 def by_slug(tx: Transaction, slug: str) -> Organisation:

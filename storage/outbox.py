@@ -6,22 +6,23 @@ view: it holds ids, and whoever delivers it draws what is true by then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 import orjson
 from peewee import Select
 from typing_extensions import TypedDict
 
 from storage import records
-from storage.compiled import Place, compiled
+from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.ids import new_id
 from storage.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.reference import Reference, of_organisation
 from storage.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, UserRow
-from storage.values import EventType, LeaveRequest, User
+from storage.values import EventType, LeaveRequest, NoticeEvent, User
 
 NoticeKind = Literal["approval_card", "requester_notice", "webhook_disabled"]
 
@@ -34,6 +35,8 @@ WEBHOOK_DISABLED: Final = "webhook.disabled"
 MOST_TOLD: Final = 50
 # The one event that nobody subscribes to: it is asked for.
 PING: Final = "ping"
+# How many requests' events are made and written at a time.
+_AT_ONCE: Final = 500
 
 
 class EventData(LeaveRequestRecord):
@@ -89,24 +92,70 @@ def announce(
     if not receivers:
         return
     organisation_id = reference.organisation.id
-    leave_type = reference.leave_types[request.leave_type_id]
-    data: EventData = {
-        **records.leave_request(request),
-        "organisation_id": organisation_id,
-        "sequence": request.version,
-        "user": records.user_summary(requester),
-        "leave_type": records.leave_type(leave_type),
-    }
-    body: EventBody = {"type": event_type, "timestamp": now, "data": data}
     _enqueue(
         tx,
         organisation_id,
-        body,
+        _body(event_type, request, requester, reference, now),
         [webhook.id for webhook in receivers],
         leave_request_id=request.id,
         sequence=request.version,
         now=now,
     )
+
+
+def announce_all(
+    tx: Transaction,
+    event_type: EventType,
+    changed: Sequence[tuple[LeaveRequest, User]],
+    *,
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """As ``announce`` for many requests and their owners, in a handful of statements."""
+    receivers = [
+        webhook.id
+        for webhook in reference.webhooks
+        if event_type in webhook.events or "*" in webhook.events
+    ]
+    if not receivers:
+        return
+    organisation_id = reference.organisation.id
+    # In portions: frozen bodies of thousands of requests need not be in memory at once.
+    for start in range(0, len(changed), _AT_ONCE):
+        events: list[dict[str, Any]] = []
+        sent: list[dict[str, Any]] = []
+        for request, requester in changed[start : start + _AT_ONCE]:
+            body = _body(event_type, request, requester, reference, now)
+            event = _event_row(
+                organisation_id,
+                body,
+                leave_request_id=request.id,
+                sequence=request.version,
+                now=now,
+            )
+            events.append(event)
+            sent += [_delivery_row(event, webhook_id, now) for webhook_id in receivers]
+        tx.insert_all(EventRow, events)
+        tx.insert_all(DeliveryRow, sent)
+    tx.wake(WEBHOOKS)
+
+
+def _body(
+    event_type: EventType,
+    request: LeaveRequest,
+    requester: User,
+    reference: Reference,
+    now: datetime,
+) -> EventBody:
+    leave_type = reference.leave_types[request.leave_type_id]
+    data: EventData = {
+        **records.leave_request(request),
+        "organisation_id": reference.organisation.id,
+        "sequence": request.version,
+        "user": records.user_summary(requester),
+        "leave_type": records.leave_type(leave_type),
+    }
+    return {"type": event_type, "timestamp": now, "data": data}
 
 
 def ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime) -> str:
@@ -130,34 +179,50 @@ def _enqueue(
     now: datetime,
 ) -> str:
     """Freeze the body and put one delivery of it in each webhook's queue."""
-    event_id = new_id(now)
-    tx.insert_soon(
-        EventRow,
-        organisation_id=organisation_id,
-        id=event_id,
-        type=body["type"],
-        leave_request_id=leave_request_id,
-        sequence=sequence,
-        body=orjson.dumps(body, option=orjson.OPT_UTC_Z),
-        created_at=now,
+    event = _event_row(
+        organisation_id, body, leave_request_id=leave_request_id, sequence=sequence, now=now
     )
+    tx.insert_soon(EventRow, **event)
     for webhook_id in webhook_ids:
-        tx.insert_soon(
-            DeliveryRow,
-            organisation_id=organisation_id,
-            id=new_id(now),
-            webhook_id=webhook_id,
-            event_id=event_id,
-            event_type=body["type"],
-            leave_request_id=leave_request_id,
-            sequence=sequence,
-            status="pending",
-            attempts=0,
-            due_at=now,
-            created_at=now,
-        )
+        tx.insert_soon(DeliveryRow, **_delivery_row(event, webhook_id, now))
     tx.wake(WEBHOOKS)
+    event_id: str = event["id"]
     return event_id
+
+
+def _event_row(
+    organisation_id: str,
+    body: EventBody | PingBody,
+    *,
+    leave_request_id: str | None,
+    sequence: int,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "organisation_id": organisation_id,
+        "id": new_id(now),
+        "type": body["type"],
+        "leave_request_id": leave_request_id,
+        "sequence": sequence,
+        "body": orjson.dumps(body, option=orjson.OPT_UTC_Z),
+        "created_at": now,
+    }
+
+
+def _delivery_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> dict[str, Any]:
+    return {
+        "organisation_id": event["organisation_id"],
+        "id": new_id(now),
+        "webhook_id": webhook_id,
+        "event_id": event["id"],
+        "event_type": event["type"],
+        "leave_request_id": event["leave_request_id"],
+        "sequence": event["sequence"],
+        "status": "pending",
+        "attempts": 0,
+        "due_at": now,
+        "created_at": now,
+    }
 
 
 def notify(
@@ -189,20 +254,73 @@ def notify(
         for user_id in sorted(holders | {approver.id for approver in approvers})
     ]
     for kind, user_id in people:
-        tx.insert_soon(
-            NoticeRow,
-            organisation_id=organisation_id,
-            id=new_id(now),
-            kind=kind,
-            user_id=user_id,
-            leave_request_id=request.id,
-            event_type=event_type,
-            status="pending",
-            attempts=0,
-            due_at=now,
-            created_at=now,
-        )
+        notice = _notice_row(organisation_id, kind, user_id, request.id, event_type, now)
+        tx.insert_soon(NoticeRow, **notice)
     tx.wake(NOTICES)
+
+
+def notify_all(
+    tx: Transaction,
+    event_type: NoticeEvent,
+    changed: Sequence[LeaveRequest],
+    *,
+    told: Sequence[LeaveRequest] = (),
+    approvers: Mapping[str, Iterable[str]] = MappingProxyType({}),
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """As ``notify`` for many requests, in a handful of statements.
+
+    Every card of the ``changed`` ones is redrawn; the owners of those ``told`` are told.
+    ``approvers`` are people who get a request's card, both by id.
+    """
+    if reference.organisation.slack_team_id is None or not changed:
+        return
+    organisation_id = reference.organisation.id
+    cards = {
+        (request_id, user_id) for request_id, user_ids in approvers.items() for user_id in user_ids
+    }
+    cards |= set(
+        tx.all(
+            _cards_of,
+            organisation_id=organisation_id,
+            leave_request_ids=[request.id for request in changed],
+        )
+    )
+    notices = [
+        _notice_row(
+            organisation_id, "requester_notice", request.user_id, request.id, event_type, now
+        )
+        for request in told
+    ]
+    notices += [
+        _notice_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
+        for request_id, user_id in sorted(cards)
+    ]
+    tx.insert_all(NoticeRow, notices)
+    tx.wake(NOTICES)
+
+
+def _notice_row(
+    organisation_id: str,
+    kind: NoticeKind,
+    user_id: str,
+    leave_request_id: str,
+    event_type: NoticeEvent,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "organisation_id": organisation_id,
+        "id": new_id(now),
+        "kind": kind,
+        "user_id": user_id,
+        "leave_request_id": leave_request_id,
+        "event_type": event_type,
+        "status": "pending",
+        "attempts": 0,
+        "due_at": now,
+        "created_at": now,
+    }
 
 
 def notify_of_webhook(
@@ -257,6 +375,24 @@ def _card_holders(organisation_id: Place, leave_request_id: Place) -> Select:
     on_its_way = NoticeRow.select(NoticeRow.user_id).where(
         NoticeRow.organisation_id == organisation_id,
         NoticeRow.leave_request_id == leave_request_id,
+        NoticeRow.kind == "approval_card",
+        NoticeRow.status == "pending",
+    )
+    return posted.union(on_its_way)
+
+
+@compiled
+def _cards_of(organisation_id: Place, leave_request_ids: Place) -> Select:
+    """As `_card_holders`, for many requests: the request and who has or is about to have it."""
+    posted = SlackMessageRow.select(
+        SlackMessageRow.leave_request_id, SlackMessageRow.user_id
+    ).where(
+        SlackMessageRow.organisation_id == organisation_id,
+        among(SlackMessageRow.leave_request_id, leave_request_ids),
+    )
+    on_its_way = NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
+        NoticeRow.organisation_id == organisation_id,
+        among(NoticeRow.leave_request_id, leave_request_ids),
         NoticeRow.kind == "approval_card",
         NoticeRow.status == "pending",
     )

@@ -6,9 +6,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from storage import days, fields, holiday_calendar, locks, people_rows, rows, rules
+from storage import (
+    days,
+    fields,
+    holiday_calendar,
+    locks,
+    people_rows,
+    recount,
+    reference,
+    rows,
+    rules,
+)
 from storage.amounts import check_half_days
 from storage.database import Transaction
+from storage.effects import Effects
 from storage.errors import (
     CannotArchiveSelf,
     Conflict,
@@ -86,33 +97,68 @@ def update(
 ) -> User:
     """Change the fields that are in ``changes``; null clears one that may be null.
 
+    Other working days or public holidays count the person's leave ahead anew (recount.py).
+
     Admins and owners change everything, only owners change owners; anybody changes his own names
     and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
     NotYourField, InvalidInput, UserArchived or LastOwner; then nothing has changed.
     """
+    user, after = _checked_update(tx, user_id, changes, by=by, is_held=True)
+    if after == user:
+        return user
+    cause = recount.cause_of(user, after)
+    if cause is None:
+        return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    counted_anew = recount.plan(tx, known, [after], now=now)
+    after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    recount.apply(tx, known, counted_anew, cause, by=by, now=now)
+    return after
+
+
+def foresee_update(
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Effects:
+    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
+    user, after = _checked_update(tx, user_id, changes, by=by, is_held=False)
+    known = reference.of_organisation(tx, by.organisation_id)
+    chosen = after.public_holiday_country_code
+    is_new = chosen is not None and chosen != user.public_holiday_country_code
+    if recount.cause_of(user, after) is None:
+        return Effects()
+    leave = recount.plan(tx, known, [after], now=now)
+    return Effects(tuple(leave), chosen_country_code=chosen if is_new else None)
+
+
+def _checked_update(
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, is_held: bool
+) -> tuple[User, User]:
+    """The person as he is and as he will be, once everything about the change is sound."""
     if not by.is_admin:
         if user_id != by.user_id:
             raise InsufficientRole("admin")
         rules.check_own_fields(changes)
     values = fields.checked(changes, _UPDATE_CHECKS)
-    if "role" in values or values.get("manager_id") is not None:
-        # Both rules look at other people, so two such changes go one after the other.
+    # These look at other people or at the organisation, so they go one after the other: of two
+    # changes at once of what a day counts, the later one sees the earlier.
+    looks_around = values.get("manager_id") is not None or not values.keys().isdisjoint(
+        ("role", "working_days", "public_holiday_country_code")
+    )
+    if is_held and looks_around:
         locks.organisation(tx, by.organisation_id)
-    user = get(tx, user_id, by=by, is_held=True)
+    user = get(tx, user_id, by=by, is_held=is_held)
     if by.is_admin:
         check_may_manage(by, user, values.get("role"))
     if user.status == "archived":
         raise UserArchived
     after = user._replace(**values)
-    if after == user:
-        return user
     if after.role != user.role:
         check_owner_remains(tx, user, by=by)
     if after.department_id != user.department_id:
         check_department(tx, after.department_id, by=by)
     if after.manager_id != user.manager_id:
         check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
-    return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    return user, after
 
 
 def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:

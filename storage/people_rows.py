@@ -57,6 +57,8 @@ def add(
     tx: Transaction, values: dict[str, Any], status: UserStatus, *, by: Caller, now: datetime
 ) -> User:
     """Write a person whose values have been checked. Raises EmailTaken."""
+    # A newcomer waits for whoever counts everybody's leave anew: his own cannot be missed then.
+    locks.organisation(tx, by.organisation_id)
     user = _new(values, status, now)
     if find_by_email(tx, by.organisation_id, user.email) is not None:
         raise EmailTaken(user.email)

@@ -43,6 +43,8 @@ DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", 
 # What an endpoint is sent: the events that one subscribes to, and the test that is asked for.
 DeliveryEvent = Literal[EventType, "ping"]
 DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
+# What a notice is about: an event, or something that only the audit trail and Slack speak of.
+NoticeEvent = EventType | Literal["leave_request.recounted", "leave_request.rerouted"]
 
 SCOPES: Final[tuple[str, ...]] = (
     "users:read",
@@ -321,6 +323,14 @@ class AuditEntry(NamedTuple):
     subject_id: str
     changes: dict[str, dict[str, object]]
     request_id: str | None
+
+
+class LeaveEffect(NamedTuple):
+    """One leave request that another change touches; ``after`` is its next version."""
+
+    user: User
+    before: LeaveRequest
+    after: LeaveRequest
 
 
 class Absence(NamedTuple):

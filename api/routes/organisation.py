@@ -75,6 +75,8 @@ OPERATIONS = (
         summary="Change the organisation's settings",
         description="Leave that lies ahead is counted anew where working days or holidays change.",
         handler=update,
+        # It may count thousands of requests anew.
+        is_long=True,
         is_of_one=True,
         tag="Organisation",
         scope="organisation:write",

@@ -119,6 +119,8 @@ OPERATIONS = (
             "anew in the same step: a changed request sends `leave_request.updated`."
         ),
         handler=add_override,
+        # It may count thousands of requests anew.
+        is_long=True,
         tag=_TAG,
         scope="organisation:write",
         role="admin",
@@ -138,6 +140,8 @@ OPERATIONS = (
             "on is counted anew in the same step."
         ),
         handler=remove_override,
+        # It may count thousands of requests anew.
+        is_long=True,
         tag=_TAG,
         scope="organisation:write",
         role="admin",

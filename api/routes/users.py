@@ -179,6 +179,8 @@ OPERATIONS = (
             "that lies ahead is counted anew; past leave keeps its count."
         ),
         handler=update,
+        # It may count thousands of requests anew.
+        is_long=True,
         hold=hold,
         tag="Users",
         scope="users:write",
@@ -198,6 +200,8 @@ OPERATIONS = (
             "leave is cancelled, and what waited for their approval goes to others."
         ),
         handler=archive,
+        # It may count thousands of requests anew.
+        is_long=True,
         hold=hold,
         tag="Users",
         scope="users:write",

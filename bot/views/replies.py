@@ -8,7 +8,8 @@ from bot.views import card as cards
 from bot.views import text, words
 from bot.views.text import Block
 from storage.approval_cards import ApprovalCard
-from storage.values import EventType, Webhook
+from storage.recount import Cause, News
+from storage.values import NoticeEvent, Webhook
 
 _LONGEST_COMMAND = 40
 
@@ -36,12 +37,14 @@ def notice(title: str, sentence: str) -> dict[str, Any]:
     }
 
 
-def requester_notice(card: ApprovalCard, event_type: EventType) -> dict[str, Any] | None:
+def requester_notice(
+    card: ApprovalCard, event_type: NoticeEvent, news: News | None = None
+) -> dict[str, Any] | None:
     """The DM that tells a requester what happened; None when what happened is history already.
 
     Later news travels in a notice of its own, so an overtaken one would only confuse.
     """
-    told = _told(card, event_type)
+    told = _told(card, event_type) if news is None else _recounted(card, news)
     if told is None:
         return None
     request = card.request
@@ -85,7 +88,40 @@ def changed_reply(card: ApprovalCard) -> str:
     )
 
 
-def _told(card: ApprovalCard, event_type: EventType) -> str | None:
+def _recounted(card: ApprovalCard, news: News) -> str | None:
+    if card.request.status not in ("pending", "approved"):
+        return None
+    now_counts = "now counts nothing" if news.after_half_days == 0 else "now counts"
+    if news.after_half_days:
+        now_counts += f" {words.amount(news.after_half_days)}"
+    before = words.amount(news.before_half_days) if news.before_half_days else "nothing"
+    sentence = f"Your leave {now_counts} instead of {before}: {_because(news.cause)}."
+    if news.after_half_days == 0:
+        sentence += " It stays where it is; cancel it if you no longer need it."
+    return sentence
+
+
+def _because(cause: Cause) -> str:
+    match cause.code:
+        case "working_days_changed":
+            return "your working days changed"
+        case "public_holidays_changed":
+            return "other public holidays hold for you now"
+        case "working_days_and_public_holidays_changed":
+            return "your working days and public holidays changed"
+    if cause.holiday_date is None:
+        return "public holidays changed"
+    day = words.day(cause.holiday_date)
+    name = f" ({text.cut(cause.holiday_name, 80)})" if cause.holiday_name else ""
+    match cause.code:
+        case "public_holiday_added":
+            return f"{day} is a public holiday now{name}"
+        case "public_holiday_removed":
+            return f"{day} is no longer a public holiday{name}"
+    return f"the public holiday on {day} changed{name}"
+
+
+def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
     status = card.request.status
     if event_type in ("leave_request.created", "leave_request.updated"):
         if status != "pending":

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
 from bot import ids
-from storage import leave, outbox, people, webhooks
+from storage import holiday_overrides, leave, outbox, people, reference, webhooks
 from storage.database import Transaction
+from storage.holiday_overrides import NewOverride
 from storage.people_rows import find
-from tests.bot.world import ADA, GRACE, HEDY, World
+from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_person
 
 
@@ -220,3 +222,55 @@ def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
 
     assert world.deliver() == 1
     assert world.slack.dm("UOWNER") == []
+
+
+def a_holiday(world: World, day: date) -> None:
+    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    set_id = next(iter(known.holiday_sets))
+    new = NewOverride(day, "Market <day>")
+    world.clock.advance(seconds=1)
+    world.database.write_now(
+        holiday_overrides.add, set_id, new, by=world.acme.caller, now=world.clock()
+    )
+    world.deliver()
+
+
+def test_an_owner_hears_what_their_leave_counts_now_and_why(world: World) -> None:
+    world.a_request()
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+
+    a_holiday(world, FIRST_DAY)
+
+    assert world.slack.dm(ADA)[-1].text == (
+        "Your leave now counts 2 days instead of 3 days: Mon 3 August 2026 is a public holiday "
+        "now (Market &lt;day&gt;). Annual leave, Mon 3 August to Wed 5 August 2026, 2 days."
+    )
+
+
+def test_cards_of_recounted_leave_are_redrawn_and_nobody_is_said_to_have_changed_it(
+    world: World,
+) -> None:
+    world.a_request()
+    before = len(world.slack.dm(GRACE))
+
+    a_holiday(world, FIRST_DAY)
+
+    assert "2 days" in world.card(GRACE).text
+    assert world.card(GRACE).buttons
+    assert len(world.slack.dm(GRACE)) == before
+    assert world.slack.dm(ADA)[-1].text.startswith("Your leave now counts 2 days instead of 3 days")
+
+
+def test_leave_that_counts_nothing_any_more_is_said_to_stay(world: World) -> None:
+    world.a_request()
+
+    for number in range(3):
+        a_holiday(world, FIRST_DAY + timedelta(days=number))
+
+    assert world.slack.dm(ADA)[-1].text.startswith(
+        "Your leave now counts nothing instead of 1 day: "
+    )
+    assert (
+        "It stays where it is; cancel it if you no longer need it." in world.slack.dm(ADA)[-1].text
+    )

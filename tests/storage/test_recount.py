@@ -1,0 +1,507 @@
+"""Leave that lies ahead follows what its days count; what is past stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from threading import Barrier, Thread
+from typing import Any
+
+import orjson
+import pytest
+
+from storage import (
+    audit,
+    holiday_overrides,
+    holiday_sets,
+    leave,
+    leave_reading,
+    organisations,
+    people,
+    reference,
+    webhooks,
+)
+from storage.compiled import Place, compiled
+from storage.database import Database, Transaction
+from storage.drafts import Draft
+from storage.holiday_overrides import NewOverride
+from storage.pages import PageOf
+from storage.tables import EventRow
+from storage.values import Caller, LeaveRequest, User
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
+from tests.refusals import overlapping
+
+# NOW is Monday, 1 June 2026.
+MONDAY, WEDNESDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 5), date(2026, 8, 7)
+LATER = NOW + timedelta(hours=1)
+
+
+def own_set(database: Database, acme: Acme, code: str = "GB") -> str:
+    known = database.read_now(reference.of_organisation, acme.id)
+    return next(one.id for one in known.holiday_sets.values() if one.country_code == code)
+
+
+def a_holiday(
+    database: Database,
+    acme: Acme,
+    day: date,
+    *,
+    now: datetime = LATER,
+    code: str = "GB",
+    **more: Any,
+) -> str:
+    """A public holiday made by an override; the override's id."""
+    add = partial(holiday_overrides.add, set_id=own_set(database, acme, code))
+    new = NewOverride(day, "Market day", **more)
+    return database.write_now(lambda tx: add(tx, new=new, by=acme.caller, now=now)).id
+
+
+def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
+    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
+
+
+def approved(
+    database: Database, acme: Acme, user: User, start: date, end: date, **more: Any
+) -> LeaveRequest:
+    request = a_request(database, acme, user, start_date=start, end_date=end, **more)
+    now = more.get("now", NOW)
+    return database.write_now(leave.approve, request.id, by=acme.caller, now=now)
+
+
+def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    other = a_request(database, acme, ada, start_date=date(2026, 9, 7))
+
+    a_holiday(database, acme, WEDNESDAY)
+
+    expected = week._replace(
+        counted_halves="33033", total_half_days=8, updated_at=LATER, version=week.version + 1
+    )
+    assert as_it_is(database, acme, week) == expected
+    assert as_it_is(database, acme, other) == other
+
+
+def test_a_holiday_that_is_taken_back_counts_again(database: Database) -> None:
+    acme = an_organisation(database)
+    override_id = a_holiday(database, acme, WEDNESDAY, half="am")
+    request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
+    assert request.counted_halves == "2"
+
+    database.write_now(
+        holiday_overrides.remove,
+        own_set(database, acme),
+        override_id,
+        by=acme.caller,
+        now=LATER,
+    )
+
+    assert as_it_is(database, acme, request).counted_halves == "3"
+
+
+def test_only_those_who_go_by_a_set_are_concerned(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    ada = a_person(database, acme)
+    brigitte = a_person(database, acme, public_holiday_country_code="FR")
+    theirs = [a_request(database, acme, one, start_date=WEDNESDAY) for one in (ada, brigitte)]
+
+    a_holiday(database, acme, WEDNESDAY, code="FR")
+
+    found = [as_it_is(database, acme, one).total_half_days for one in theirs]
+    assert found == [2, 0]
+
+
+def test_other_working_days_count_a_persons_leave_anew(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    change = {"working_days": ["monday", "tuesday", "friday:am"]}
+
+    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
+    fewer = as_it_is(database, acme, week)
+    database.write_now(people.update, ada.id, {"working_days": None}, by=acme.caller, now=LATER)
+
+    assert (fewer.counted_halves, fewer.total_half_days) == ("33001", 5)
+    assert as_it_is(database, acme, week).counted_halves == "33333"
+
+
+def test_another_country_counts_a_persons_leave_anew(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    bastille_day = a_request(database, acme, ada, start_date=date(2026, 7, 14))
+    change = {"public_holiday_country_code": "FR"}
+
+    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
+
+    assert as_it_is(database, acme, bastille_day).total_half_days == 0
+
+
+def test_the_organisations_working_days_count_for_those_without_their_own(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    hedy = a_person(database, acme, first_name="Hedy", working_days=["wednesday"])
+    theirs = [a_request(database, acme, one, start_date=WEDNESDAY) for one in (ada, hedy)]
+    change = {"working_days": ["monday", "tuesday", "wednesday:am"]}
+
+    database.write_now(organisations.update, change, by=acme.caller, now=LATER)
+
+    found = [as_it_is(database, acme, one).counted_halves for one in theirs]
+    assert found == ["1", "3"]
+
+
+def test_the_organisations_country_counts_for_those_without_their_own(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    hedy = a_person(database, acme, first_name="Hedy", public_holiday_country_code="GB")
+    day = date(2026, 7, 14)
+    theirs = [a_request(database, acme, one, start_date=day) for one in (ada, hedy)]
+
+    database.write_now(organisations.update, {"country_code": "FR"}, by=acme.caller, now=LATER)
+
+    assert [as_it_is(database, acme, one).total_half_days for one in theirs] == [0, 2]
+
+
+def test_what_changes_nothing_that_counts_leaves_leave_alone(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    week = approved(database, acme, ada, MONDAY, FRIDAY)
+
+    # It goes by the same days, only in other words.
+    change = {"working_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]}
+    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
+    database.write_now(organisations.update, {"name": "Acme Ltd"}, by=acme.caller, now=LATER)
+    a_holiday(database, acme, date(2026, 8, 8))
+
+    assert as_it_is(database, acme, week) == week
+
+
+@pytest.mark.parametrize("end", ["declined", "cancelled"])
+def test_leave_that_came_to_nothing_keeps_its_count(database: Database, end: str) -> None:
+    acme = an_organisation(database)
+    request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
+    if end == "declined":
+        done = database.write_now(leave.decline, request.id, reason=None, by=acme.caller, now=NOW)
+    else:
+        done = database.write_now(leave.cancel, request.id, by=acme.caller, now=NOW)
+
+    a_holiday(database, acme, WEDNESDAY)
+
+    assert as_it_is(database, acme, request) == done
+
+
+def test_past_days_of_running_leave_keep_their_count(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    on_wednesday = datetime(2026, 8, 5, 12, tzinfo=UTC)
+    change = {"working_days": ["tuesday", "thursday"]}
+
+    database.write_now(people.update, ada.id, change, by=acme.caller, now=on_wednesday)
+
+    assert as_it_is(database, acme, week).counted_halves == "33030"
+
+
+def test_a_holiday_that_is_past_changes_nothing(database: Database) -> None:
+    acme = an_organisation(database)
+    week = approved(database, acme, a_person(database, acme), MONDAY, FRIDAY)
+
+    a_holiday(database, acme, WEDNESDAY, now=datetime(2026, 8, 6, 12, tzinfo=UTC))
+
+    assert as_it_is(database, acme, week) == week
+
+
+@pytest.mark.parametrize(
+    ("timezone", "counted"),
+    [("Pacific/Auckland", "3"), ("Europe/London", "0"), ("Pacific/Honolulu", "0")],
+)
+def test_today_is_the_organisations(database: Database, timezone: str, counted: str) -> None:
+    acme = an_organisation(database, timezone=timezone)
+    request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
+
+    # In Auckland Thursday has begun.
+    a_holiday(database, acme, WEDNESDAY, now=datetime(2026, 8, 5, 13, tzinfo=UTC))
+
+    assert as_it_is(database, acme, request).counted_halves == counted
+
+
+@pytest.mark.parametrize(
+    "day", [date(2028, 2, 29), date(2026, 12, 31), date(2027, 1, 1), date(2027, 3, 28)], ids=str
+)
+def test_odd_days_of_the_calendar_are_days_like_others(database: Database, day: date) -> None:
+    week = [f"{name}" for name in ("monday", "tuesday", "wednesday", "thursday", "friday")]
+    acme = an_organisation(database, working_days=[*week, "saturday", "sunday"])
+    database.write_now(holiday_sets.add, "JP", by=acme.caller, now=NOW)
+    ada = a_person(database, acme, leave_allowance_half_days=200)
+    start, end = day - timedelta(days=2), day + timedelta(days=2)
+    request = approved(database, acme, ada, start, end)
+
+    a_holiday(database, acme, day, half="pm", is_holiday=True)
+
+    holiday_before = request.counted_halves[2] == "0"
+    expected = request.counted_halves[:2] + "1" + request.counted_halves[3:]
+    assert as_it_is(database, acme, request).counted_halves == expected
+    assert holiday_before == (day == date(2027, 1, 1))
+
+
+def test_half_days_of_a_request_stay_halves(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(
+        database,
+        acme,
+        ada,
+        start_date=MONDAY,
+        end_date=WEDNESDAY,
+        start_half_day="pm",
+        end_half_day="am",
+    )
+
+    a_holiday(database, acme, WEDNESDAY, half="pm")
+    assert as_it_is(database, acme, request) == request
+    a_holiday(database, acme, MONDAY, half="pm")
+
+    assert as_it_is(database, acme, request).counted_halves == "031"
+
+
+def test_leave_that_counts_nothing_any_more_stays(database: Database) -> None:
+    acme = an_organisation(database)
+    request = approved(database, acme, a_person(database, acme), WEDNESDAY, WEDNESDAY)
+
+    a_holiday(database, acme, WEDNESDAY)
+
+    found = as_it_is(database, acme, request)
+    assert (found.status, found.total_half_days) == ("approved", 0)
+
+
+def test_leave_that_overdraws_the_allowance_stays(database: Database) -> None:
+    acme = an_organisation(database)
+    four_days = ["monday", "tuesday", "wednesday", "thursday"]
+    ada = a_person(database, acme, leave_allowance_half_days=8, working_days=four_days)
+    request = approved(database, acme, ada, MONDAY, FRIDAY)
+
+    database.write_now(people.update, ada.id, {"working_days": None}, by=acme.caller, now=LATER)
+
+    found = as_it_is(database, acme, request)
+    assert (found.status, found.total_half_days) == ("approved", 10)
+
+
+def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
+    acme = an_organisation(database)
+    request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
+
+    a_holiday(database, acme, WEDNESDAY, half="am")
+
+    found = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, action="leave_request.recounted"
+    ).items
+    assert [(one.subject_id, one.actor_id) for one in found] == [(request.id, acme.owner.id)]
+    assert found[0].changes == {
+        "total_days": {"before": 1, "after": 0.5},
+        "counted_halves": {"before": "3", "after": "2"},
+        "why": {"before": None, "after": "public_holiday_added"},
+        "holiday_date": {"before": None, "after": "2026-08-05"},
+        "holiday_name": {"before": None, "after": "Market day"},
+    }
+
+
+@compiled
+def _bodies(organisation_id: Place, event_type: Place) -> Any:
+    return EventRow.select(EventRow.body).where(
+        EventRow.organisation_id == organisation_id, EventRow.type == event_type
+    )
+
+
+def test_webhooks_hear_of_it(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(
+        webhooks.create,
+        "https://203.0.114.9/hook",
+        ["leave_request.updated"],
+        by=acme.caller,
+        now=NOW,
+    )
+    ada = a_person(database, acme)
+    request = approved(database, acme, ada, WEDNESDAY, WEDNESDAY)
+
+    a_holiday(database, acme, WEDNESDAY)
+
+    found = database.read_now(
+        lambda tx: tx.all(_bodies, organisation_id=acme.id, event_type="leave_request.updated")
+    )
+    bodies = [orjson.loads(body) for (body,) in found]
+    told = [(one["data"]["id"], one["data"]["total_days"]) for one in bodies]
+    assert told == [(request.id, 0)]
+    assert bodies[0]["data"]["sequence"] == request.version + 1
+    assert bodies[0]["data"]["user"]["id"] == ada.id
+
+
+def test_a_refused_change_counts_nothing_anew(database: Database) -> None:
+    acme = an_organisation(database)
+    request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
+
+    def change_and_fail(tx: Transaction) -> None:
+        new = NewOverride(WEDNESDAY, "Market day")
+        set_id = next(iter(reference.of_organisation(tx, acme.id).holiday_sets))
+        holiday_overrides.add(tx, set_id, new, by=acme.caller, now=LATER)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        database.write_now(change_and_fail)
+
+    assert as_it_is(database, acme, request) == request
+
+
+# What the owner of the organisation may do, and the same on trial.
+Change = Callable[..., Any]
+
+
+def week_of_organisation(use_case: str) -> Change:
+    change = {"working_days": ["monday", "tuesday:am", "wednesday", "saturday"]}
+    return partial(getattr(organisations, use_case), changes=change)
+
+
+def country_of_organisation(use_case: str) -> Change:
+    return partial(getattr(organisations, use_case), changes={"country_code": "FR"})
+
+
+def test_foreseen_is_what_happens(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    cast = [
+        a_person(database, acme, leave_allowance_half_days=400),
+        a_person(database, acme, public_holiday_country_code="FR"),
+        a_person(database, acme, working_days=["monday", "wednesday:pm"]),
+    ]
+    for user in cast:
+        for start in (date(2026, 6, 1), date(2026, 7, 13), date(2026, 12, 21)):
+            end = start + timedelta(days=8)
+            a_request(database, acme, user, start_date=start, end_date=end, code="unpaid")
+    set_id = own_set(database, acme)
+    new = NewOverride(date(2026, 7, 15), "Market day", half="am")
+    off = NewOverride(date(2026, 12, 25), is_holiday=False)
+    week = {"working_days": ["monday:am", "thursday"]}
+    trials: list[tuple[Change, Change]] = [
+        (week_of_organisation("foresee_update"), week_of_organisation("update")),
+        (country_of_organisation("foresee_update"), country_of_organisation("update")),
+        (
+            partial(people.foresee_update, user_id=cast[2].id, changes=week),
+            partial(people.update, user_id=cast[2].id, changes=week),
+        ),
+        (
+            partial(holiday_overrides.foresee_add, set_id=set_id, new=new),
+            partial(holiday_overrides.add, set_id=set_id, new=new),
+        ),
+        (
+            partial(holiday_overrides.foresee_add, set_id=set_id, new=off),
+            partial(holiday_overrides.add, set_id=set_id, new=off),
+        ),
+    ]
+
+    at = NOW
+    for foresee, change in trials:
+        at += timedelta(minutes=1)
+        before = everything(database, acme)
+        effects = database.read_now(foresee, by=acme.caller, now=at)
+        assert everything(database, acme) == before
+        database.write_now(change, by=acme.caller, now=at)
+        after = everything(database, acme)
+
+        changed = {one.id: one for one in after.values() if before[one.id] != one}
+        assert {one.after.id: one.after for one in effects.leave} == changed
+        assert {one.before.id: one.before for one in effects.leave} == {
+            of_id: before[of_id] for of_id in changed
+        }
+
+
+def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
+    found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
+    return {one.id: one for one in found.items}
+
+
+def test_leave_that_is_asked_for_meanwhile_counts_by_the_new_rules(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    set_id = own_set(database, acme)
+    # What this process remembers of the organisation is of before.
+    a_request(database, acme, ada, start_date=MONDAY)
+
+    def make_holiday(tx: Transaction) -> None:
+        new = NewOverride(WEDNESDAY, "Market day")
+        holiday_overrides.add(tx, set_id, new, by=acme.caller, now=LATER)
+
+    codes = overlapping(
+        database,
+        make_holiday,
+        lambda: a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY),
+    )
+
+    assert codes == []
+    found = everything(database, acme).values()
+    counted = {one.start_date: one.counted_halves for one in found}
+    assert counted[WEDNESDAY] == "033"
+
+
+def test_leave_that_is_asked_for_at_the_same_moment_is_not_missed(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    def ask(tx: Transaction) -> None:
+        draft = Draft(annual, WEDNESDAY, FRIDAY)
+        leave.submit(tx, by=by, draft=draft, now=NOW)
+
+    by: Caller = caller_for(acme, ada)
+    known = database.read_now(reference.of_organisation, acme.id)
+    annual = next(one.id for one in known.leave_types.values() if one.code == "annual")
+
+    codes = overlapping(database, ask, lambda: a_holiday(database, acme, WEDNESDAY))
+
+    assert codes == []
+    (found,) = everything(database, acme).values()
+    assert (found.counted_halves, found.version) == ("033", 2)
+
+
+def test_counting_anew_meets_asking_and_approving_without_loss(database: Database) -> None:
+    acme = an_organisation(database)
+    cast = [a_person(database, acme) for _ in range(3)]
+    asked = [a_request(database, acme, one, start_date=MONDAY) for one in cast]
+    days = [WEDNESDAY + timedelta(weeks=number) for number in range(5)]
+    barrier = Barrier(3)
+
+    def counting() -> None:
+        barrier.wait(10)
+        for day in days:
+            a_holiday(database, acme, day)
+        a_holiday(database, acme, MONDAY, half="pm")
+
+    def asking() -> None:
+        barrier.wait(10)
+        for day in days:
+            for user in cast:
+                start, end = day - timedelta(days=1), day + timedelta(days=1)
+                a_request(database, acme, user, start_date=start, end_date=end)
+
+    def approving() -> None:
+        barrier.wait(10)
+        for request in asked:
+            database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+
+    threads = [Thread(target=work) for work in (counting, asking, approving)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    found = everything(database, acme).values()
+    by_start: dict[date, set[str]] = {}
+    for one in found:
+        by_start.setdefault(one.start_date, set()).add(one.counted_halves)
+        assert one.total_half_days == sum({"0": 0, "3": 2}.get(c, 1) for c in one.counted_halves)
+    expected = {day - timedelta(days=1): {"303"} for day in days}
+    assert by_start == expected | {MONDAY: {"1"}}
+    assert len(found) == len(asked) + len(days) * len(cast)
+    assert {one.status for one in found if one.start_date == MONDAY} == {"approved"}
