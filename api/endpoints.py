@@ -51,6 +51,12 @@ class _Served:
         )
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
+    def foreseen(self, body: Any) -> KeptAnswer:
+        """What a dry run found; it is no state of anything, so it has no tag."""
+        content = _json(body)
+        length = (b"content-length", b"%d" % len(content))
+        return KeptAnswer(200, [*self._headers, _JSON, length], content)
+
     def answer(self, result: Any) -> KeptAnswer:
         """What the handler returned, as status, headers and bytes."""
         answer = result if type(result) is Answer else Answer(result)
@@ -162,6 +168,8 @@ class Endpoint:
         call.body = operation.body_of(content, scope["headers"])
         call.query = operation.query_of(scope["query_string"])
         call.ids = operation.ids_of(scope["path_params"])
+        if operation.foresee is not None and call.query.dry_run:
+            return served.foreseen(await database.read_long(operation.foresee, call))
         if operation.method == "POST":
             claim = idempotency.claim_of(scope, call.caller, content)
             if claim is not None:

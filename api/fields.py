@@ -130,6 +130,18 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class DryRun(Query):
+    """For changes that reach far: what would follow, without changing anything."""
+
+    dry_run: Annotated[
+        bool,
+        Field(
+            description="Answer 200 with what would follow, and change nothing. It is worked out "
+            "by what also carries it out. `If-Match` and `Idempotency-Key` are ignored."
+        ),
+    ] = False
+
+
 class Paged(Query):
     """The two parameters of every list (contract 6)."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Union
 
 import orjson
 from pydantic import TypeAdapter
@@ -16,6 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
 from api import openapi_guide, openapi_headers, openapi_webhooks
+from api.effects import EffectsRecord
 from api.openapi_examples import Examples
 from api.openapi_headers import Answer, headers
 from api.openapi_refusals import Refused
@@ -26,6 +27,8 @@ Json = dict[str, Any]
 
 _REF: Final = "#/components/schemas/{model}"
 _GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
+# Where the answer of every dry run stands among the schemas.
+_DRY_RUN: Final = ("dry_run", "serialization")
 _IDS: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -113,6 +116,7 @@ class _Document:
             "x-required-scope": operation.scope,
             "parameters": self._parameters(operation, query),
             "responses": {
+                **self._foreseen(operation),
                 str(operation.status): self._success(operation),
                 **self._unchanged(operation),
                 **self._refused.of_operation(operation, self._resolved(schema), query),
@@ -170,6 +174,20 @@ class _Document:
         answer["content"] = {"application/json": content}
         return answer
 
+    def _foreseen(self, operation: Operation) -> Json:
+        """A dry run's answer, where it has a status of its own."""
+        if operation.foresee is None or operation.status == 200:
+            return {}
+        schema = self._schemas[_DRY_RUN]
+        example = self._examples.of_model(EffectsRecord.__name__)
+        return {
+            "200": {
+                "description": "A dry run: what would follow. Nothing was changed.",
+                "headers": headers(self._answer(operation)._replace(status=200, is_tagged=False)),
+                "content": {"application/json": {"schema": schema, "example": example}},
+            }
+        }
+
     def _unchanged(self, operation: Operation) -> Json:
         if not operation.is_single:
             return {}
@@ -200,13 +218,17 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]
     """The schemas by operation id and mode, and the components that they refer to."""
     wanted: list[Any] = [
         ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
+        (*_DRY_RUN, TypeAdapter(EffectsRecord)),
         *openapi_webhooks.wanted(),
     ]
     for one in operations:
         if one.body is not None:
             wanted.append((one.operation_id, "validation", TypeAdapter(one.body)))
         if one.result is not None:
-            wanted.append((one.operation_id, "serialization", TypeAdapter(one.result)))
+            result: Any = one.result
+            if one.foresee is not None and one.status == 200:
+                result = Union[one.result, EffectsRecord]  # noqa: UP007  # types made at run time
+            wanted.append((one.operation_id, "serialization", TypeAdapter(result)))
     schemas, definitions = TypeAdapter.json_schemas(
         wanted, ref_template=_REF, schema_generator=_Schemas
     )

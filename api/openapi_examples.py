@@ -173,6 +173,28 @@ _DELIVERY: Final[Json] = {
 
 # Where a model's field has another value than its name usually has.
 OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
+    "BalanceChangeRecord": {"leave_year": "2026", "days": 1},
+    "EffectTotalsRecord": {
+        "users": 1,
+        "leave_requests": 1,
+        "days_before": 5,
+        "days_after": 4,
+        "rerouted": 0,
+        "api_keys": 0,
+        "calendar_feeds": 0,
+        "reports": 0,
+        "departments": 0,
+    },
+    "LeaveEffectRecord": {
+        "status": "approved",
+        "effect": "recounted",
+        "end_date_after": "2026-08-07",
+        "days_before": 5,
+        "days_after": 4,
+        "warnings": [],
+    },
+    "ReroutedRecord": {"approvers_before": [GRACE], "approvers_after": [GRACE]},
+    "EffectsRecord": {"rerouted": [], "warnings": []},
     "ActorRecord": {"type": "user", "id": GRACE},
     "AdjustmentRecord": {
         "id": OTHER,

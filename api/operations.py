@@ -127,6 +127,8 @@ class Operation:
     # Parameters, as they begin in a query string, with which it may take as long.
     long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None
+    # What `?dry_run=true` answers with instead: a read. The query is a `DryRun` then.
+    foresee: Handler | None = None
     hold: Callable[[Transaction, Call], object] = hold_organisation
     # The answer holds a secret: nothing on the way may keep it.
     shows_secret: bool = False

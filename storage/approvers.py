@@ -7,14 +7,14 @@ active, somebody else than the requester, and not on approved leave today.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date
 from typing import Any
 
 from peewee import JOIN, Select, fn
 
 from storage import rows
-from storage.compiled import Place, compiled
+from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
 from storage.values import User
@@ -31,6 +31,35 @@ def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: dat
     return [rows.user(row) for row in found]
 
 
+def of_people(
+    tx: Transaction,
+    organisation_id: str,
+    user_ids: Collection[str],
+    *,
+    today: date,
+    absent_id: str | None = None,
+) -> dict[str, list[User]]:
+    """As ``of_person`` for many, by their ids; nobody who could decide leaves one out.
+
+    ``absent_id`` is somebody to be taken for no longer active.
+    """
+    if not user_ids:
+        return {}
+    found = tx.all(
+        _approvers_of_many,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        today=today.isoformat(),
+        absent_id=absent_id,
+    )
+    asked: dict[str, list[User]] = {}
+    for user_id, *columns in found:
+        of_user = asked.setdefault(user_id, [])
+        if len(of_user) < MOST_APPROVERS:
+            of_user.append(rows.user(columns))
+    return asked
+
+
 def may_decide(
     tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
 ) -> bool:
@@ -45,14 +74,17 @@ def may_decide(
     return found is not None
 
 
-def awaits(candidate: Any, requester: Any, department: Any, today: Any) -> Any:
+def awaits(
+    candidate: Any, requester: Any, department: Any, today: Any, absent_id: Any = None
+) -> Any:
     """The rule as SQL, over aliases of users twice and of departments (an outer join).
 
-    ``today`` is a place. The one place where the ladder stands: lists filter by it, too.
+    ``today`` is a place; ``absent_id`` is one too, for somebody to be left out. The one place
+    where the ladder stands: lists filter by it, too.
     """
-    manager_present = _is_present(requester.manager_id, requester, today)
-    head_present = _is_present(department.manager_id, requester, today)
-    colleague_present = _has_present_approver(requester, today)
+    manager_present = _is_present(requester.manager_id, requester, today, absent_id)
+    head_present = _is_present(department.manager_id, requester, today, absent_id)
+    colleague_present = _has_present_approver(requester, today, absent_id)
     is_manager = candidate.id == requester.manager_id
     is_head = candidate.id == department.manager_id
     is_approver = (candidate.role == "approver") & (
@@ -63,12 +95,13 @@ def awaits(candidate: Any, requester: Any, department: Any, today: Any) -> Any:
     fourth = is_admin & ~colleague_present
     third = (is_approver | fourth) & ~head_present
     second = (is_head | third) & ~manager_present
-    return (
+    is_asked = (
         (candidate.organisation_id == requester.organisation_id)
         & (candidate.status == "active")
         & (candidate.id != requester.id)
         & (is_manager | second)
     )
+    return is_asked if absent_id is None else is_asked & (candidate.id != absent_id)
 
 
 def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
@@ -118,25 +151,29 @@ def _is_away(user: Any, today: Any) -> Any:
     )
 
 
-def _is_present(user_id: Any, requester: Any, today: Any) -> Any:
-    return _is_any_present(requester, today, lambda user: (user.id == user_id,))
+def _is_present(user_id: Any, requester: Any, today: Any, absent_id: Any) -> Any:
+    return _is_any_present(requester, today, absent_id, lambda user: (user.id == user_id,))
 
 
-def _has_present_approver(requester: Any, today: Any) -> Any:
+def _has_present_approver(requester: Any, today: Any, absent_id: Any) -> Any:
     return _is_any_present(
         requester,
         today,
+        absent_id,
         lambda user: (user.department_id == requester.department_id, user.role == "approver"),
     )
 
 
-def _is_any_present(requester: Any, today: Any, meant: Callable[[Any], tuple[Any, ...]]) -> Any:
+def _is_any_present(
+    requester: Any, today: Any, absent_id: Any, meant: Callable[[Any], tuple[Any, ...]]
+) -> Any:
     """Whether somebody who is meant is active, not the requester, and not on leave."""
     user = UserRow.alias()
     return fn.EXISTS(
         user.select(user.id).where(
             user.organisation_id == requester.organisation_id,
             *meant(user),
+            *(() if absent_id is None else (user.id != absent_id,)),
             user.id != requester.id,
             user.status == "active",
             ~_is_away(user, today),
@@ -195,6 +232,50 @@ def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
 @compiled
 def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
     return _candidates(organisation_id, user_id, today)[1]
+
+
+@compiled
+def _approvers_of_many(
+    organisation_id: Place, user_ids: Place, today: Place, absent_id: Place | None
+) -> Select:
+    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
+    # As `_ever_asked`: everybody who can be on any rung for one of them.
+    managers = managed.select(managed.manager_id).where(
+        managed.organisation_id == organisation_id, among(managed.id, user_ids)
+    )
+    heads = (
+        member.select(DepartmentRow.manager_id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, among(member.id, user_ids))
+    )
+    seniors = senior.select(senior.id).where(
+        senior.organisation_id == organisation_id,
+        senior.role.in_(("approver", "admin", "owner")),
+    )
+    return (
+        candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
+        .join(
+            requester,
+            on=(requester.organisation_id == organisation_id) & among(requester.id, user_ids),
+        )
+        .join(
+            department,
+            JOIN.LEFT_OUTER,
+            on=(department.organisation_id == organisation_id)
+            & (department.id == requester.department_id),
+        )
+        .where(
+            candidate.organisation_id == organisation_id,
+            candidate.id.in_(managers.union_all(heads).union_all(seniors)),
+            awaits(candidate, requester, department, today, absent_id),
+        )
+        .order_by(requester.id, candidate.id)
+    )
 
 
 @compiled

@@ -208,19 +208,6 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     return _step(tx, "cancel", before, after, subject, by=by, now=now)
 
 
-def cancel_for_archived(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
-    """Cancel what an archived person asked for and what lies ahead; how many requests (contract 2).
-
-    Call it in the transaction that archives.
-    """
-    subject = _subject(tx, by.organisation_id, user_id, now)
-    open_requests = leave_rows.open_of(tx, by.organisation_id, user_id, subject.today)
-    for before in open_requests:
-        after = before._replace(status="cancelled", cancelled_at=now)
-        _step(tx, "cancel", before, after, subject, by=by, now=now)
-    return len(open_requests)
-
-
 def _decide(
     tx: Transaction,
     request_id: str,

@@ -177,6 +177,27 @@ def _longest_after(day: date | None) -> str:
     return date.fromordinal(min(last, date.max.toordinal())).isoformat()
 
 
+def awaiting_all(
+    tx: Transaction,
+    organisation_id: str,
+    viewer_id: str,
+    *,
+    is_admin: bool,
+    today: date,
+    limit: int,
+) -> list[LeaveRequest]:
+    """All that awaits somebody's decision, oldest first, up to a limit."""
+    found = tx.all(
+        _awaiting,
+        organisation_id=organisation_id,
+        is_admin=is_admin,
+        viewer_id=viewer_id,
+        today=today.isoformat(),
+        limit=limit,
+    )
+    return [rows.leave_request(row) for row in found]
+
+
 def _check_user(tx: Transaction, user_id: str | None, by: Caller) -> None:
     if user_id in (None, by.user_id):
         return

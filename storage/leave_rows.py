@@ -14,7 +14,7 @@ from peewee import Select, Update
 from storage import audit, feed_changes, locks, records, rows
 from storage.compiled import Place, compiled, milliseconds, rows_of
 from storage.database import Transaction
-from storage.tables import LeaveRequestRow
+from storage.tables import LeaveRequestRow, UserRow
 from storage.values import Caller, LeaveRequest
 
 
@@ -76,6 +76,7 @@ def save_all(
     """
     given = [
         {
+            "organisation_id": by.organisation_id,
             "id": before.id,
             "version_before": before.version,
             "status": after.status,
@@ -91,7 +92,7 @@ def save_all(
         }
         for before, after in changes
     ]
-    moved = tx.change(_save_all, organisation_id=by.organisation_id, given=rows.json_text(given))
+    moved = tx.change(_save_all, given=rows.json_text(given))
     if moved != len(changes):
         raise RuntimeError("A leave request changed although its owner was held.")
     audited = [
@@ -109,9 +110,33 @@ def save_all(
         feed_changes.count(tx, by.organisation_id, user_id)
 
 
-def open_of(tx: Transaction, organisation_id: str, user_id: str, today: date) -> list[LeaveRequest]:
-    """A person's pending requests, and approved ones that begin after today; there are few."""
-    found = tx.all(_open, organisation_id=organisation_id, user_id=user_id, today=today.isoformat())
+def standing_of(
+    tx: Transaction, organisation_id: str, user_id: str, today: date
+) -> list[LeaveRequest]:
+    """A person's pending requests, and approved ones that end today or later, by first day."""
+    found = tx.all(
+        _standing, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
+    )
+    requests = [rows.leave_request(row) for row in found]
+    return sorted(requests, key=lambda request: (request.start_date, request.id))
+
+
+def pending_of(
+    tx: Transaction,
+    organisation_id: str,
+    *,
+    user_id: str | None = None,
+    department_id: str | None = None,
+    limit: int,
+) -> list[LeaveRequest]:
+    """Pending requests of a person, or of a department's members; up to a limit."""
+    found = tx.all(
+        _pending,
+        organisation_id=organisation_id,
+        user_id=user_id,
+        department_id=department_id,
+        limit=limit,
+    )
     return [rows.leave_request(row) for row in found]
 
 
@@ -176,8 +201,8 @@ _WRITTEN: Final = {
 
 
 @compiled
-def _save_all(organisation_id: Place, given: Place) -> Update:
-    found = {"id": "uuid", "version_before": "integer"}
+def _save_all(given: Place) -> Update:
+    found = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
     new = rows_of(given, "new", found | _WRITTEN)
     return (
         LeaveRequestRow.update(
@@ -185,7 +210,9 @@ def _save_all(organisation_id: Place, given: Place) -> Update:
         )
         .from_(new)
         .where(
-            LeaveRequestRow.organisation_id == organisation_id,
+            # Given as well: with a constant, SQLite would look through the whole organisation's
+            # leave for every row that is given.
+            LeaveRequestRow.organisation_id == new.column("organisation_id"),
             LeaveRequestRow.id == new.column("id"),
             LeaveRequestRow.version == new.column("version_before"),
         )
@@ -193,10 +220,27 @@ def _save_all(organisation_id: Place, given: Place) -> Update:
 
 
 @compiled
-def _open(organisation_id: Place, user_id: Place, today: Place) -> Select:
+def _standing(organisation_id: Place, user_id: Place, today: Place) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.user_id == user_id,
         (LeaveRequestRow.status == "pending")
-        | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.start_date > today)),
+        | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.end_date >= today)),
     )
+
+
+@compiled
+def _pending(
+    organisation_id: Place, user_id: Place | None, department_id: Place | None, limit: Place
+) -> Select:
+    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.status == "pending"
+    )
+    if user_id is not None:
+        query = query.where(LeaveRequestRow.user_id == user_id)
+    if department_id is not None:
+        members = UserRow.select(UserRow.id).where(
+            UserRow.organisation_id == organisation_id, UserRow.department_id == department_id
+        )
+        query = query.where(LeaveRequestRow.user_id.in_(members))
+    return query.limit(limit)

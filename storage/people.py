@@ -10,10 +10,12 @@ from storage import (
     days,
     fields,
     holiday_calendar,
+    leaving,
     locks,
     people_rows,
     recount,
     reference,
+    rerouting,
     rows,
     rules,
 )
@@ -29,7 +31,8 @@ from storage.errors import (
     NotFound,
 )
 from storage.pages import Page, PageOf, page_of, position
-from storage.values import ROLES, Caller, Role, User, UserStatus
+from storage.reference import Reference
+from storage.values import ROLES, Caller, Rerouted, Role, User, UserStatus
 
 # The most that the unpaged list holds.
 Sort = Literal["created_at", "-created_at"]
@@ -106,13 +109,18 @@ def update(
     user, after = _checked_update(tx, user_id, changes, by=by, is_held=True)
     if after == user:
         return user
-    cause = recount.cause_of(user, after)
-    if cause is None:
-        return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
     known = reference.of_organisation(tx, by.organisation_id)
-    counted_anew = recount.plan(tx, known, [after], now=now)
+    cause = recount.cause_of(user, after)
+    counted_anew = [] if cause is None else recount.plan(tx, known, [after], now=now)
+    others_decide = (after.manager_id, after.department_id) != (user.manager_id, user.department_id)
+    pending = rerouting.pending_of(tx, known, user_id=user.id) if others_decide else []
+    asked = rerouting.asked(tx, known, pending, now=now)
     after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
-    recount.apply(tx, known, counted_anew, cause, by=by, now=now)
+    if cause is not None:
+        recount.apply(tx, known, counted_anew, cause, by=by, now=now)
+    ask_now = rerouting.asked(tx, known, pending, now=now)
+    rerouted = rerouting.difference(pending, asked, ask_now)
+    rerouting.tell(tx, known, rerouted, by=by, now=now)
     return after
 
 
@@ -173,45 +181,75 @@ def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
 def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """Take a person out for good, in one transaction, and keep the record.
 
-    Revokes keys and feeds, cancels pending requests and approved leave that lies ahead. One who is
-    archived already comes back as he is. Raises NotFound, InsufficientRole, LastOwner or
-    CannotArchiveSelf; then nothing has changed.
+    Revokes keys and feeds, cancels what is pending, gives up approved leave after today, and
+    tells others of approvals that now await them (leaving.py). One who is archived already comes
+    back as he is. Raises NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing
+    has changed.
     """
     user = _to_be_stopped(tx, user_id, by=by)
     if user.status == "archived":
         return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    effects = leaving.foresee_archiving(tx, known, user, now=now)
     archived = user._replace(status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
     # Each of these imports this module, so it can import them only once all are loaded.
-    from storage import access, feeds, leave
+    from storage import access, feeds
 
     access.revoke_all_of(tx, user_id, by=by, now=now)
     feeds.revoke_all_of(tx, user_id, by=by, now=now)
-    leave.cancel_for_archived(tx, user_id, by=by, now=now)
+    leaving.archived(tx, known, effects, by=by, now=now)
     return archived
+
+
+def foresee_archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Effects:
+    """What ``archive`` would do; changes nothing. Raises what ``archive`` raises."""
+    user = _to_be_stopped(tx, user_id, by=by, is_held=False)
+    if user.status == "archived":
+        return Effects()
+    known = reference.of_organisation(tx, by.organisation_id)
+    return leaving.foresee_archiving(tx, known, user, now=now)
 
 
 def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """Switch a person off for a while: keys and feeds stop answering, requests stay.
 
-    One who is deactivated already comes back as he is. Raises NotFound, InsufficientRole,
-    UserArchived, LastOwner or CannotArchiveSelf; then nothing has changed.
+    Others are told of approvals that now await them. One who is deactivated already comes back as
+    he is. Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf; then
+    nothing has changed.
     """
     user = _to_be_stopped(tx, user_id, by=by)
     if user.status == "archived":
         raise UserArchived
     if user.status == "deactivated":
         return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    effects = leaving.foresee_deactivating(tx, known, user, now=now)
     deactivated = user._replace(status="deactivated")
-    return people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
+    deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
+    leaving.deactivated(tx, known, effects, by=by, now=now)
+    return deactivated
+
+
+def foresee_deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Effects:
+    """What ``deactivate`` would do; changes nothing. Raises what ``deactivate`` raises."""
+    user = _to_be_stopped(tx, user_id, by=by, is_held=False)
+    if user.status == "archived":
+        raise UserArchived
+    if user.status == "deactivated":
+        return Effects()
+    known = reference.of_organisation(tx, by.organisation_id)
+    return leaving.foresee_deactivating(tx, known, user, now=now)
 
 
 def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """Make a deactivated person active again; any other living one comes back as he is.
 
-    Raises NotFound, InsufficientRole or UserArchived.
+    His keys and feeds answer again, and he gets the cards of what awaits him. Raises NotFound,
+    InsufficientRole or UserArchived.
     """
     rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
     user = get(tx, user_id, by=by, is_held=True)
     check_may_manage(by, user)
     if user.status == "archived":
@@ -219,14 +257,25 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     if user.status != "deactivated":
         return user
     active = user._replace(status="active")
-    return people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
+    active = people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouting.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
+    return active
 
 
-def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
-    """The person, held, whom ``by`` may archive or deactivate."""
+def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Rerouted]:
+    """What awaits the person now that he is back."""
+    requests = rerouting.awaiting(tx, known, user, now=now)
+    before = rerouting.asked(tx, known, requests, now=now, absent_id=user.id)
+    return rerouting.difference(requests, before, rerouting.asked(tx, known, requests, now=now))
+
+
+def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = True) -> User:
+    """The person, held unless it is a trial, whom ``by`` may archive or deactivate."""
     rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = get(tx, user_id, by=by, is_held=True)
+    if is_held:
+        locks.organisation(tx, by.organisation_id)
+    user = get(tx, user_id, by=by, is_held=is_held)
     check_may_manage(by, user)
     # First: the last owner can only be met by himself, and should hear why it cannot work.
     check_owner_remains(tx, user, by=by)

@@ -333,6 +333,14 @@ class LeaveEffect(NamedTuple):
     after: LeaveRequest
 
 
+class Rerouted(NamedTuple):
+    """A pending request that awaits other people than before."""
+
+    request: LeaveRequest
+    before: tuple[User, ...]
+    after: tuple[User, ...]
+
+
 class Absence(NamedTuple):
     """One leave request as a calendar may show it to one viewer: nothing here is hidden from him.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from api import effects
 from api.answers import HolidaySetRecord, Listing, listing
 from api.bodies import NewHolidaySet, OrganisationChanges
-from api.fields import Paged
+from api.fields import DryRun, Paged
 from api.operations import Answer, Call, Operation, created
 from storage import errors, holiday_calendar, holiday_sets, organisations, records, reference
 from storage.database import Transaction
@@ -22,6 +23,11 @@ def get(tx: Transaction, call: Call) -> Any:
 def update(tx: Transaction, call: Call) -> Any:
     organisation = organisations.update(tx, call.body.sent(), by=call.caller, now=call.now)
     return records.organisation(organisation)
+
+
+def foresee_update(tx: Transaction, call: Call) -> Any:
+    found = organisations.foresee_update(tx, call.body.sent(), by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
 
 
 def page_of_sets(tx: Transaction, call: Call) -> Any:
@@ -73,8 +79,15 @@ OPERATIONS = (
         method="PATCH",
         path="/organisation",
         summary="Change the organisation's settings",
-        description="Leave that lies ahead is counted anew where working days or holidays change.",
+        description=(
+            "Where working days or the country change, pending and approved leave from today on is "
+            "counted anew in the same step, for everybody who has none of their own. "
+            "`country_code` takes a code of `GET /countries`; a country that has regions, alone, "
+            "has only its national holidays."
+        ),
         handler=update,
+        foresee=foresee_update,
+        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         is_of_one=True,

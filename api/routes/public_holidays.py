@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from api import effects
 from api.answers import Listing, listing
 from api.bodies import NewHolidayOverride
-from api.fields import Paged
+from api.fields import DryRun, Paged
 from api.operations import Answer, Call, Operation, created
 from api.queries import HolidaysOfYear
 from storage import errors, holiday_calendar, holiday_overrides, holiday_sets, records, reference
@@ -49,6 +50,23 @@ def remove_override(tx: Transaction, call: Call) -> None:
 
 def remove_set(tx: Transaction, call: Call) -> None:
     holiday_overrides.remove_set(tx, call.id, by=call.caller, now=call.now)
+
+
+def foresee_add(tx: Transaction, call: Call) -> Any:
+    new = NewOverride(**call.body.sent())
+    found = holiday_overrides.foresee_add(tx, call.id, new, by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
+
+
+def foresee_remove(tx: Transaction, call: Call) -> Any:
+    override_id = call.ids["override_id"]
+    found = holiday_overrides.foresee_remove(tx, call.id, override_id, by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
+
+
+def foresee_remove_set(tx: Transaction, call: Call) -> Any:
+    found = holiday_overrides.foresee_remove_set(tx, call.id, by=call.caller)
+    return effects.shown(tx, call, found)
 
 
 def countries(tx: Transaction, call: Call) -> Any:
@@ -119,6 +137,8 @@ OPERATIONS = (
             "anew in the same step: a changed request sends `leave_request.updated`."
         ),
         handler=add_override,
+        foresee=foresee_add,
+        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         tag=_TAG,
@@ -140,6 +160,8 @@ OPERATIONS = (
             "on is counted anew in the same step."
         ),
         handler=remove_override,
+        foresee=foresee_remove,
+        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         tag=_TAG,
@@ -157,6 +179,8 @@ OPERATIONS = (
             "who is not archived has it as `public_holiday_country_code`."
         ),
         handler=remove_set,
+        foresee=foresee_remove_set,
+        query=DryRun,
         tag=_TAG,
         scope="organisation:write",
         role="admin",

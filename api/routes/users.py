@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
+from api import effects
 from api.answers import PagedUserListing, UserListing, listing
 from api.bodies import NewUser, UserChanges
-from api.fields import MAX_PAGE
+from api.fields import MAX_PAGE, DryRun
 from api.operations import Answer, Call, Operation, created, hold_organisation
 from api.queries import ListOfUsers
 from storage import errors, people, records, reference
@@ -68,6 +69,21 @@ def update(tx: Transaction, call: Call) -> Any:
 
 def archive(tx: Transaction, call: Call) -> Any:
     return _shown(tx, call)(people.archive(tx, call.id, by=call.caller, now=call.now))
+
+
+def foresee_update(tx: Transaction, call: Call) -> Any:
+    found = people.foresee_update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
+
+
+def foresee_archive(tx: Transaction, call: Call) -> Any:
+    found = people.foresee_archive(tx, call.id, by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
+
+
+def foresee_deactivate(tx: Transaction, call: Call) -> Any:
+    found = people.foresee_deactivate(tx, call.id, by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
 
 
 def deactivate(tx: Transaction, call: Call) -> Any:
@@ -175,10 +191,16 @@ OPERATIONS = (
         description=(
             "Admins and owners change everything, only owners change owners. Everybody else may "
             "change their own `first_name`, `last_name` and `job_title`. Fields that are left out "
-            "stay as they are. When working days or holidays change, pending and approved leave "
-            "that lies ahead is counted anew; past leave keeps its count."
+            "stay as they are. Where working days or "
+            "public holidays change, pending and approved leave from today on is counted anew in "
+            "the same step; leave stays even where it then counts nothing or overdraws the "
+            "allowance. `public_holiday_country_code` takes a code of `GET /countries`, where it "
+            "says which countries have regions. With a new manager or department, pending leave "
+            "goes to its new approvers."
         ),
         handler=update,
+        foresee=foresee_update,
+        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         hold=hold,
@@ -197,9 +219,12 @@ OPERATIONS = (
         summary="Archive a user",
         description=(
             "The record is kept. Their API keys and feeds stop working, their pending and future "
-            "leave is cancelled, and what waited for their approval goes to others."
+            "leave is cancelled, leave that is running ends today, and what waited for their "
+            "approval goes to others. Reports and departments keep them as manager on record."
         ),
         handler=archive,
+        foresee=foresee_archive,
+        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         hold=hold,
@@ -214,8 +239,13 @@ OPERATIONS = (
         method="POST",
         path="/users/{id}/deactivate",
         summary="Deactivate a user",
-        description="Their API keys and feeds stop answering; their requests stay.",
+        description=(
+            "Their API keys and feeds stop answering, and what waited for their approval goes to "
+            "others; their requests stay."
+        ),
         handler=deactivate,
+        foresee=foresee_deactivate,
+        query=DryRun,
         tag="Users",
         scope="users:write",
         role="admin",

@@ -1,0 +1,137 @@
+"""``?dry_run=true``: what would follow, in one shape, and nothing is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from storage import leave
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation, type_id
+from tests.storage.test_recount import FRIDAY, MONDAY
+
+API = "/api/v1"
+SETS = f"{API}/organisation/public-holiday-sets"
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+def test_a_dry_run_says_what_a_change_would_do_and_does_nothing(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    ada = a_person(database, acme)
+    week = a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
+    path, change = f"{API}/users/{ada.id}", {"working_days": ["monday", "tuesday:am"]}
+    before = client.get(path, key).json()
+    audited = client.get(f"{API}/audit", key).json()
+
+    foreseen = client.patch(f"{path}?dry_run=true", key, json=change)
+
+    assert foreseen.status_code == 200
+    assert foreseen.json()["dry_run"] is True
+    totals = foreseen.json()["totals"]
+    expected = {"users": 1, "leave_requests": 1, "days_before": 5, "days_after": 1.5}
+    assert totals.items() >= expected.items()
+    (one,) = foreseen.json()["leave_requests"]
+    assert one["user"]["id"] == ada.id
+    assert (one["leave_request_id"], one["effect"]) == (week.id, "recounted")
+    assert (one["leave_type_id"], one["status"]) == (type_id(database, acme), "pending")
+    assert one["balance_changes"] == [{"leave_year": "2026", "days": 3.5}]
+    assert "ETag" not in foreseen.headers
+    assert client.get(path, key).json() == before
+    assert client.get(f"{API}/audit", key).json() == audited
+    client.patch(path, key, json=change)
+    found = client.get(f"{API}/leave-requests/{week.id}", key).json()
+    assert found["total_days"] == one["days_after"]
+
+
+def test_archiving_is_foreseen(client: Client, database: Database, acme: Acme, key: str) -> None:
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    asked = a_request(database, acme, ada)
+    own = a_request(database, acme, grace)
+    a_key(database, acme, grace)
+
+    foreseen = client.delete(f"{API}/users/{grace.id}?dry_run=true", key).json()
+
+    assert foreseen["totals"].items() >= {"api_keys": 1, "rerouted": 1, "reports": 1}.items()
+    assert [(one["leave_request_id"], one["effect"]) for one in foreseen["leave_requests"]] == [
+        (own.id, "cancelled")
+    ]
+    assert foreseen["rerouted"] == [
+        {
+            "leave_request_id": asked.id,
+            "user_id": ada.id,
+            "approvers_before": [grace.id],
+            "approvers_after": [acme.owner.id],
+        }
+    ]
+    assert client.get(f"{API}/users/{grace.id}", key).json()["status"] == "active"
+
+
+def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    document = client.get("/openapi.json").json()
+    ada = a_person(database, acme)
+    set_id = client.get(SETS, key).json()["data"][0]["id"]
+    france = client.post(SETS, key, json={"country_code": "FR"}).headers["Location"]
+    body = {"date": "2026-08-05", "name": "Market day"}
+    made = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
+    request = a_request(database, acme, ada, start_date=MONDAY)
+    database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+    trials: list[tuple[str, str, Any]] = [
+        ("PATCH", f"{API}/organisation", {"country_code": "US"}),
+        ("POST", f"{SETS}/{set_id}/overrides", {"date": "2026-08-03", "name": "Off"}),
+        ("DELETE", f"{SETS}/{set_id}/overrides/{made}", None),
+        ("DELETE", france, None),
+        ("PATCH", f"{API}/users/{ada.id}", {"public_holiday_country_code": "DE"}),
+        ("DELETE", f"{API}/users/{ada.id}", None),
+        ("POST", f"{API}/users/{ada.id}/deactivate", None),
+    ]
+    schema = {
+        "$ref": "#/components/schemas/EffectsRecord",
+        "components": document["components"],
+    }
+    found = {}
+
+    for method, path, sent in trials:
+        answer = client.request(method, f"{path}?dry_run=true", key=key, json=sent)
+        assert answer.status_code == 200
+        Draft202012Validator(schema).validate(answer.json())
+        found[method, path] = answer.json()
+
+    assert found["PATCH", f"{API}/organisation"]["warnings"] == ["country_has_regions"]
+    off = found["POST", f"{SETS}/{set_id}/overrides"]
+    assert (off["warnings"], off["leave_requests"][0]["warnings"]) == (
+        ["leave_counts_nothing"],
+        ["counts_nothing"],
+    )
+    assert len(client.get(f"{SETS}/{set_id}/overrides", key).json()["data"]) == 1
+
+
+def test_a_dry_run_is_refused_as_the_change_would_be(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    member = a_key(database, acme, a_person(database, acme))
+    set_id = client.get(SETS, key).json()["data"][0]["id"]
+
+    own = client.delete(f"{SETS}/{set_id}?dry_run=true", key)
+    myself = client.delete(f"{API}/users/{acme.owner.id}?dry_run=true", key)
+    unknown = client.patch(f"{API}/organisation?dry_run=true", key, json={"country_code": "XX"})
+    too_low = client.delete(f"{API}/users/{acme.owner.id}?dry_run=true", member)
+
+    codes = [one.json()["code"] for one in (own, myself, unknown, too_low)]
+    assert codes == ["holiday_set_in_use", "last_owner", "unknown_country", "insufficient_role"]
+    assert client.patch(f"{API}/organisation?dry_run=maybe", key, json={}).status_code == 422

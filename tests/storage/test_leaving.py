@@ -1,0 +1,270 @@
+"""What follows when somebody is archived, deactivated, or gets another manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from storage import access, approvers, audit, feeds, leave, leave_reading, people, reference
+from storage.compiled import Place, compiled
+from storage.database import Database
+from storage.effects import Effects
+from storage.errors import Unauthenticated
+from storage.pages import PageOf
+from storage.tables import NoticeRow, OrganisationRow
+from storage.values import LeaveRequest, User
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+)
+
+MONDAY, WEDNESDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 5), date(2026, 8, 7)
+ON_WEDNESDAY = datetime(2026, 8, 5, 12, tzinfo=UTC)
+LATER = NOW + timedelta(hours=1)
+
+
+def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
+    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
+
+
+def approved(database: Database, acme: Acme, user: User, **asked: Any) -> LeaveRequest:
+    request = a_request(database, acme, user, **asked)
+    return database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+
+
+def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) -> None:
+    database.write_now(people.archive, user.id, by=acme.caller, now=now)
+
+
+def test_running_leave_of_somebody_archived_ends_today(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    week = approved(database, acme, ada, start_date=MONDAY, end_date=FRIDAY, end_half_day="am")
+
+    archived(database, acme, ada, now=ON_WEDNESDAY)
+
+    found = as_it_is(database, acme, week)
+    assert (found.status, found.end_date, found.end_half_day) == ("approved", WEDNESDAY, None)
+    assert (found.counted_halves, found.total_half_days) == ("333", 6)
+    assert found.version == week.version + 1
+
+
+def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = approved(
+        database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY, start_half_day="am"
+    )
+
+    archived(database, acme, ada, now=ON_WEDNESDAY)
+
+    found = as_it_is(database, acme, request)
+    assert (found.start_date, found.end_date) == (WEDNESDAY, WEDNESDAY)
+    assert (found.start_half_day, found.end_half_day) == ("am", "pm")
+    assert (found.counted_halves, found.total_half_days) == ("3", 2)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "becomes"),
+    [
+        (date(2026, 7, 6), date(2026, 7, 10), "approved"),
+        (date(2026, 8, 3), date(2026, 8, 5), "approved"),
+        (date(2026, 8, 6), date(2026, 8, 7), "cancelled"),
+    ],
+    ids=["past", "ends today", "ahead"],
+)
+def test_approved_leave_of_somebody_archived(
+    database: Database, start: date, end: date, becomes: str
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = approved(database, acme, ada, start_date=start, end_date=end)
+
+    archived(database, acme, ada, now=ON_WEDNESDAY)
+
+    found = as_it_is(database, acme, request)
+    assert found.status == becomes
+    assert (found == request) == (becomes == "approved")
+
+
+def test_running_leave_of_which_nothing_was_taken_yet_is_cancelled(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = approved(database, acme, ada, start_date=date(2026, 8, 1), end_date=date(2026, 8, 4))
+
+    archived(database, acme, ada, now=datetime(2026, 8, 2, 12, tzinfo=UTC))
+
+    assert as_it_is(database, acme, request).status == "cancelled"
+
+
+def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada, start_date=MONDAY)
+
+    archived(database, acme, ada)
+
+    found = as_it_is(database, acme, request)
+    assert (found.status, found.cancelled_at) == ("cancelled", LATER)
+    entries = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, action="leave_request.cancelled"
+    ).items
+    assert [(one.subject_id, one.changes["why"]["after"]) for one in entries] == [
+        (request.id, "user_archived")
+    ]
+
+
+@compiled
+def _cards(organisation_id: Place, event_type: Place) -> Any:
+    return NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.event_type == event_type,
+        NoticeRow.kind == "approval_card",
+    )
+
+
+def rerouted_cards(database: Database, acme: Acme) -> set[tuple[str, str]]:
+    return set(
+        database.read_now(
+            lambda tx: tx.all(_cards, organisation_id=acme.id, event_type="leave_request.rerouted")
+        )
+    )
+
+
+def in_slack(database: Database) -> Acme:
+    acme = an_organisation(database)
+
+    def link(tx: Any) -> None:
+        tx.update(OrganisationRow, {"slack_team_id": "T1"}, id=acme.id)
+        reference.changed(tx, acme.id)
+
+    database.write_now(link)
+    return acme
+
+
+@pytest.mark.parametrize("stop", [people.archive, people.deactivate])
+def test_what_awaited_somebody_goes_to_the_next_step(
+    database: Database, stop: Callable[..., User]
+) -> None:
+    acme = in_slack(database)
+    grace = a_person(database, acme, first_name="Grace")
+    hedy = a_person(database, acme, first_name="Hedy")
+    department = a_department(database, acme, manager_id=hedy.id)
+    ada = a_person(database, acme, manager_id=grace.id, department_id=department.id)
+    request = a_request(database, acme, ada)
+
+    database.write_now(stop, grace.id, by=acme.caller, now=LATER)
+
+    asked = database.read_now(approvers.of_person, acme.id, ada.id, today=date(2026, 6, 1))
+    assert [one.id for one in asked] == [hedy.id]
+    # Grace's card loses its buttons, Hedy gets one.
+    assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
+    entries = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
+    ).items
+    assert [(one.subject_id, one.changes) for one in entries] == [
+        (request.id, {"approvers": {"before": [grace.id], "after": [hedy.id]}})
+    ]
+    assert as_it_is(database, acme, request) == request
+
+
+def test_somebody_who_comes_back_is_asked_again(database: Database) -> None:
+    acme = in_slack(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    database.write_now(people.deactivate, grace.id, by=acme.caller, now=NOW)
+    request = a_request(database, acme, ada)
+
+    database.write_now(people.reactivate, grace.id, by=acme.caller, now=LATER)
+
+    assert rerouted_cards(database, acme) >= {(request.id, grace.id)}
+
+
+def test_a_new_manager_is_asked_about_what_is_pending(database: Database) -> None:
+    acme = in_slack(database)
+    grace = a_person(database, acme, first_name="Grace")
+    hedy = a_person(database, acme, first_name="Hedy")
+    ada = a_person(database, acme, manager_id=grace.id)
+    request = a_request(database, acme, ada)
+
+    change = {"manager_id": hedy.id}
+    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
+
+    assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
+
+
+def test_many_are_asked_about_as_one_by_one(database: Database) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    department = a_department(database, acme, manager_id=grace.id)
+    a_person(database, acme, first_name="Tim", role="approver", department_id=department.id)
+    a_person(database, acme, first_name="Ann", role="admin")
+    cast = [
+        a_person(database, acme, manager_id=grace.id),
+        a_person(database, acme, department_id=department.id),
+        a_person(database, acme),
+        grace,
+    ]
+    today = date(2026, 6, 1)
+
+    found = database.read_now(approvers.of_people, acme.id, {one.id for one in cast}, today=today)
+
+    for user in cast:
+        alone = database.read_now(approvers.of_person, acme.id, user.id, today=today)
+        assert found.get(user.id, []) == alone
+
+
+@pytest.mark.parametrize("kind", ["archive", "deactivate"])
+def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
+    acme = in_slack(database)
+    grace = a_person(database, acme, first_name="Grace")
+    a_department(database, acme, manager_id=grace.id)
+    ada = a_person(database, acme, manager_id=grace.id)
+    a_request(database, acme, ada)
+    approved(database, acme, grace, start_date=MONDAY, end_date=FRIDAY)
+    approved(database, acme, grace, start_date=date(2026, 9, 7))
+    a_request(database, acme, grace, start_date=date(2026, 9, 14))
+    by = caller_for(acme, grace)
+    database.write_now(feeds.create, None, by=by, now=NOW)
+    _, key = database.write_now(
+        access.create_key,
+        for_user=grace.id,
+        name="ci",
+        scopes=["leave:read"],
+        variant=1,
+        expires_at=None,
+        by=by,
+        now=NOW,
+    )
+    before = everything(database, acme)
+
+    foreseen: Effects = database.read_now(
+        getattr(people, f"foresee_{kind}"), grace.id, by=acme.caller, now=ON_WEDNESDAY
+    )
+    assert everything(database, acme) == before
+    database.write_now(getattr(people, kind), grace.id, by=acme.caller, now=ON_WEDNESDAY)
+
+    changed = {one.id: one for one in everything(database, acme).values() if one != before[one.id]}
+    assert {one.after.id: one.after for one in foreseen.leave} == changed
+    assert len(changed) == (3 if kind == "archive" else 0)
+    assert (foreseen.api_keys, foreseen.calendar_feeds) == (1, 1)
+    assert len(foreseen.reports) == len(foreseen.departments) == (1 if kind == "archive" else 0)
+    (one,) = foreseen.rerouted
+    today = date(2026, 8, 5)
+    now_asked = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
+    assert list(one.after) == now_asked
+    with pytest.raises(Unauthenticated):
+        database.read_now(access.recognise_key, key, now=LATER)
+
+
+def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
+    found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
+    return {one.id: one for one in found.items}
