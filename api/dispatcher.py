@@ -18,6 +18,8 @@ Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
 
 DRAIN_SECONDS: Final = 20.0
+# What is done within so long is recorded together: a commit costs more than the wait.
+GATHER_SECONDS: Final = 0.005
 
 _log = structlog.get_logger("hiatus.dispatcher")
 
@@ -107,8 +109,8 @@ class Dispatcher(Generic[Work, Outcome]):
         if self._is_stopping:
             return
         free = self._in_flight - len(self._attempts)
-        if free <= 0:
-            return  # A finished attempt wakes us.
+        if free < min(self._in_flight // 4, len(self._attempts)):
+            return  # A claim for few costs as much as one for many. Finished attempts wake us.
         claimed = await self._claim(free)
         for work in claimed:
             task = asyncio.create_task(self._do(work))
@@ -126,6 +128,7 @@ class Dispatcher(Generic[Work, Outcome]):
     async def _record(self) -> None:
         """Settle everything that is done by now in one transaction."""
         done = [await self._done.get()]
+        await asyncio.sleep(GATHER_SECONDS)
         while not self._done.empty():
             done.append(self._done.get_nowait())
         try:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
@@ -48,6 +48,13 @@ _WORDS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (aiohttp.ClientError, "invalid_response"),
     (httpx.InvalidURL, "invalid_url"),
     (httpx.RemoteProtocolError, "invalid_response"),
+)
+_HEADERS: Final = (
+    ("user-agent", "Hiatus-Webhooks/1"),
+    ("content-type", "application/json"),
+    ("accept", "*/*"),
+    ("accept-encoding", "identity"),
+    ("connection", "close"),
 )
 _refused: ContextVar[list[str]] = ContextVar("refused")
 
@@ -85,7 +92,7 @@ class Sender:
         self,
         *,
         allow_private: bool = False,
-        max_connections: int = 64,
+        max_connections: int = 128,
         connect_seconds: float = 5.0,
         attempt_seconds: float = 15.0,
         resolver: AbstractResolver | None = None,
@@ -94,16 +101,20 @@ class Sender:
         self._allow_private = allow_private
         self._slots = asyncio.Semaphore(max_connections)
         self._attempt_seconds = attempt_seconds
-        self._timeout = httpx.Timeout(
-            None, connect=connect_seconds, read=attempt_seconds, pool=connect_seconds
-        )
+        self._extensions = {
+            "timeout": {
+                "connect": connect_seconds,
+                "read": attempt_seconds,
+                "pool": connect_seconds,
+            }
+        }
         self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
         self._tls = tls or httpx.create_ssl_context(trust_env=False)
-        self._client: httpx.AsyncClient | None = None
+        self._transport: AiohttpTransport | None = None
 
     async def open(self) -> None:
-        """Make the client; opens no connection."""
+        """Make the transport; opens no connection."""
         if self._resolver is None:
             self._own_resolver = PooledResolver()
         connector = aiohttp.TCPConnector(
@@ -118,25 +129,15 @@ class Sender:
             socket_factory=None if self._allow_private else vetted_socket,
         )
         session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
-        self._client = httpx.AsyncClient(
-            transport=AiohttpTransport(verify=self._tls, trust_env=False, client=session),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            headers={
-                "user-agent": "Hiatus-Webhooks/1",
-                "content-type": "application/json",
-                "accept-encoding": "identity",
-                "connection": "close",
-            },
-            timeout=self._timeout,
-            follow_redirects=False,
-            trust_env=False,
-        )
+        # httpx's client on top would follow redirects, keep cookies and unpack answers, none of
+        # which is wanted, and would take as long as everything else together.
+        self._transport = AiohttpTransport(verify=self._tls, trust_env=False, client=session)
 
     async def close(self) -> None:
-        """Close the client; let attempts under way finish, or cancel them, before."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        """Close the transport; let attempts under way finish, or cancel them, before."""
+        if self._transport is not None:
+            await self._transport.aclose()
+            self._transport = None
         if self._own_resolver is not None:
             await self._own_resolver.close()
             self._own_resolver = None
@@ -171,14 +172,14 @@ class Sender:
         if not attempt.secrets:
             return "secret_unreadable"  # Nothing leaves unsigned.
         try:
-            check_webhook_url(attempt.url, allow_private=self._allow_private)
+            url = _checked(attempt.url, self._allow_private)
         except InvalidInput as refusal:
             return "private_address" if refusal.code == "url_private_address" else "invalid_url"
         refused_addresses: list[str] = []
         token = _refused.set(refused_addresses)
         try:
             async with asyncio.timeout(self._attempt_seconds):
-                await self._post(attempt, now, answer)
+                await self._post(url, attempt, now, answer)
         except TimeoutError:
             return "timeout"
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError) as failure:
@@ -187,26 +188,36 @@ class Sender:
             _refused.reset(token)
         return None
 
-    async def _post(self, attempt: Attempt, now: datetime, answer: _Answer) -> None:
-        if self._client is None:
+    async def _post(self, url: httpx.URL, attempt: Attempt, now: datetime, answer: _Answer) -> None:
+        if self._transport is None:
             raise RuntimeError("the sender is not open")
         timestamp_seconds = int(now.timestamp())
-        headers = {
-            "webhook-id": attempt.message_id,
-            "webhook-timestamp": str(timestamp_seconds),
-            "webhook-signature": sign(
-                attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets
-            ),
-        }
-        async with self._client.stream(
-            "POST", attempt.url, content=attempt.body, headers=headers
-        ) as response:
+        signature = sign(attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets)
+        headers = [
+            *_HEADERS,
+            ("webhook-id", attempt.message_id),
+            ("webhook-timestamp", str(timestamp_seconds)),
+            ("webhook-signature", signature),
+        ]
+        request = httpx.Request(
+            "POST", url, headers=headers, content=attempt.body, extensions=self._extensions
+        )
+        response = await self._transport.handle_async_request(request)
+        try:
             answer.status_code = response.status_code
             answer.retry_after = response.headers.get("retry-after")
             async for chunk in response.aiter_raw():
                 answer.body += chunk[: MAX_EXCERPT_BYTES - len(answer.body)]
                 if len(answer.body) == MAX_EXCERPT_BYTES:
                     break
+        finally:
+            await response.aclose()
+
+
+@lru_cache(maxsize=1_000)
+def _checked(url: str, allow_private: bool) -> httpx.URL:
+    """A webhook's URL, ready to be sent to. Raises InvalidInput as ``check_webhook_url``."""
+    return httpx.URL(check_webhook_url(url, allow_private=allow_private))
 
 
 class _Answer:

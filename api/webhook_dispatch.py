@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from api.dispatcher import Dispatcher
 from api.operations import Clock
 from api.webhook_delivery import Attempt, Sender
 from storage import deliveries, delivery_queue, outbox
 from storage.database import Database
-from storage.deliveries import Outcome
+from storage.deliveries import Outcome, Settled
 from storage.delivery_queue import Delivery
 
-IN_FLIGHT = 32
+# Far more than one endpoint may have: those that hang must leave room for the others.
+IN_FLIGHT: Final = 128
 
-
-def _jitter() -> float:
-    return random.uniform(0.8, 1.2)
+OnSettled = Callable[[Sequence[Settled]], None]
 
 
 def webhook_dispatcher(
-    database: Database, sender: Sender, clock: Clock
+    database: Database,
+    sender: Sender,
+    clock: Clock,
+    *,
+    in_flight: int = IN_FLIGHT,
+    on_settled: OnSettled = lambda _: None,
 ) -> Dispatcher[Delivery, Outcome]:
-    """The dispatcher that delivers webhooks; ``sender`` is open while it runs."""
+    """The dispatcher that delivers webhooks; ``sender`` is open while it runs.
+
+    ``on_settled`` hears what came of attempts once it is recorded.
+    """
 
     async def claim(limit: int) -> list[Delivery]:
         return await database.write_long(
@@ -34,9 +43,14 @@ def webhook_dispatcher(
         sent = Attempt(delivery.url, delivery.event_id, delivery.body, delivery.secrets)
         return await sender.attempt(sent, clock())
 
-    async def settle(done: list[tuple[Delivery, Outcome]]) -> None:
-        await database.write(deliveries.settle, done, jitter=_jitter, now=clock())
+    async def settle(done: list[Settled]) -> None:
+        await database.write_long(deliveries.settle, done, jitter=_jitter, now=clock())
+        on_settled(done)
 
     return Dispatcher(
-        outbox.WEBHOOKS, claim=claim, attempt=attempt, settle=settle, in_flight=IN_FLIGHT
+        outbox.WEBHOOKS, claim=claim, attempt=attempt, settle=settle, in_flight=in_flight
     )
+
+
+def _jitter() -> float:
+    return random.uniform(0.8, 1.2)

@@ -48,6 +48,15 @@ def bare(answers: Sequence[Ready], folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
+def receiver(folder: Path) -> Iterator[Server]:
+    """A receiver of webhooks."""
+    port = _free_port()
+    command = ["-m", "tests.bench.receiving", str(port)]
+    with _running(command, {}, port, folder / "receiver.log") as server:
+        yield server
+
+
+@contextmanager
 def hiatus(url: str, secret_key: str, folder: Path, name: str) -> Iterator[Server]:
     """Hiatus as somebody would start it, with nothing sent out and no limit of requests."""
     port = _free_port()

@@ -1,0 +1,108 @@
+"""Webhooks out: Hiatus's dispatcher beside bare loops, the same receiver and as many in flight.
+
+Of Hiatus it is measured how long an outbox that was filled before takes to be delivered: claimed,
+signed, sent, settled and committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from storage import organisations, webhooks
+from storage.database import Database, Transaction
+from storage.ids import new_id
+from storage.organisations import NewOrganisation
+from storage.schema import migrate
+from storage.secrets import Secrets, new_secret_key
+from storage.tables import DeliveryRow, EventRow
+from storage.values import SCOPES, Caller
+from tests import postgres
+from tests.bench import servers
+from tests.bench.sending import BODY_BYTES, Sending, run_apart
+
+IN_FLIGHT = 32
+# As many as share the deliveries in flight between them.
+ENDPOINTS = 8
+BARE_WAYS = ("httpx", "httpx-aiohttp")
+
+
+class Rate(NamedTuple):
+    """One round: deliveries a second, by a bare way's name or Hiatus's engine."""
+
+    way: str
+    per_second: float
+
+
+def measure(
+    engines: Sequence[str], rounds: int, deliveries: int, folder: Path
+) -> Iterator[list[Rate]]:
+    """One list of rates for each round."""
+    with ExitStack() as stack:
+        port = stack.enter_context(servers.receiver(folder)).port
+        urls = {engine: stack.enter_context(_url(engine, folder)) for engine in engines}
+        for number in range(rounds):
+            found = [
+                Rate(way, run_apart(Sending(way, port, deliveries, IN_FLIGHT))) for way in BARE_WAYS
+            ]
+            for engine in engines:
+                url, key = urls[engine](number), new_secret_key()
+                _fill(url, key, port, deliveries)
+                sending = Sending("hiatus", port, deliveries, IN_FLIGHT, url, key)
+                found.append(Rate(engine, run_apart(sending)))
+            yield found
+
+
+@contextmanager
+def _url(engine: str, folder: Path) -> Iterator[Callable[[int], str]]:
+    """Makes the URL of an empty database for each round."""
+    if engine == "sqlite":
+        yield lambda number: f"sqlite:///{folder / f'deliveries-{number}.db'}"
+        return
+    server = postgres.start(durable=True)
+    try:
+        yield lambda number: postgres.make_database(server.url, f"deliveries_{number}")
+    finally:
+        server.stop()
+
+
+def _fill(url: str, secret_key: str, port: int, deliveries: int) -> None:
+    """An organisation's endpoints with that many deliveries due, the endpoints taking turns."""
+    migrate(url)
+    database = Database.open(url, Secrets([secret_key]))
+    try:
+        database.write_now(_queue, f"http://127.0.0.1:{port}/hook", deliveries)
+    finally:
+        database.close()
+
+
+def _queue(tx: Transaction, url: str, deliveries: int) -> None:
+    now = datetime.now(UTC)
+    new = NewOrganisation("Bench", "GB", "Europe/London", "olive@example.com", "Olive", "Owner")
+    organisation, owner = organisations.create(tx, new, source="cli", now=now)
+    by = Caller(organisation.id, owner.id, "owner", frozenset(SCOPES), "cli")
+    endpoints = [webhooks.create(tx, url, ["*"], by=by, now=now)[0].id for _ in range(ENDPOINTS)]
+    events, queued = [], []
+    for number in range(deliveries):
+        event_id = new_id(now)
+        known = {"organisation_id": organisation.id, "sequence": 1, "created_at": now}
+        events.append(
+            known | {"id": event_id, "type": "leave_request.created", "body": b"x" * BODY_BYTES}
+        )
+        queued.append(
+            known
+            | {
+                "id": new_id(now),
+                "webhook_id": endpoints[number % ENDPOINTS],
+                "event_id": event_id,
+                "event_type": "leave_request.created",
+                "status": "pending",
+                "attempts": 0,
+                "due_at": now,
+            }
+        )
+    tx.insert_all(EventRow, events)
+    tx.insert_all(DeliveryRow, queued)

@@ -1,0 +1,120 @@
+"""Posting as many bodies as asked to one receiver: bare loops, and Hiatus's dispatcher.
+
+``python -m tests.bench.sending`` reads one ``Sending`` as JSON from standard input and writes the
+seconds that it took to standard output. Every way runs on uvloop, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import httpx
+import uvloop
+from httpx_aiohttp import AiohttpTransport
+
+from storage.deliveries import Settled
+
+BODY_BYTES = 1_500
+_START_SECONDS = 120
+
+
+class Sending(NamedTuple):
+    """``way``: "httpx", "httpx-aiohttp" or "hiatus", which sends what its database holds."""
+
+    way: str
+    port: int
+    deliveries: int
+    in_flight: int
+    database_url: str = ""
+    secret_key: str = ""
+
+
+def run_apart(sending: Sending) -> float:
+    """Deliveries a second. Raises CalledProcessError, TimeoutExpired."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.sending"],
+        input=json.dumps(sending),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=_START_SECONDS,
+    )
+    return sending.deliveries / float(done.stdout)
+
+
+async def _bare(sending: Sending) -> float:
+    transport = AiohttpTransport() if sending.way == "httpx-aiohttp" else None
+    url = f"http://127.0.0.1:{sending.port}/hook"
+    body = b"x" * BODY_BYTES
+    limits = httpx.Limits(max_connections=sending.in_flight)
+    async with httpx.AsyncClient(transport=transport, limits=limits) as client:
+
+        async def post() -> None:
+            answer = await client.post(url, content=body)
+            if answer.status_code != 204:
+                raise RuntimeError(answer.text)
+
+        await _in_parallel(post, sending.in_flight, sending.in_flight)
+        started = time.perf_counter()
+        await _in_parallel(post, sending.deliveries, sending.in_flight)
+        return time.perf_counter() - started
+
+
+async def _in_parallel(post: Callable[[], Awaitable[None]], times: int, in_flight: int) -> None:
+    left = iter(range(times))
+
+    async def work() -> None:
+        for _ in left:
+            await post()
+
+    await asyncio.gather(*(work() for _ in range(in_flight)))
+
+
+async def _hiatus(sending: Sending) -> float:
+    from api.webhook_delivery import Sender
+    from api.webhook_dispatch import webhook_dispatcher
+    from storage.database import Database
+    from storage.secrets import Secrets
+
+    database = Database.open(sending.database_url, Secrets([sending.secret_key]))
+    settled = 0
+    finished = asyncio.Event()
+
+    def count(done: Sequence[Settled]) -> None:
+        nonlocal settled
+        settled += sum(outcome.verdict == "delivered" for _, outcome in done)
+        if settled >= sending.deliveries:
+            finished.set()
+
+    try:
+        async with Sender(allow_private=True) as sender:
+            dispatcher = webhook_dispatcher(
+                database, sender, _now, in_flight=sending.in_flight, on_settled=count
+            )
+            started = time.perf_counter()
+            dispatcher.start()
+            await finished.wait()
+            seconds = time.perf_counter() - started
+            await dispatcher.stop()
+    finally:
+        database.close()
+    return seconds
+
+
+def _now() -> datetime:
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+if __name__ == "__main__":
+    gc.freeze()
+    asked = Sending(*json.load(sys.stdin))
+    sys.stdout.write(str(uvloop.run(_hiatus(asked) if asked.way == "hiatus" else _bare(asked))))
