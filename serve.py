@@ -76,10 +76,12 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
     from starlette.applications import Starlette
 
     from api import app
+    from api.metrics import Metrics
     from api.rate_limits import RateLimits
     from api.webhook_delivery import Sender
     from api.webhook_dispatch import webhook_dispatcher
 
+    metrics = Metrics()
     rate_limits = RateLimits(
         settings.api.rate_limit,
         settings.api.rate_limit_storage,
@@ -93,7 +95,9 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
             stack.push_async_callback(rate_limits.close)
             sender = Sender(allow_private=settings.api.webhook_allow_private)
             await stack.enter_async_context(sender)
-            dispatchers: list[Dispatcher[Any, Any]] = [webhook_dispatcher(database, sender, clock)]
+            dispatchers: list[Dispatcher[Any, Any]] = [
+                webhook_dispatcher(database, sender, clock, on_settled=metrics.observe_settled)
+            ]
             if slack is not None:
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notice_dispatcher(slack))
@@ -104,11 +108,11 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
     speaks_http = settings.slack is not None and settings.slack.signing_secret is not None
     application = Starlette(
         routes=[
-            *app.routes(database, settings.api, clock, rate_limits),
+            *app.routes(database, settings.api, clock, rate_limits, metrics),
             *(slack.routes() if slack is not None and speaks_http else ()),
         ],
         exception_handlers=app.exception_handlers(settings.api),
-        middleware=app.middleware(settings.api),
+        middleware=app.middleware(settings.api, metrics),
         lifespan=lifespan,
     )
     # A path with a slash too many is nobody's, not a redirect.
@@ -143,10 +147,14 @@ async def running(
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-    from storage import idempotency, notices
+    from storage import delivery_log, idempotency, notices
 
     async def prune() -> None:
         await database.write(notices.prune, before=clock() - NOTICES_KEPT, limit=10_000)
+        while (
+            max(await database.write_long(delivery_log.prune, now=clock(), limit=PRUNED)) == PRUNED
+        ):
+            pass
         while await database.write(idempotency.prune, now=clock(), limit=PRUNED) == PRUNED:
             pass
 
@@ -160,9 +168,11 @@ async def running(
         scheduler.add_job(dispatcher.wake, "interval", seconds=TICK_SECONDS)
     scheduler.add_job(prune, "interval", hours=1)
     scheduler.start()
+    hearing = asyncio.create_task(database.hear_wakes(), name="hear-wakes")
     try:
         yield
     finally:
+        hearing.cancel()
         scheduler.shutdown(wait=False)
         await asyncio.gather(*(dispatcher.stop() for dispatcher in dispatchers))
 

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from api import errors, openapi
 from api.endpoints import Endpoint
 from api.key_use import KeyUse
+from api.metrics import Metrics
 from api.middleware import RequestLog
 from api.operations import Clock, Edge, Operation
 from api.rate_limits import LimitedFeed, RateLimits
@@ -37,6 +38,7 @@ from api.routes import (
     users,
     webhooks,
 )
+from api.routes import metrics as metrics_route
 from api.settings import ApiSettings
 from storage.database import Database
 
@@ -57,7 +59,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *api_keys.OPERATIONS,
 )
 # What is served without a key and without an Operation.
-OTHER_PATHS: Final[Mapping[str, Any]] = {**calendar.PATHS, **health.PATHS}
+OTHER_PATHS: Final[Mapping[str, Any]] = {**calendar.PATHS, **health.PATHS, **metrics_route.PATHS}
 
 
 def routes(
@@ -65,10 +67,12 @@ def routes(
     settings: ApiSettings,
     clock: Clock,
     rate_limits: RateLimits | None = None,
+    metrics: Metrics | None = None,
 ) -> list[BaseRoute]:
     """Everything that REST serves. ``clock`` gives aware UTC datetimes.
 
     ``rate_limits`` are the caller's to close; without them they are made from the settings.
+    ``metrics`` are those that ``middleware`` and the dispatchers count in.
     """
     rate_limits = rate_limits or RateLimits(
         settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
@@ -88,6 +92,7 @@ def routes(
         Mount("/api/v1", app=FirstSegment(endpoints(OPERATIONS, edge))),
         *feeds,
         *health.routes(edge),
+        *metrics_route.routes(edge, metrics or Metrics()),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
     ]
 
@@ -97,9 +102,10 @@ def exception_handlers(settings: ApiSettings) -> dict[Any, Callable[[Request, An
     return errors.exception_handlers(settings.base_url)
 
 
-def middleware(settings: ApiSettings) -> list[Middleware]:
+def middleware(settings: ApiSettings, metrics: Metrics | None = None) -> list[Middleware]:
     """Starlette's ``middleware``: request ids, the access log, the last answer."""
-    return [Middleware(RequestLog, base_url=settings.base_url)]
+    counting = {} if metrics is None else {"observe": metrics.observe_request}
+    return [Middleware(RequestLog, base_url=settings.base_url, **counting)]
 
 
 def endpoints(operations: tuple[Operation, ...], edge: Edge) -> dict[str, list[Route]]:

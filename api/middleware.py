@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
@@ -18,6 +19,9 @@ _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
 _log = structlog.stdlib.get_logger("hiatus.access")
 
+# Method, route template, status, seconds.
+Observe = Callable[[str, str | None, int, float], None]
+
 
 class RequestLog:
     """Plain ASGI: ``X-Request-Id`` taken or made and returned, one log line for each request.
@@ -27,9 +31,10 @@ class RequestLog:
     in ``rate_limit``.
     """
 
-    def __init__(self, app: ASGIApp, base_url: str) -> None:
+    def __init__(self, app: ASGIApp, base_url: str, observe: Observe = lambda *_: None) -> None:
         self._app = app
         self._base_url = base_url
+        self._observe = observe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,7 +65,9 @@ class RequestLog:
             response = http_problem(Request(scope), self._base_url, 500)
             await response(scope, receive, send_with_id)
         finally:
-            _log.info("request", **_line(scope, status, started))
+            line = _line(scope, status, started)
+            self._observe(line["method"], line["route"], status, line["duration_ms"] / 1_000)
+            _log.info("request", **line)
 
 
 def _request_id(scope: Scope) -> str:

@@ -7,6 +7,7 @@ function whose first argument is the ``Transaction``; nobody else decides about 
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
@@ -156,6 +157,10 @@ class Database(ABC):
             waker = self._wakers.get(name)
             if waker is not None:
                 waker()
+
+    async def hear_wakes(self) -> None:
+        """Pass on what other processes wake, until cancelled; on SQLite nobody can tell."""
+        await asyncio.Event().wait()
 
     @staticmethod
     def open(url: str, secrets: Secrets) -> Database:

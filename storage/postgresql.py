@@ -19,6 +19,7 @@ from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import TextLoader
 
+from storage import wakeups
 from storage.compiled import Compiled, Engine, milliseconds
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
@@ -105,6 +106,7 @@ class PostgresqlDatabase(Database):
     def __init__(self, url: str, secrets: Secrets) -> None:
         super().__init__(secrets)
         self._parameters = _CONNECTING | conninfo_to_dict(url)
+        self._announcer = wakeups.Announcer(self._parameters)
         self._local = threading.local()
         self._gatherings: WeakKeyDictionary[
             asyncio.AbstractEventLoop, dict[object, Gathering[str, Any]]
@@ -164,7 +166,21 @@ class PostgresqlDatabase(Database):
     ) -> T:
         return self._until_it_answers(lambda: self._write_once(use_case, *args, **kwargs))
 
+    def _wake(self, names: set[str]) -> None:
+        super()._wake(names)
+        for name in names - self._wakers.keys():
+            # Nobody here does that work.
+            self._announcer.announce(name)
+
+    async def hear_wakes(self) -> None:
+        # What is heard is for this process alone.
+        await wakeups.hear(self._parameters, self._wake_here, list(self._wakers))
+
+    def _wake_here(self, name: str) -> None:
+        super()._wake({name})
+
     def close(self) -> None:
+        self._announcer.close()
         self._executor.shutdown()
         for connection in self._connections:
             connection.close()

@@ -1,0 +1,51 @@
+"""`/metrics`: counters and gauges for Prometheus, without a key."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.metrics import CONTENT_TYPE, Metrics
+from api.operations import Edge
+from storage import delivery_queue
+from storage.delivery_queue import Waiting
+from storage.errors import DatabaseUnavailable
+
+PATHS: Final[dict[str, Any]] = {
+    "/metrics": {
+        "get": {
+            "operationId": "metrics.metrics",
+            "summary": "Metrics for Prometheus",
+            "description": (
+                "Holds no name of a person, an organisation or a receiver, and needs no key: keep "
+                "it from the public at the proxy. Counters are this process's, gauges of webhook "
+                "deliveries the whole deployment's."
+            ),
+            "tags": ["Health"],
+            "security": [],
+            "responses": {
+                "200": {
+                    "description": "Prometheus's text format.",
+                    "content": {"text/plain": {"schema": {"type": "string"}}},
+                }
+            },
+        }
+    }
+}
+
+
+def routes(edge: Edge, metrics: Metrics) -> list[Route]:
+    async def exposition(_: Request) -> Response:
+        now = edge.clock()
+        waiting: Waiting | None = None
+        # Without a database the rest is worth reading all the more.
+        with suppress(DatabaseUnavailable):
+            waiting = await edge.database.read_long(delivery_queue.waiting, now=now)
+        text = metrics.exposition(waiting, round(now.timestamp() * 1_000))
+        return Response(text, headers={"content-type": CONTENT_TYPE})
+
+    return [Route("/metrics", exposition)]
