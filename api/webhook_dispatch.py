@@ -27,16 +27,22 @@ def webhook_dispatcher(
     clock: Clock,
     *,
     in_flight: int = IN_FLIGHT,
+    lease_seconds: int = delivery_queue.LEASE_SECONDS,
     on_settled: OnSettled = lambda _: None,
 ) -> Dispatcher[Delivery, Outcome]:
     """The dispatcher that delivers webhooks; ``sender`` is open while it runs.
 
-    ``on_settled`` hears what came of attempts once it is recorded.
+    ``lease_seconds`` are more than an attempt may take. ``on_settled`` hears what came of attempts
+    once it is recorded.
     """
 
     async def claim(limit: int) -> list[Delivery]:
         return await database.write_long(
-            delivery_queue.claim, limit=limit, claim_id=str(uuid.uuid4()), now=clock()
+            delivery_queue.claim,
+            limit=limit,
+            claim_id=str(uuid.uuid4()),
+            now=clock(),
+            lease_seconds=lease_seconds,
         )
 
     async def attempt(delivery: Delivery) -> Outcome:

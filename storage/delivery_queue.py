@@ -20,8 +20,9 @@ from storage.database import Transaction
 from storage.secrets import InvalidToken
 from storage.tables import DeliveryRow, EventRow, WebhookRow
 
-# Longer than the longest attempt, so that no living process loses a delivery it is sending.
-LEASE_SECONDS: Final = 60
+# Twice the longest attempt, so that no living process loses a delivery it is sending. What a dead
+# one held keeps its places in its queues for as long.
+LEASE_SECONDS: Final = 30
 # Deliveries to one endpoint at a time. A receiver that fails gets one, until one succeeds: many
 # that hang would otherwise take every place there is.
 MOST_IN_FLIGHT: Final = 8
@@ -71,8 +72,9 @@ def claim(
     claim_id: str,
     now: datetime,
     most_in_flight: int = MOST_IN_FLIGHT,
+    lease_seconds: int = LEASE_SECONDS,
 ) -> list[Delivery]:
-    """Take up to ``limit`` due deliveries for a minute: every endpoint's first, then its second ….
+    """Take up to ``limit`` due deliveries for a while: every endpoint's first, then its second ….
 
     Of one request's events to one endpoint, a later one waits until the one before it was tried.
     ``claim_id`` is new for every call.
@@ -80,7 +82,7 @@ def claim(
     claimed = tx.all(
         _claim,
         now=now,
-        lease_ends_at=now + timedelta(seconds=LEASE_SECONDS),
+        lease_ends_at=now + timedelta(seconds=lease_seconds),
         claim_id=claim_id,
         limit=limit,
         most_in_flight=most_in_flight,

@@ -30,7 +30,12 @@ PATHS: Final[dict[str, Any]] = {
             "responses": {
                 "200": {
                     "description": "Prometheus's text format.",
-                    "content": {"text/plain": {"schema": {"type": "string"}}},
+                    "content": {
+                        "text/plain": {
+                            "schema": {"type": "string"},
+                            "example": "hiatus_webhook_oldest_due_seconds 0.0\n",
+                        }
+                    },
                 }
             },
         }

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from tests.bench import deliveries
 from tests.bench.big_feed import EVENTS, BigFeed, measure_big_feed
 from tests.bench.measuring import (
     BARE,
@@ -32,6 +33,7 @@ class ScenarioName(StrEnum):
     FEED_304 = "feed-304"
     FEED = "feed"
     BIG_FEED = "big-feed"
+    DELIVERIES = "deliveries"
 
 
 class Engine(StrEnum):
@@ -59,15 +61,21 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Less exact, under a minute.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Say which targets are met.")] = False,
 ) -> None:
-    """Measure Hiatus against a bare Starlette route that returns the same bytes."""
+    """Measure Hiatus against bare Starlette routes, and its webhooks against bare loops."""
     names = [one.value for one in ScenarioName if not only or one in only]
     has_big_feed = ScenarioName.BIG_FEED in names
-    names = [name for name in names if name != ScenarioName.BIG_FEED]
+    has_deliveries = ScenarioName.DELIVERIES in names
+    apart = (ScenarioName.BIG_FEED, ScenarioName.DELIVERIES)
+    names = [name for name in names if name not in apart]
     if "approve" in names and "create" not in names:
         names.insert(names.index("approve"), "create")
     engines = [one.value for one in Engine if not engine or one in engine]
     rounds, seconds = (3, 0.5) if quick else (5, 2.0)
     typer.echo(_machine())
+    if has_deliveries:
+        _deliveries(engines, quick, check)
+    if not names and not has_big_feed:
+        return
     typer.echo(
         f"{CONNECTIONS} connections, medians of {rounds} interleaved rounds of {seconds} s each"
     )
@@ -89,6 +97,27 @@ def bench(
         typer.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
     for engine_name in engines if big_feeds else ():
         _print_big_feed(engine_name, [one for one in big_feeds if one.engine == engine_name], check)
+
+
+def _deliveries(engines: Sequence[str], quick: bool, check: bool) -> None:
+    rounds, amount = (3, 1_500) if quick else (5, 4_000)
+    typer.echo(
+        f"webhooks, {deliveries.IN_FLIGHT} in flight, medians of {rounds} rounds of {amount:,} each"
+    )
+    with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder:
+        found = list(deliveries.measure(engines, rounds, amount, Path(folder)))
+    columns = "".join(f"{f'of {way}':>19}" for way in deliveries.BARE_WAYS)
+    typer.echo(f"{'':<15}{'deliveries/s':>14}{columns}")
+    for way in (*deliveries.BARE_WAYS, *engines):
+        line = f"{way:<15}{median(one[way] for one in found):>14,.0f}"
+        for bare in deliveries.BARE_WAYS:
+            # Of the same round each, as below.
+            ratio = median(one[way] / one[bare] for one in found)
+            line += f"{ratio:>19.2f}"
+            target = deliveries.TARGETS[bare]
+            if check and way in engines and ratio < target:
+                line += f" misses {target}"
+        typer.echo(line)
 
 
 def _print_big_feed(engine: str, found: Sequence[BigFeed], check: bool) -> None:

@@ -158,7 +158,7 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(
             (first,) = receiver.wait_for(1)
             server.kill()
 
-        # The lease of a minute is over at once when the row says so.
+        # The lease of half a minute is over at once when the row says so.
         _end_leases(deployment)
         with deployment.serving():
             again = receiver.wait_for(2)[1]

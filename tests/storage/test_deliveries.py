@@ -13,7 +13,7 @@ from storage import audit, deliveries, delivery_queue, leave, reference, webhook
 from storage.compiled import compiled
 from storage.database import Database
 from storage.deliveries import RETRY_AFTER_SECONDS, Outcome
-from storage.delivery_queue import Delivery
+from storage.delivery_queue import LEASE_SECONDS, Delivery
 from storage.pages import PageOf
 from storage.secrets import Secrets
 from storage.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
@@ -70,8 +70,8 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_ends(database: Database
     a_request(database, acme, a_person(database, acme))
     (first,) = claimed(database)
 
-    assert claimed(database, NOW + timedelta(seconds=59), claim_id="two") == []
-    (again,) = claimed(database, NOW + timedelta(seconds=60), claim_id="three")
+    assert claimed(database, NOW + timedelta(seconds=LEASE_SECONDS - 1), claim_id="two") == []
+    (again,) = claimed(database, NOW + timedelta(seconds=LEASE_SECONDS), claim_id="three")
 
     assert (again.id, again.event_id, again.body) == (first.id, first.event_id, first.body)
 
@@ -80,7 +80,7 @@ def test_who_lost_his_claim_settles_nothing(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
-    claimed(database, NOW + timedelta(seconds=60), claim_id="two")
+    claimed(database, NOW + timedelta(seconds=LEASE_SECONDS), claim_id="two")
 
     assert settled(database, late, DELIVERED)[0] == "pending"
 
@@ -193,7 +193,7 @@ def test_who_lost_his_claim_disables_nothing(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
-    (again,) = claimed(database, NOW + timedelta(seconds=60), claim_id="two")
+    (again,) = claimed(database, NOW + timedelta(seconds=LEASE_SECONDS), claim_id="two")
     settled(database, again, DELIVERED)
 
     settled(database, late, GONE)

@@ -1,0 +1,153 @@
+"""`docs/webhooks.md` does what it says: its programs run, its examples are what is really sent."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.webhook_delivery import sign
+from storage import deliveries, delivery_queue, leave, webhooks
+from storage.database import Database
+from storage.deliveries import RETRY_AFTER_SECONDS
+from storage.values import DELIVERY_EVENTS
+from storage.webhooks import new_secret
+from tests import javascript
+from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
+
+TEXT = (Path(__file__).parents[1] / "docs" / "webhooks.md").read_text()
+
+
+def code(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+
+
+def real_events(database: Database) -> dict[str, Any]:
+    """One of each event, as a receiver gets it."""
+    acme = an_organisation(database)
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
+    )
+    grace = a_person(
+        database, acme, first_name="Grace", last_name="Hopper", email="grace@example.com"
+    )
+    ada = a_person(database, acme, manager_id=grace.id, email="ada@example.com")
+    boss, by = caller_for(acme, grace), caller_for(acme, ada)
+    request = a_request(database, acme, ada, note="Family visit")
+    database.write_now(leave.edit, request.id, {"note": "Wedding"}, by=by, now=NOW)
+    database.write_now(leave.approve, request.id, by=boss, now=NOW)
+    database.write_now(leave.cancel, request.id, by=by, now=NOW)
+    other = a_request(database, acme, ada)
+    database.write_now(leave.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
+    database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    found: dict[str, Any] = {}
+    done = deliveries.Outcome("delivered", 204, None, 1, b"", None, False)
+    while claimed := database.write_now(
+        delivery_queue.claim, limit=100, claim_id=str(len(found)), now=NOW
+    ):
+        for delivery in claimed:
+            found.setdefault(delivery.event_type, json.loads(delivery.body))
+        pairs = [(delivery, done) for delivery in claimed]
+        database.write_now(deliveries.settle, pairs, jitter=lambda: 1.0, now=NOW)
+    return {name: found[name] for name in DELIVERY_EVENTS}
+
+
+def shape(value: Any) -> Any:
+    """Names and kinds, and the words that mean something, without the values of one case."""
+    if isinstance(value, dict):
+        return {
+            name: one if name in ("type", "status", "sequence") else shape(one)
+            for name, one in value.items()
+        }
+    return type(value).__name__
+
+
+def test_the_examples_are_what_is_really_sent(database: Database) -> None:
+    examples = [json.loads(text) for text in code("json")]
+
+    real = list(real_events(database).values())
+
+    assert [shape(one) for one in examples] == [shape(one) for one in real]
+    for name in DELIVERY_EVENTS:
+        assert f"| `{name}` |" in TEXT
+
+
+def test_the_table_of_waits_is_the_code_s() -> None:
+    units = {"s": 1, "min": 60, "h": 3_600}
+    (row,) = re.findall(r"^\| wait \| (.*) \|$", TEXT, re.MULTILINE)
+    waits = [cell.split(" ") for cell in row.split(" | ")]
+
+    assert tuple(int(number) * units[unit] for number, unit in waits) == RETRY_AFTER_SECONDS
+
+
+def requests_for(secret: str, old_secret: str) -> list[dict[str, Any]]:
+    """Good, repeated, signed by the old secret, forged, malformed, old."""
+    now = int(time.time())
+
+    def one(
+        event_id: str, secrets: list[str], at: int = now, signed: str | None = None
+    ) -> dict[str, Any]:
+        body = json.dumps({"type": "leave_request.created", "data": {"sequence": int(event_id)}})
+        signature = sign(event_id, at, body.encode(), secrets)
+        headers = {
+            "webhook-id": event_id,
+            "webhook-timestamp": str(at),
+            "webhook-signature": signed or signature,
+        }
+        return {"headers": headers, "body": body}
+
+    return [
+        one("1", [secret]),
+        one("1", [secret]),
+        one("2", [new_secret(), secret]),
+        one("3", [old_secret]),
+        one("4", [secret], signed="nonsense"),
+        one("5", [secret], at=now - 600),
+    ]
+
+
+EXPECTED = {"statuses": [204, 204, 204, 400, 400, 400], "remembered": [1, 2]}
+
+
+def test_the_python_receiver_verifies_and_drops_repeats() -> None:
+    (source,) = code("python")
+    secret = new_secret()
+    seen: set[str] = set()
+    remembered: list[int] = []
+
+    def already_seen(event_id: str) -> bool:
+        was_seen = event_id in seen
+        seen.add(event_id)
+        return was_seen
+
+    names: dict[str, Any] = {
+        "already_seen": already_seen,
+        "remember": lambda data: remembered.append(data["sequence"]),
+    }
+    exec(source, names)  # the page's own program
+    statuses = [
+        names["receive"](secret, one["headers"], one["body"].encode())
+        for one in requests_for(secret, new_secret())
+    ]
+
+    assert {"statuses": statuses, "remembered": remembered} == EXPECTED
+
+
+def test_the_javascript_receiver_verifies_and_drops_repeats() -> None:
+    (source,) = code("javascript")
+    secret = new_secret()
+    given = {"source": source, "secret": secret, "requests": requests_for(secret, new_secret())}
+
+    result = javascript.node("receive-webhook.mjs", stdin=json.dumps(given))
+
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == EXPECTED
+
+
+@pytest.mark.parametrize("word", ["410", "429", "15 seconds", "120 hours", "24 hours", "4 KiB"])
+def test_the_page_names_the_limits(word: str) -> None:
+    assert word in TEXT
