@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from peewee import Select, Tuple, fn
@@ -13,9 +13,12 @@ from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
-from storage.rows import instant, json_text
+from storage.records import days
+from storage.rows import instant
 from storage.tables import AuditRow
 from storage.values import AuditEntry, Caller
+
+_HALF_DAYS: Final = "_half_days"
 
 
 def record(
@@ -94,7 +97,7 @@ def _row(
         "source": by.source,
         "subject_type": subject_type,
         "subject_id": subject_id,
-        "changes": json_text(changes_between(before, after)),
+        "changes": _changes(before, after),
         "request_id": by.request_id,
     }
 
@@ -121,6 +124,24 @@ def record_value(
         before=before and {name: getattr(before, name) for name in fields},
         after=after and {name: getattr(after, name) for name in fields},
     )
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The differences as JSON, in the names, units and times that the rest of the API has."""
+    differing = changes_between(_as_shown(before), _as_shown(after))
+    return orjson.dumps(differing, option=orjson.OPT_UTC_Z).decode()
+
+
+def _as_shown(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not any(name.endswith(_HALF_DAYS) for name in values):
+        return values
+    return dict(_in_days(name, value) for name, value in values.items())
+
+
+def _in_days(name: str, value: Any) -> tuple[str, Any]:
+    if not name.endswith(_HALF_DAYS):
+        return name, value
+    return name.removesuffix(_HALF_DAYS), None if value is None else days(value)
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

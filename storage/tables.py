@@ -438,7 +438,10 @@ class AuditRow(Model):  # type: ignore[misc]
         primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("organisation_id", "occurred_at", "id"), False),
-            (("organisation_id", "subject_id", "occurred_at"), False),
+            # Each filter with the list's order: a page is read, never sorted.
+            (("organisation_id", "action", "occurred_at", "id"), False),
+            (("organisation_id", "actor_id", "occurred_at", "id"), False),
+            (("organisation_id", "subject_id", "occurred_at", "id"), False),
         )
 
 

@@ -40,7 +40,7 @@ def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> N
     assert (newest.action, newest.subject_id) == ("department.updated", made.id)
     assert newest.changes == {
         "name": {"before": "Engineering", "after": "Research"},
-        "default_leave_allowance_half_days": {"before": 50, "after": None},
+        "default_leave_allowance": {"before": 25, "after": None},
     }
 
 

@@ -128,7 +128,7 @@ def test_settings_change_and_are_audited(database: Database) -> None:
     newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
     assert newest.action == "organisation.updated"
     assert newest.changes["name"] == {"before": "Acme", "after": "Acme Ltd"}
-    assert newest.changes["carry_over_half_days"] == {"before": 0, "after": 10}
+    assert newest.changes["carry_over"] == {"before": 0, "after": 5}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,180 @@
+"""Every change leaves its rows in the audit trail, whoever adds it; nothing else does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from api.app import OPERATIONS
+from storage.database import Database
+from tests.api.conftest import Client, a_key
+from tests.api.exercising import REQUEST_ID, Things, call, things
+from tests.builders import a_person
+
+# What each operation's valid call leaves, the newest first. A new operation says so here; one that
+# changes nothing has an empty list.
+LEFT: Final[Mapping[str, list[str]]] = {
+    "users.create": ["user.created"],
+    "users.update": ["user.updated"],
+    "users.archive": ["user.archived"],
+    "users.deactivate": ["user.deactivated"],
+    "users.reactivate": [],
+    "balances.add_adjustment": ["allowance_adjustment.created"],
+    "departments.create": ["department.created"],
+    "departments.update": [],
+    "departments.delete": ["department.deleted"],
+    "leave_requests.create": ["leave_request.approved", "leave_request.created"],
+    "leave_requests.edit": ["leave_request.updated"],
+    "leave_requests.cancel": ["leave_request.cancelled"],
+    "leave.create": ["leave_request.approved", "leave_request.created"],
+    "leave.cancel": ["leave_request.cancelled"],
+    "approvals.approve": ["leave_request.approved"],
+    "approvals.decline": ["leave_request.declined"],
+    "leave_types.create": ["leave_type.created"],
+    "leave_types.update": ["leave_type.updated"],
+    "leave_types.delete": ["leave_type.deleted"],
+    "calendar_feeds.create": ["calendar_feed.created"],
+    "calendar_feeds.revoke": ["calendar_feed.revoked"],
+    "calendar_feeds.token": ["calendar_feed.token_created"],
+    "calendar_feeds.regenerate": ["calendar_feed.token_regenerated"],
+    "organisation.update": ["organisation.updated"],
+    "organisation.add_set": ["holiday_set.created"],
+    "public_holidays.add_override": ["holiday_override.created"],
+    "public_holidays.remove_override": ["holiday_override.deleted"],
+    "public_holidays.remove_set": ["holiday_set.deleted"],
+    "webhooks.create": ["webhook.created"],
+    "webhooks.update": ["webhook.updated"],
+    "webhooks.delete": ["webhook.deleted"],
+    "webhooks.test": [],
+    "webhooks.rotate_secret": ["webhook.secret_rotated"],
+    "api_keys.create": ["api_key.created"],
+    "api_keys.revoke": ["api_key.revoked"],
+}
+# The prefix by which a key is recognised is no secret; anything longer is.
+SECRETS: Final = re.compile(r"hiatus_sk_live_\w{12}|whsec_|sha256|encrypted")
+
+
+def entries(client: Client, there: Things, **filters: str) -> list[dict[str, Any]]:
+    answer = client.get("/api/v1/audit", there.key, params={"limit": "100", **filters})
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["data"]
+    return found
+
+
+def test_every_operation_leaves_exactly_its_own_rows(client: Client, database: Database) -> None:
+    left = {}
+    for operation in OPERATIONS:
+        there = things(client, database)
+        before = {entry["id"] for entry in entries(client, there)}
+        answer = call(client, operation, there)
+        assert answer.status_code == operation.status, answer.text
+        made = [entry for entry in entries(client, there) if entry["id"] not in before]
+        for entry in made:
+            assert entry["request_id"] == REQUEST_ID
+            assert (entry["source"], entry["actor"]["id"]) == ("api", there.acme.owner.id)
+            assert entry["subject"]["type"] == entry["action"].partition(".")[0]
+            assert entry["changes"] or entry["action"].startswith("calendar_feed.token")
+        if made or operation.method != "GET":
+            left[operation.operation_id] = [entry["action"] for entry in made]
+
+    assert left == LEFT
+
+
+def test_what_is_refused_leaves_no_row(client: Client, database: Database) -> None:
+    there = things(client, database)
+    stranger = a_key(database, there.acme, a_person(database, there.acme), scopes=["leave:read"])
+    before = entries(client, there)
+
+    statuses = {
+        call(client, operation, there, stranger).status_code
+        for operation in OPERATIONS
+        if operation.method != "GET"
+    }
+
+    assert statuses == {403}
+    assert entries(client, there) == before
+
+
+def test_no_row_ever_holds_a_secret_or_a_time_of_another_form(
+    client: Client, database: Database
+) -> None:
+    there = things(client, database)
+    shown = " ".join(
+        call(client, operation, there).text
+        for operation in OPERATIONS
+        if operation.method != "DELETE"
+    )
+    secrets = set(re.findall(r'"(?:api_key|secret|token)":"([^"]+)"', shown))
+    secrets |= set(re.findall(r"/cal/([A-Za-z0-9_-]+)", shown)) | {there.key}
+
+    trail = client.get("/api/v1/audit?limit=100", there.key).text
+
+    assert len(secrets) >= 5
+    assert [secret for secret in secrets if secret in trail] == []
+    assert SECRETS.findall(trail) == []
+    times = re.findall(r'"\d{4}-\d\d-\d\dT[^"]*"', trail)
+    assert times
+    assert [time for time in times if not time.endswith('Z"')] == []
+    assert "half_days" not in trail
+
+
+def test_a_no_op_leaves_no_row(client: Client, database: Database) -> None:
+    there = things(client, database)
+    patches = [one for one in OPERATIONS if one.method == "PATCH"]
+    for operation in patches:
+        call(client, operation, there)
+    before = entries(client, there)
+
+    for operation in patches:
+        assert call(client, operation, there).status_code == 200
+
+    assert entries(client, there) == before
+
+
+def test_the_trail_is_filtered(client: Client, database: Database) -> None:
+    there = things(client, database)
+    ada = a_key(database, there.acme, there.member)
+    client.patch(f"/api/v1/users/{there.member.id}", ada, json={"job_title": "Analyst"})
+
+    of_ada = entries(client, there, actor_id=there.member.id)
+    updated = entries(client, there, action="user.updated")
+    about_ada = entries(client, there, subject_id=there.member.id)
+
+    assert [entry["action"] for entry in of_ada] == [
+        "user.updated",
+        "api_key.created",
+        *["leave_request.created"] * 3,
+    ]
+    assert updated == of_ada[:1]
+    assert updated[0]["changes"] == {"job_title": {"before": None, "after": "Analyst"}}
+    assert [entry["action"] for entry in about_ada] == [
+        "user.updated",
+        "user.activated",
+        "user.created",
+    ]
+    assert entries(client, there, to="2026-05-31") == []
+    assert entries(client, there, **{"from": "2026-06-02"}) == []
+    assert len(entries(client, there, **{"from": "2026-06-01", "to": "2026-06-01"})) > 10
+
+
+@pytest.mark.parametrize("name", ["action", "actor_id", "subject_id"])
+def test_a_filtered_trail_is_paged_without_gaps(
+    client: Client, database: Database, name: str
+) -> None:
+    there = things(client, database)
+    value = {
+        "action": "leave_request.created",
+        "actor_id": there.acme.owner.id,
+        "subject_id": there.member.id,
+    }[name]
+    whole = entries(client, there, **{name: value})
+
+    first = client.get("/api/v1/audit", there.key, params={"limit": "1", name: value}).json()
+    cursor = first["pagination"]["next_cursor"]
+    rest = entries(client, there, **{name: value, "cursor": cursor})
+
+    assert first["data"] + rest == whole
+    assert len(whole) > 1

@@ -1,0 +1,424 @@
+"""Nothing that a client can send breaks anything: on every field of every body and query, in every
+path and header that is read.
+
+The answer refuses and names the field, or the value is kept and shown unchanged. The fields come
+from the route table, so a new one is covered as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from api.app import OPERATIONS
+from api.operations import Operation
+from storage.database import Database
+from tests.api.conftest import Client
+from tests.api.exercising import (
+    REQUEST_ID,
+    Things,
+    body_of,
+    call,
+    fields_of,
+    path_names,
+    path_of,
+    things,
+)
+
+# As they stand in a JSON text.
+JSON_VALUES: Final = {
+    "null": "null",
+    "nul": r'"a\u0000b"',
+    "four bytes": '"\U0001f9b7\U0001f3f4\U000e0067"',
+    "right to left": '"\u202eabc\u202c \u05d0\u200f"',
+    "zero width": '"\u200b\ufeff\u2060"',
+    "separators": r'"a\u2028b\u2029c\u0085d"',
+    "lone high surrogate": r'"\ud800"',
+    "lone low surrogate": r'"\udc00x"',
+    "escapes": r'"\b\f\n\r\t\u001f\u007f"',
+    "long": json.dumps("é" * 10_000),
+    "number as text": '"12"',
+    "text that is no number": '"1e309"',
+    "format string": '"%s%n{0}${x}"',
+    "quotes": r'"\"\\' ' ; DROP TABLE users; --"',
+    "mark-up": '"<!channel> <script>&amp;"',
+    "empty": '""',
+    "spaces": '"   "',
+    "other spaces": '"\u00a0\u3000\u2003"',
+    "true": "true",
+    "zero": "0",
+    "minus zero": "-0.0",
+    "minus one": "-1",
+    "half": "0.5",
+    "many digits": "0.30000000000000004441",
+    "just above": "12.500000000000001",
+    "huge": "9" * 400,
+    "beyond 64 bits": "18446744073709551616",
+    "beyond 32 bits": "2147483648",
+    "exponent": "1e400",
+    "tiny": "1e-400",
+    "not a number": "NaN",
+    "infinity": "-Infinity",
+    "list": "[]",
+    "list of nulls": "[null, null]",
+    "list of texts": '["a", "\\u0000"]',
+    "long list": "[" + ",".join(['"monday"'] * 5_000) + "]",
+    "object": "{}",
+    "nested": '{"a": {"b": [1]}}',
+    "deep": "[" * 100_000 + "]" * 100_000,
+    "year 1": '"0001-01-01"',
+    "year 9999": '"9999-12-31"',
+    "no leap year": '"2026-02-29"',
+    "leap year": '"2028-02-29"',
+    "week date": '"2026-W01-1"',
+    "date and time": '"2026-06-08T00:00:00Z"',
+    "last instant": '"9999-12-31T23:59:59.999999-14:00"',
+    "first instant": '"0001-01-01T00:00:00+14:00"',
+    "unix time": "1780000000",
+    "arabic digits": '"\u0662\u0660\u0662\u0666-\u0660\u0666-\u0660\u0668"',
+    "lower-case never": '"0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"',
+    "braces around an id": '"{0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11}"',
+}
+# What no JSON text has, so that only the whole body can be refused.
+NOT_JSON: Final = {"not a number", "infinity", "lone high surrogate", "lone low surrogate", "deep"}
+
+BODIES: Final = {
+    "empty": b"",
+    "space": b" \n",
+    "byte order mark": b"\xef\xbb\xbf{}",
+    "utf-16": '{"name": "a"}'.encode("utf-16"),
+    "invalid utf-8": b'{"name": "\xff\xfe"}',
+    "overlong": b'{"name": "\xc0\xaf"}',
+    "cut off": b'{"name": "a',
+    "two": b"{} {}",
+    "null": b"null",
+    "list": b"[]",
+    "text": b'"{}"',
+    "deep lists": b"[" * 100_000,
+    "deep objects": b'{"a":' * 40_000,
+    "comment": b"{} // end",
+    "single quotes": b"{'name': 'a'}",
+    "trailing comma": b'{"name": "a",}',
+    "control character": b'{"name": "a\x01b"}',
+    "nul": b"\0",
+}
+TEXTS: Final = {
+    "empty": "",
+    "space": " ",
+    "nul": "\0",
+    "four bytes": "\U0001f9b7",
+    "right to left": "\u202eabc",
+    "long": "x" * 5_000,
+    "number": "7",
+    "negative": "-1",
+    "exponent": "1e3",
+    "huge": "9" * 4_000,
+    "fraction": "2026.0",
+    "underscore": "2_026",
+    "arabic digits": "\u0662\u0660\u0662\u0666",
+    "not a number": "nan",
+    "infinity": "inf",
+    "null": "null",
+    "true": "true",
+    "yes": "yes",
+    "quotes": "'\"; DROP TABLE users; --",
+    "percent": "%25%00%zz",
+    "year 1": "0001-01-01",
+    "year 9999": "9999-12-31",
+    "no leap year": "2026-02-29",
+    "base64": "AAAA",
+    "padded": "=" * 20,
+    "json": '{"a":1}',
+    "path": "../../etc/passwd",
+    "controls": "a\r\nb\tc\x7f",
+}
+# Percent-encoded bytes that are no UTF-8, and broken escapes.
+RAW_TEXTS: Final = {
+    "invalid utf-8": "%ff%fe",
+    "overlong": "%c0%af",
+    "surrogate": "%ed%a0%80",
+    "broken escape": "%",
+    "half an escape": "%4",
+    "plus": "+",
+}
+HEADERS: Final = (
+    "Authorization",
+    "X-Request-Id",
+    "Idempotency-Key",
+    "API-Variant",
+    "If-Match",
+    "If-None-Match",
+    "Accept",
+    "Accept-Encoding",
+    "Content-Type",
+)
+HEADER_VALUES: Final = {
+    "empty": b"",
+    "space": b" ",
+    "long": b"x" * 8_000,
+    "high bytes": b"\xff\xfe\x80",
+    "utf-8": "\U0001f9b7é".encode(),
+    "quotes": b'"',
+    "tags": b'W/"a", "b\\", *, ""',
+    "star": b"*",
+    "number": b"3",
+    "commas": b",,,;;;q=",
+    "bearer": b"Bearer ",
+    "bearer of bytes": b"Bearer \xff\xff",
+    "semicolons": b"application/json;;;charset=\xff",
+}
+
+
+class Field(NamedTuple):
+    operation: Operation
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.operation.operation_id}.{self.name}"
+
+
+BODY_FIELDS: Final = [
+    Field(one, name)
+    for one in OPERATIONS
+    if one.body is not None
+    for name, _ in fields_of(one.body)
+]
+QUERY_FIELDS: Final = [Field(one, name) for one in OPERATIONS for name, _ in fields_of(one.query)]
+
+
+def with_raw(body: dict[str, Any], name: str, raw: str) -> bytes:
+    """The body as JSON, with the raw text as the value of one of its members."""
+    others = {key: value for key, value in body.items() if key != name}
+    members = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in others.items()]
+    return ("{" + ", ".join([*members, f"{json.dumps(name)}: {raw}"]) + "}").encode()
+
+
+def send(client: Client, there: Things, field: Field, raw: str) -> httpx.Response:
+    operation = field.operation
+    return client.request(
+        operation.method,
+        path_of(operation, there),
+        key=there.key,
+        headers={"Content-Type": "application/json"},
+        content=with_raw(body_of(operation, there), field.name, raw),
+    )
+
+
+def fault(answer: httpx.Response, field: Field, label: str) -> str | None:
+    """What is wrong with the answer to a hostile value; None if nothing is."""
+    if answer.status_code >= 500:
+        return f"{answer.status_code}"
+    if answer.is_success:
+        return None if is_unchanged(answer, field, label) else f"changed: {answer.text[:300]}"
+    problem = answer.json()
+    if answer.status_code == 400:
+        return None if label in NOT_JSON else f"400: {problem['detail']}"
+    if answer.status_code in (403, 404, 409):
+        return None
+    if answer.status_code != 422:
+        return f"{answer.status_code}: {problem['detail']}"
+    if "errors" not in problem:
+        return None  # A rule over several fields, which its code names.
+    pointers = [error["pointer"] for error in problem["errors"]]
+    named = [
+        one for one in pointers if one == f"/{field.name}" or one.startswith(f"/{field.name}/")
+    ]
+    return None if named else f"names {pointers}: {problem['detail']}"
+
+
+def is_unchanged(answer: httpx.Response, field: Field, label: str) -> bool:
+    if not answer.content or field.name not in answer.json():
+        return True
+    sent, shown = json.loads(JSON_VALUES[label]), answer.json()[field.name]
+    if isinstance(sent, str) and isinstance(shown, str):
+        # The space around a text is nobody's.
+        return shown in (sent, sent.strip())
+    return bool(sent == shown)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_field_of_every_body_refuses_or_keeps_what_it_is_sent(
+    client: Client, database: Database, part: int
+) -> None:
+    faults = []
+    for field in BODY_FIELDS[part::4]:
+        there = things(client, database)
+        for label, raw in JSON_VALUES.items():
+            answer = send(client, there, field, raw)
+            if answer.status_code == 409:
+                # Something sent before stands in its way.
+                there = things(client, database)
+                answer = send(client, there, field, raw)
+            found = fault(answer, field, label)
+            if found is not None:
+                faults.append((str(field), label, found))
+
+    assert faults == []
+
+
+def test_every_body_that_is_no_object_is_refused(client: Client, database: Database) -> None:
+    there = things(client, database)
+
+    faults = [
+        (one.operation_id, label, answer.status_code)
+        for one in OPERATIONS
+        if one.body is not None
+        for label, content in BODIES.items()
+        for answer in [sent_whole(client, there, one, content)]
+        if answer.status_code not in (400, 422)
+        and not (label == "empty" and answer.is_success and not one.needs_body)
+    ]
+
+    assert faults == []
+
+
+def sent_whole(
+    client: Client, there: Things, operation: Operation, content: bytes
+) -> httpx.Response:
+    return client.request(
+        operation.method,
+        path_of(operation, there),
+        key=there.key,
+        headers={"Content-Type": "application/json"},
+        content=content,
+    )
+
+
+def test_a_member_that_stands_twice_is_refused(client: Client, database: Database) -> None:
+    there = things(client, database)
+
+    faults = []
+    for field in BODY_FIELDS:
+        body = body_of(field.operation, there)
+        twice = json.dumps(field.name) + ": null, "
+        content = b"{" + twice.encode() + with_raw(body, field.name, "null")[1:]
+        answer = sent_whole(client, there, field.operation, content)
+        if answer.status_code != 422 or f"/{field.name}" not in answer.text:
+            faults.append((str(field), answer.status_code))
+
+    assert faults == []
+
+
+def test_every_parameter_of_every_query_refuses_or_takes_what_it_is_sent(
+    client: Client, database: Database
+) -> None:
+    there = things(client, database)
+    values = {label: quote(text, safe="") for label, text in TEXTS.items()} | RAW_TEXTS
+
+    faults = []
+    for field in QUERY_FIELDS:
+        path = path_of(field.operation, there)
+        for label, value in values.items():
+            answer = call(client, field.operation, there, path=f"{path}?{field.name}={value}")
+            if query_fault(answer, field):
+                faults.append((str(field), label, answer.status_code, answer.text[:200]))
+
+    assert faults == []
+
+
+def query_fault(answer: httpx.Response, field: Field) -> bool:
+    if answer.is_success or answer.status_code in (403, 404, 409):
+        return False
+    if answer.status_code == 400:
+        return bool(answer.json()["code"] != "invalid_cursor")
+    return answer.status_code != 422 or f'"?{field.name}"' not in answer.text.replace(
+        '"?"', f'"?{field.name}"'
+    )
+
+
+def test_every_id_in_a_path_refuses_what_is_no_id(client: Client, database: Database) -> None:
+    there = things(client, database)
+    values = {
+        label: quote(text, safe="")
+        for label, text in TEXTS.items()
+        # An empty segment and dots make another path, which the client itself resolves.
+        if text not in ("", "../../etc/passwd")
+    }
+
+    faults = [
+        (one.operation_id, name, label, answer.status_code)
+        for one in OPERATIONS
+        for name in path_names(one)
+        for label, value in (values | RAW_TEXTS).items()
+        for answer in [call(client, one, there, path=path_of(one, there, **{name: value}))]
+        if answer.status_code != 404
+    ]
+
+    assert faults == []
+
+
+def test_no_header_breaks_anything(client: Client, database: Database) -> None:
+    there = things(client, database)
+    calls = [one for one in OPERATIONS if one.operation_id in HEADED]
+
+    faults = [
+        (one.operation_id, name, label, answer.status_code)
+        for one in calls
+        for name in HEADERS
+        for label, value in HEADER_VALUES.items()
+        for answer in [with_header(client, there, one, name, value)]
+        if answer.status_code >= 500 or (name == "Authorization" and answer.status_code != 401)
+    ]
+
+    assert faults == []
+    assert len(calls) == len(HEADED)
+
+
+# One of each kind that reads a header: lists, variants, single resources, changes, creations.
+HEADED: Final = (
+    "users.list_all",
+    "users.get",
+    "users.update",
+    "departments.create",
+    "leave_requests.page",
+    "calendar_feeds.create",
+)
+
+
+def with_header(
+    client: Client, there: Things, operation: Operation, name: str, value: bytes
+) -> httpx.Response:
+    headers = {
+        b"authorization": f"Bearer {there.key}".encode(),
+        b"content-type": b"application/json",
+        b"x-request-id": REQUEST_ID.encode(),
+        name.lower().encode(): value,
+    }
+    body = body_of(operation, there)
+    return client.request(
+        operation.method,
+        path_of(operation, there),
+        headers=list(headers.items()),
+        content=None if body is None else json.dumps(body).encode(),
+    )
+
+
+def hostile_cursors(real: str) -> Iterator[str]:
+    yield from ("", "=", "A" * 1_000, "a" * 1_001, "\0", "é", "====", real[:-1], real + "A")
+    yield real.swapcase()
+    yield real[::-1]
+    yield "A" + real[1:]
+
+
+def test_every_list_refuses_a_cursor_that_is_not_its_own(
+    client: Client, database: Database
+) -> None:
+    there = things(client, database)
+    lists = [one for one in OPERATIONS if "cursor" in {name for name, _ in fields_of(one.query)}]
+    paged = client.get("/api/v1/audit?limit=1", there.key).json()["pagination"]["next_cursor"]
+
+    faults = [
+        (one.operation_id, cursor[:20], answer.status_code)
+        for one in lists
+        for cursor in hostile_cursors(paged)
+        for answer in [call(client, one, there, params={"cursor": cursor})]
+        if answer.status_code not in (400, 422)
+    ]
+
+    assert faults == []
+    assert len(lists) >= 9

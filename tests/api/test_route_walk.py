@@ -1,0 +1,233 @@
+"""What holds for every route, whoever adds it: four refusals before anything is told or changed.
+
+Without a key, with ids of another organisation, with too little scope, with too low a role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import httpx
+from starlette.routing import Mount, Route
+
+from api import app
+from api.app import OPERATIONS
+from storage.database import Database
+from storage.values import SCOPES
+from tests.api.conftest import SETTINGS, Client, a_key
+from tests.api.exercising import (
+    NEVER,
+    body_of,
+    call,
+    every_scope_but,
+    id_fields,
+    id_for,
+    path_names,
+    path_of,
+    things,
+)
+from tests.builders import NOW, a_person
+
+# Served to anybody: none of them holds an organisation's data, but for the feed, whose path is
+# its secret.
+OPEN: Final = {
+    "/cal/{token}",
+    "/healthz",
+    "/readyz",
+    "/openapi.json",
+}
+
+# What a member without any tie to the thing is answered, where no role is demanded. Whoever adds
+# an operation for everybody says here what keeps people off each other's things.
+STRANGERS: Final[Mapping[str, int]] = {
+    "users.list_all": 200,
+    "users.get": 200,
+    "users.update": 403,
+    "balances.get": 403,
+    "balances.page_of_adjustments": 403,
+    "balances.get_adjustment": 403,
+    "departments.page": 200,
+    "departments.get": 200,
+    "leave_requests.page": 200,
+    "leave_requests.create": 201,
+    "leave_requests.get": 404,
+    "leave_requests.edit": 404,
+    "leave_requests.cancel": 404,
+    "leave.list_visible": 200,
+    "leave.create": 201,
+    "leave.cancel": 404,
+    "approvals.pending": 200,
+    "approvals.approve": 404,
+    "approvals.decline": 404,
+    "leave_types.page": 200,
+    "leave_types.get": 200,
+    "calendar_feeds.page": 200,
+    "calendar_feeds.create": 201,
+    "calendar_feeds.revoke": 404,
+    "calendar_feeds.token": 200,
+    "calendar_feeds.regenerate": 200,
+    "organisation.get": 200,
+    "organisation.page_of_sets": 200,
+    "public_holidays.countries": 200,
+    "public_holidays.holidays": 200,
+    "public_holidays.page_of_overrides": 200,
+    "api_keys.page": 200,
+    "api_keys.create": 201,
+    "api_keys.revoke": 404,
+}
+
+
+def seen(answer: httpx.Response, of_id: str) -> tuple[int, str]:
+    """What tells one id from another, once the id itself, which may be quoted, is gone."""
+    return answer.status_code, answer.text.replace(of_id, "…")
+
+
+def test_only_listed_paths_are_served_beside_the_operations(database: Database) -> None:
+    routes = app.routes(database, SETTINGS, lambda: NOW)
+
+    mounted = [route.path for route in routes if isinstance(route, Mount)]
+    assert mounted == ["/api/v1"]
+    assert {route.path for route in routes if isinstance(route, Route)} == OPEN
+
+
+def test_every_route_refuses_without_a_key(client: Client, database: Database) -> None:
+    there = things(client, database)
+
+    answers = {
+        one.operation_id: client.request(
+            one.method, path_of(one, there), json=body_of(one, there)
+        ).status_code
+        for one in OPERATIONS
+    }
+
+    assert {name: status for name, status in answers.items() if status != 401} == {}
+
+
+def test_every_route_refuses_too_little_scope(client: Client, database: Database) -> None:
+    there = things(client, database)
+    keys = {
+        scope: a_key(database, there.acme, scopes=every_scope_but(scope))
+        for scope in {one.scope for one in OPERATIONS}
+    }
+
+    answers = {
+        one.operation_id: call(client, one, there, keys[one.scope]).json() for one in OPERATIONS
+    }
+
+    assert {one.scope for one in OPERATIONS} <= set(SCOPES)
+    assert {
+        one.operation_id: answers[one.operation_id]
+        for one in OPERATIONS
+        if answers[one.operation_id].get("missing_scope") != one.scope
+    } == {}
+
+
+def test_every_change_needs_a_scope_to_write() -> None:
+    assert [
+        one.operation_id
+        for one in OPERATIONS
+        if one.method != "GET" and not one.scope.endswith(":write")
+    ] == []
+
+
+def test_every_route_with_a_role_refuses_the_one_below(client: Client, database: Database) -> None:
+    there = things(client, database)
+    below = {
+        "approver": a_key(database, there.acme, a_person(database, there.acme)),
+        "admin": a_key(database, there.acme, a_person(database, there.acme, role="approver")),
+        "owner": a_key(database, there.acme, a_person(database, there.acme, role="admin")),
+    }
+
+    answers = {
+        one.operation_id: call(client, one, there, below[one.role]).json()
+        for one in OPERATIONS
+        if one.role is not None
+    }
+
+    codes = {name: answer.get("code") for name, answer in answers.items()}
+    assert {name: code for name, code in codes.items() if code != "insufficient_role"} == {}
+
+
+def test_every_route_without_a_role_keeps_people_off_each_others_things(
+    client: Client, database: Database
+) -> None:
+    there = things(client, database)
+    stranger = a_key(database, there.acme, a_person(database, there.acme, first_name="Mallory"))
+
+    answers = {
+        one.operation_id: call(client, one, there, stranger).status_code
+        for one in OPERATIONS
+        if one.role is None
+    }
+
+    assert answers == STRANGERS
+
+
+def test_every_id_in_a_path_of_another_organisation_looks_unknown(
+    client: Client, database: Database
+) -> None:
+    there, foreign = things(client, database), things(client, database)
+
+    told_apart = []
+    for one in OPERATIONS:
+        for name in path_names(one):
+            unknown, others = (
+                seen(call(client, one, there, path=path_of(one, there, **{name: of_id})), of_id)
+                for of_id in (NEVER, foreign.id_before(one.path, name))
+            )
+            if unknown[0] != 404 or others != unknown:
+                told_apart.append((one.operation_id, name, unknown, others))
+
+    assert told_apart == []
+
+
+def test_every_id_in_a_body_of_another_organisation_looks_unknown(
+    client: Client, database: Database
+) -> None:
+    there, foreign = things(client, database), things(client, database)
+
+    told_apart: list[Any] = []
+    for one in OPERATIONS:
+        for name in id_fields(one.body) if one.body is not None else []:
+            unknown, others = (
+                seen(call(client, one, there, json=body_of(one, there) | {name: of_id}), of_id)
+                for of_id in (NEVER, id_for(name, foreign))
+            )
+            if unknown[0] not in (404, 422) or others != unknown:
+                told_apart.append((one.operation_id, name, unknown, others))
+
+    assert told_apart == []
+
+
+def test_every_id_in_a_query_of_another_organisation_looks_unknown(
+    client: Client, database: Database
+) -> None:
+    there, foreign = things(client, database), things(client, database)
+
+    told_apart: list[Any] = []
+    for one in OPERATIONS:
+        for name in id_fields(one.query):
+            unknown, others = (
+                seen(call(client, one, there, params={name: of_id}), of_id)
+                for of_id in (NEVER, id_for(name, foreign))
+            )
+            if unknown[0] >= 500 or others != unknown:
+                told_apart.append((one.operation_id, name, unknown, others))
+
+    assert told_apart == []
+
+
+def test_no_list_holds_anything_of_another_organisation(client: Client, database: Database) -> None:
+    there, foreign = things(client, database), things(client, database)
+    foreign_ids = {*foreign.ids.values(), foreign.acme.id, foreign.acme.owner.id}
+
+    held = {
+        (one.operation_id, of_id)
+        for one in OPERATIONS
+        if one.method == "GET"
+        for of_id in foreign_ids
+        if of_id in call(client, one, there).text
+    }
+
+    assert held == set()
