@@ -5,6 +5,7 @@ Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final
@@ -19,6 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from storage.errors import FieldError, InvalidInput
 from storage.pages import PageOf
 
 MAX_PAGE: Final = 100
@@ -111,6 +113,28 @@ PageSize = Annotated[int, BeforeValidator(_page_size)]
 # A field that may be left out, which is not the same as null: ``sent()`` leaves it out too, so
 # nobody ever sees this default.
 ABSENT: Any = None
+
+
+def check_members(content: bytes) -> None:
+    """Refuse a JSON text with a name twice in one object: readers differ on which one counts.
+
+    Raises InvalidInput ``repeated_field``. Source: RFC 8259, section 4.
+    """
+    json.loads(content, object_pairs_hook=_members)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise InvalidInput(
+            [
+                FieldError(f"/{name}", "repeated_field", f"Send {name} once.")
+                for name in members
+                if names.count(name) > 1
+            ]
+        )
+    return members
 
 
 class Body(BaseModel):

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from api import conditions, idempotency
 from api.auth import Headers, header
 from api.errors import UnreadableJson, UnsupportedMediaType, refusal_of
-from api.fields import Body, Query, canonical_uuid
+from api.fields import Body, Query, canonical_uuid, check_members
 from api.key_use import KeyUse
 from api.rate_limits import RateLimits
 from storage import locks, rules
@@ -261,6 +261,10 @@ class Operation:
         if not content:
             raise UnreadableJson("The body is empty.")
         try:
-            return self.body.model_validate_json(content)
+            body = self.body.model_validate_json(content)
         except ValidationError as error:
             raise refusal_of(error) from error
+        # Each member has its colon: only where there are more of them may one stand twice.
+        if content.count(b":") > len(body.model_fields_set):
+            check_members(content)
+        return body

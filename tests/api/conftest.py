@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any
+import threading
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -17,6 +18,8 @@ from storage.database import Database
 from storage.values import SCOPES, User
 from tests import calendars
 from tests.builders import NOW, Acme, caller_for
+
+T = TypeVar("T")
 
 # No test but those of the limits themselves is to meet one.
 SETTINGS = ApiSettings(base_url="https://hiatus.test", rate_limit="1000000/minute")
@@ -34,10 +37,15 @@ _FEEDS_SEEN: set[bytes] = set()
 
 
 class Client:
-    """Sends requests on one event loop; ``key`` becomes the bearer header."""
+    """Sends requests on one event loop; ``key`` becomes the bearer header.
+
+    The loop runs all the time, as a server's does: what a request leaves behind comes to its end.
+    """
 
     def __init__(self, application: Starlette) -> None:
-        self._runner = asyncio.Runner()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
         self._http = httpx.AsyncClient(
             transport=httpx.ASGITransport(application), base_url=SETTINGS.base_url
         )
@@ -48,7 +56,7 @@ class Client:
         headers = httpx.Headers(more.pop("headers", None))
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
-        answer = self._runner.run(self._http.request(method, path, headers=headers, **more))
+        answer = self._run(self._http.request(method, path, headers=headers, **more))
         if answer.headers.get("Content-Type", "").startswith("text/calendar") and answer.content:
             _FEEDS_SEEN.add(answer.content)
         return answer
@@ -67,12 +75,17 @@ class Client:
 
     def settle(self) -> None:
         """Let what the requests left running come to its end."""
-        self._runner.run(_settled())
+        self._run(_settled())
 
     def close(self) -> None:
         self.settle()
-        self._runner.run(self._http.aclose())
-        self._runner.close()
+        self._run(self._http.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 async def _settled() -> None:

@@ -75,6 +75,9 @@ def things(client: Client, database: Database) -> Things:
         return found
 
     holidays = made("organisation/public-holiday-sets", {"country_code": "FR"})
+    webhook = made("webhooks", BODIES["webhooks.create"])
+    client.post(f"/api/v1/webhooks/{webhook}/test", key)
+    (ping,) = client.get(f"/api/v1/webhooks/{webhook}/deliveries", key).json()["data"]
     hedy = a_person(database, acme, first_name="Hedy")
     ids = {
         "users": hedy.id,
@@ -92,7 +95,8 @@ def things(client: Client, database: Database) -> Things:
         ),
         "leave-types": a_leave_type(database, acme, name="Sabbatical").id,
         "calendar-feeds": made("calendar-feeds", {"name": "Phone"}),
-        "webhooks": made("webhooks", BODIES["webhooks.create"]),
+        "webhooks": webhook,
+        "deliveries": ping["id"],
         "api-keys": made("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme, key, ada, ids)
@@ -134,6 +138,7 @@ def id_for(field: str, there: Things) -> str:
         "subject": "users",
         "department": "departments",
         "leave_type": "leave-types",
+        "replaces": "leave-requests",
     }[kind]
     return there.ids[segment]
 
