@@ -114,7 +114,8 @@ def endpoints(operations: tuple[Operation, ...], edge: Edge) -> dict[str, list[R
     in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
     for path, of_path in groupby(in_order, attrgetter("path")):
         endpoint = Endpoint(list(of_path), edge, operations)
-        route = Route(path, endpoint, methods=endpoint.methods)
+        # For every method: a path with an id must not take what a fixed one before it refuses.
+        route = Route(path, endpoint)
         by_segment.setdefault(path.split("/")[1], []).append(route)
     return by_segment
 

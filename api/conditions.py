@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from api.auth import Headers
 
-_TAG_SCHEMA: Final = {"type": "string", "maxLength": 2_000}
+_TAG_SCHEMA: Final = {"type": "string"}
 IF_MATCH: Final[dict[str, Any]] = {
     "name": "If-Match",
     "in": "header",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -105,17 +106,17 @@ class Endpoint:
         self, operations: Sequence[Operation], edge: Edge, others: Sequence[Operation]
     ) -> None:
         self._served: dict[str, _Served] = {one.method: _Served(one, others) for one in operations}
+        methods = [*self._served, *(["HEAD"] if "GET" in self._served else [])]
+        self._not_allowed = HTTPException(405, headers={"Allow": ", ".join(methods)})
         self._template = f"/api/v1{operations[0].path}"
         self._edge = edge
-
-    @property
-    def methods(self) -> list[str]:
-        return list(self._served)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route_template"] = self._template
         # Starlette lets HEAD through to whatever answers GET; the server drops the body.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        if method not in self._served:
+            raise self._not_allowed
         limits = self._edge.rate_limits
         if limits is None:
             scope["key_sha256"] = fingerprint_of(scope["headers"])

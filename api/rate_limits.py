@@ -25,7 +25,8 @@ from api.errors import RateLimited
 from storage.errors import NotFound
 from storage.secrets import fingerprint
 
-# Of keys and feed tokens that nobody has: what no honest client needs, and no use to a guesser.
+# Of keys and feed tokens that nobody has: what no honest client needs, and no use to a guesser. A
+# tenth of what a key may send, where that is more.
 GUESS_LIMIT: Final = limits.parse("60/minute")
 # How long Redis may take, and for how long it is left alone once it took longer.
 REDIS_SECONDS: Final = 0.25
@@ -162,7 +163,10 @@ class RateLimits:
         self._keys = self._policy(limits.parse(per_key))
         self.feeds = self._policy(limits.parse(per_feed))
         # By process even where there is a Redis: this is to spare the process and its database.
-        self._guesses = MemoryCounter(GUESS_LIMIT, seconds)
+        self._guess_limit = limits.RateLimitItemPerMinute(
+            max(GUESS_LIMIT.amount, limits.parse(per_key).amount // 10)
+        )
+        self._guesses = MemoryCounter(self._guess_limit, seconds)
         self._recognised: dict[str, None] = {}
 
     def _policy(self, limit: limits.RateLimitItem) -> Policy:
@@ -205,8 +209,8 @@ class RateLimits:
     def check_guesses(self, scope: Scope) -> None:
         """Raises RateLimited where too many keys or tokens were wrong that came from there."""
         number, seconds = self._guesses.seen(_address(scope))
-        if number > GUESS_LIMIT.amount:
-            raise _over(GUESS_LIMIT, math.ceil(seconds))
+        if number > self._guess_limit.amount:
+            raise _over(self._guess_limit, math.ceil(seconds))
 
 
 class LimitedFeed:

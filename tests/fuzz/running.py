@@ -1,0 +1,75 @@
+"""schemathesis over the whole document, against a real server on a fresh demo organisation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import httpx
+
+from storage import demo
+from storage.database import Database
+from storage.demo import DemoOrganisation
+from storage.schema import migrate
+from storage.secrets import Secrets
+from tests.flows.running import Deployment
+
+CONFIG = Path(__file__).with_name("schemathesis.toml")
+
+Whose = Literal["owner", "member"]
+
+
+class Finished(NamedTuple):
+    """What schemathesis found; ``code`` is 0 where every check passed."""
+
+    code: int
+    output: str
+    key_still_works: bool
+
+
+@contextmanager
+def served(database_url: str) -> Iterator[tuple[str, DemoOrganisation]]:
+    """A server's URL and its demo organisation; nothing is delivered, nothing is limited."""
+    deployment = Deployment(
+        database_url, HIATUS_SCHEDULER="off", HIATUS_RATE_LIMIT="1000000000/minute"
+    )
+    migrate(database_url)
+    database = Database.open(database_url, Secrets(deployment.env["HIATUS_SECRET_KEYS"].split(",")))
+    try:
+        found = database.write_now(demo.ensure, now=datetime.now(UTC).replace(microsecond=0))
+    finally:
+        database.close()
+    assert found is not None
+    with deployment.serving() as server:
+        yield server.url, found
+
+
+def fuzz(url: str, api_key: str, examples: int, *options: str, folder: Path) -> Finished:
+    """All phases with that key. ``folder`` takes what schemathesis leaves behind."""
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("schemathesis"),
+            *("--config-file", str(CONFIG), "run", f"{url}/openapi.json"),
+            *("--header", f"Authorization: Bearer {api_key}"),
+            *("--max-examples", str(examples), "--continue-on-failure", "--no-color", *options),
+        ],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    mine = httpx.get(
+        f"{url}/api/v1/organisation", headers={"Authorization": f"Bearer {api_key}"}, timeout=20
+    )
+    return Finished(done.returncode, done.stdout.decode(), mine.status_code == 200)
+
+
+def key_of(found: DemoOrganisation, whose: Whose) -> str:
+    return found.api_key if whose == "owner" else found.member_api_key
