@@ -1,0 +1,201 @@
+"""Many requests of one person at once, over HTTP and through several processes: none overlap, and
+nothing is taken that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from itertools import combinations
+from threading import Barrier
+from typing import Any
+
+import httpx
+import pytest
+
+from storage.schema import migrate
+from tests.flows.running import Deployment, Server
+from tests.flows.test_main_job import hire
+
+AT_ONCE = 30
+REFUSED = {"overlapping_leave", "insufficient_allowance", "invalid_transition", "own_request"}
+
+
+@pytest.fixture
+def deployment(database_url: str) -> Deployment:
+    migrate(database_url)
+    return Deployment(database_url)
+
+
+def together(calls: Sequence[Callable[[], httpx.Response]]) -> list[httpx.Response]:
+    """All of them at the same moment, each on a connection of its own."""
+    barrier = Barrier(len(calls))
+
+    def when_all_are_there(call: Callable[[], httpx.Response]) -> httpx.Response:
+        barrier.wait(20)
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(when_all_are_there, calls))
+
+
+def first_monday() -> date:
+    """In June of next year, in which England has no holiday after May."""
+    june = date(datetime.now(UTC).year + 1, 6, 1)
+    return june + timedelta(days=-june.weekday() % 7)
+
+
+def body(leave_type_id: str, day: date, days: int, **more: str) -> dict[str, Any]:
+    last = day + timedelta(days=days - 1)
+    return {"leave_type_id": leave_type_id, "start_date": f"{day}", "end_date": f"{last}", **more}
+
+
+def halves(request: dict[str, Any]) -> set[tuple[date, str]]:
+    """The halves of days that the request spans."""
+    day, last = (date.fromisoformat(request[name]) for name in ("start_date", "end_date"))
+    found = set()
+    while day <= last:
+        found |= {(day, "am"), (day, "pm")}
+        day += timedelta(days=1)
+    if request["start_half_day"] == "pm":
+        found.discard((date.fromisoformat(request["start_date"]), "am"))
+    if request["end_half_day"] == "am":
+        found.discard((last, "pm"))
+    return found
+
+
+def living(client: httpx.Client) -> list[dict[str, Any]]:
+    answer = client.get("/api/v1/leave-requests", params={"limit": "100"}).raise_for_status()
+    return [one for one in answer.json()["data"] if one["status"] in ("pending", "approved")]
+
+
+def assert_sound(answers: list[httpx.Response], requests: list[dict[str, Any]]) -> None:
+    problems = [answer.json() for answer in answers if not answer.is_success]
+    assert {problem["code"] for problem in problems} <= REFUSED
+    assert [
+        (one["id"], other["id"])
+        for one, other in combinations(requests, 2)
+        if halves(one) & halves(other)
+    ] == []
+
+
+class Cast:
+    """An owner, and Ada with ten days a year; their clients by process, in turn."""
+
+    def __init__(self, deployment: Deployment, stack: ExitStack) -> None:
+        owner_key = deployment.init()["api_key"]
+        processes = 2 if deployment.env["DATABASE_URL"].startswith("postgresql") else 1
+        self.servers: list[Server] = [
+            stack.enter_context(deployment.serving(HIATUS_SCHEDULER="off"))
+            for _ in range(processes)
+        ]
+        self.owners = [server.client(owner_key) for server in self.servers]
+        hire(self.owners[0], "Ada", leave_allowance=10)
+        words = ("keys", "create", "--email", "ada@example.com", "--name", "test", "--json")
+        ada_key = deployment.command(*words)["api_key"]
+        self.adas = [server.client(ada_key) for server in self.servers]
+        types = self.owners[0].get("/api/v1/leave-types").json()["data"]
+        self.annual = next(one["id"] for one in types if one["code"] == "annual")
+
+    def ada(self, number: int) -> httpx.Client:
+        return self.adas[number % len(self.adas)]
+
+    def owner(self, number: int) -> httpx.Client:
+        return self.owners[number % len(self.owners)]
+
+
+@pytest.fixture
+def cast(deployment: Deployment) -> Iterator[Cast]:
+    with ExitStack() as stack:
+        yield Cast(deployment, stack)
+
+
+def days_taken(requests: list[dict[str, Any]]) -> float:
+    return float(sum(request["total_days"] for request in requests))
+
+
+def test_thirty_creates_that_overlap_leave_a_few_that_do_not(cast: Cast) -> None:
+    monday = first_monday()
+    asked = [body(cast.annual, monday + timedelta(days=n % 5), 1 + n % 4) for n in range(AT_ONCE)]
+
+    answers = together(
+        [partial(cast.ada(n).post, "/api/v1/leave-requests", json=asked[n]) for n in range(AT_ONCE)]
+    )
+
+    made = living(cast.ada(0))
+    assert_sound(answers, made)
+    assert {one["id"] for one in made} == {
+        answer.json()["id"] for answer in answers if answer.is_success
+    }
+    assert 1 <= len(made) <= 5
+
+
+def test_thirty_creates_of_a_day_each_take_the_ten_days_that_there_are(cast: Cast) -> None:
+    monday = first_monday()
+    working_days = [monday + timedelta(days=n // 5 * 7 + n % 5) for n in range(AT_ONCE)]
+
+    answers = together(
+        [
+            partial(cast.ada(n).post, "/api/v1/leave-requests", json=body(cast.annual, day, 1))
+            for n, day in enumerate(working_days)
+        ]
+    )
+
+    made = living(cast.ada(0))
+    assert_sound(answers, made)
+    assert (len(made), days_taken(made)) == (10, 10)
+    assert sorted(answer.status_code for answer in answers) == [201] * 10 + [422] * 20
+
+
+def test_creates_edits_approvals_and_cancellations_at_once_stay_sound(cast: Cast) -> None:
+    monday = first_monday()
+    path = "/api/v1/leave-requests"
+    ids = [
+        cast.ada(n)
+        .post(path, json=body(cast.annual, monday + timedelta(weeks=n), 2))
+        .raise_for_status()
+        .json()["id"]
+        for n in range(4)
+    ]
+    to_one_week = {"start_date": f"{monday}", "end_date": f"{monday + timedelta(days=3)}"}
+    afternoon = body(cast.annual, monday, 1, start_half_day="pm")
+    morning = body(cast.annual, monday, 1, end_half_day="am")
+
+    answers = together(
+        [
+            *(
+                partial(cast.ada(n).patch, f"{path}/{ids[n % 4]}", json=to_one_week)
+                for n in range(8)
+            ),
+            *(
+                partial(cast.owner(n).post, f"/api/v1/approvals/{ids[n % 4]}/approve")
+                for n in range(6)
+            ),
+            *(partial(cast.ada(n).post, f"{path}/{ids[n % 2]}/cancel") for n in range(4)),
+            *(partial(cast.ada(n).post, path, json=afternoon) for n in range(4)),
+            *(partial(cast.ada(n).post, path, json=morning) for n in range(4)),
+            *(
+                partial(
+                    cast.ada(n).post,
+                    path,
+                    json=body(cast.annual, monday + timedelta(weeks=5, days=n), 1),
+                )
+                for n in range(4)
+            ),
+        ]
+    )
+
+    left = living(cast.ada(0))
+    assert len(answers) == AT_ONCE
+    assert_sound(answers, left)
+    assert days_taken(left) <= 10
+    # Each was decided or cancelled once, whoever else tried.
+    trail = cast.owner(0).get("/api/v1/audit", params={"limit": "100"}).json()["data"]
+    steps = [
+        (entry["subject"]["id"], entry["action"])
+        for entry in trail
+        if entry["action"] in ("leave_request.approved", "leave_request.cancelled")
+    ]
+    assert len(steps) == len(set(steps))
