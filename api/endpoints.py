@@ -190,10 +190,11 @@ class Endpoint:
         """The first answer to this claim; the transaction that changes something keeps it too."""
         database = self._edge.database
         write = database.write_long if served.operation.is_long else database.write
-        first = await database.read(kept_answers.find, claim, now=call.now)
-        if first is not None:
-            return _replay(first)
         if served.operation.prepare is not None:
+            # Not again for a replay: what was sound the first time may not be so now.
+            first = await database.read(kept_answers.find, claim, now=call.now)
+            if first is not None:
+                return _replay(first)
             await served.operation.prepare(call, self._edge)
         try:
             return await write(_change_once, served, call, claim)
