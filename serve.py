@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from api.settings import ApiSettings
+from bot import operator_commands as slack_commands
 from bot.settings import SlackSettings
 from storage import commands, operator_commands, outbox
 from storage.database import Database
 from storage.schema import check_schema, migrate
-from storage.settings import Environment, SettingsError, StorageSettings
+from storage.settings import Environment, StorageSettings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -105,11 +106,10 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
                 await stack.enter_async_context(running(database, dispatchers, clock))
             yield
 
-    speaks_http = settings.slack is not None and settings.slack.signing_secret is not None
     application = Starlette(
         routes=[
             *app.routes(database, settings.api, clock, rate_limits, metrics),
-            *(slack.routes() if slack is not None and speaks_http else ()),
+            *(slack.routes() if slack is not None else ()),
         ],
         exception_handlers=app.exception_handlers(settings.api),
         middleware=app.middleware(settings.api, metrics),
@@ -121,7 +121,7 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
 
 
 def slack_app(settings: SlackSettings, database: Database, clock: Clock) -> SlackApp:
-    """The Slack side, for one workspace."""
+    """The Slack side, for one workspace by token or for many by OAuth."""
     from bot.app import build_app
 
     return build_app(settings, database, clock)
@@ -263,10 +263,6 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 
     with commands.refusals_on_stderr():
         settings = Settings.from_env(env)
-        if settings.slack is not None and settings.slack.bot_token is None:
-            raise SettingsError(
-                ["HIATUS_SLACK_BOT_TOKEN is missing: this version serves one workspace by token."]
-            )
         logs.configure(settings.api.log_format)
         if migrates:
             migrate(settings.storage.database_url)
@@ -295,7 +291,7 @@ def demo_banner(database: Database, base_url: str) -> str:
 def main() -> None:
     """The ``hiatus`` command."""
     app = commands.build_app(os.environ, utc_now)
-    operator_commands.add_to(app, os.environ, utc_now)
+    slack_commands.add_to(operator_commands.add_to(app, os.environ, utc_now), os.environ)
     app.command("serve")(serve_command(os.environ))
     app.command("bot")(bot_command(os.environ))
     app()

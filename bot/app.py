@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.routing import Route
 
 from bot import asgi, errors, slack_web
-from bot.listeners import commands, decisions, request_form, shortcuts
-from bot.listening import Edge
+from bot.installing import Installing
+from bot.listeners import registered, unknown
+from bot.listening import FOUND, Edge, Listener, register
 from bot.notifications import Notifier
 from bot.settings import SlackSettings
-from bot.workspace import Workspace
+from bot.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from storage.database import Database
+from storage.errors import DatabaseUnavailable
 
 
 @dataclass(frozen=True)
 class SlackApp:
-    """``bolt`` takes what people do, ``notifier`` carries what they should see."""
+    """``bolt`` takes what people do, ``notifier`` carries what they should see.
+
+    ``installing`` is None where there is one workspace, by token.
+    """
 
     bolt: AsyncApp
     notifier: Notifier
-    workspace: Workspace
+    workspaces: Workspaces
     edge: Edge
+    installing: Installing | None
+    takes_events: bool
 
     def routes(self) -> list[Route]:
-        """What is served over HTTP."""
-        return asgi.routes(self.bolt)
+        """What is served over HTTP: Slack's requests, unless they come by socket; installing."""
+        return [
+            *(asgi.routes(self.bolt) if self.takes_events else ()),
+            *(asgi.installation_routes(self.installing) if self.installing else ()),
+        ]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -40,44 +51,75 @@ class SlackApp:
 
         Nothing else in here works outside. Never fails because of Slack.
         """
-        async with slack_web.connected(self.edge.client, self.bolt.client):
-            await self.workspace.introduce()
+        clients = [self.edge.slack, self.bolt.client]
+        if isinstance(self.workspaces, OneWorkspace):
+            clients.append(self.workspaces.client)
+        async with slack_web.connected(*clients):
+            await self.workspaces.introduce()
             yield
             await self.edge.finish()
 
 
 def build_app(
-    settings: SlackSettings, database: Database, clock: Callable[[], datetime]
+    settings: SlackSettings,
+    database: Database,
+    clock: Callable[[], datetime],
+    listeners: Sequence[Listener] | None = None,
 ) -> SlackApp:
-    """Wire the app for the workspace of the settings' bot token; no call is made yet.
+    """Wire the app for the settings' one workspace, or for those that install it; calls nobody.
 
-    ``clock`` gives aware UTC datetimes.
+    ``clock`` gives aware UTC datetimes. ``listeners`` are all of them unless given.
     """
-    client = slack_web.new_client(settings, settings.bot_token)
-    workspace = Workspace(client, database, clock)
-    edge = Edge(database, client, workspace, clock)
-    bolt = _bolt(settings, workspace)
-    for listeners in (commands, shortcuts, request_form, decisions):
-        listeners.register(bolt, edge)
-    return SlackApp(bolt, Notifier(database, workspace, clock), workspace, edge)
+    slack = slack_web.new_client(settings, None)
+    workspaces = _workspaces(settings, slack, database, clock)
+    edge = Edge(database, slack, workspaces, clock)
+    bolt = _bolt(settings, workspaces)
+    register(bolt, edge, registered(settings.command) if listeners is None else listeners)
+    register(bolt, edge, unknown.LISTENERS)
+    return SlackApp(
+        bolt,
+        Notifier(database, workspaces, clock),
+        workspaces,
+        edge,
+        Installing(settings, slack, database, clock) if settings.is_oauth else None,
+        takes_events=settings.signing_secret is not None,
+    )
 
 
-def _bolt(settings: SlackSettings, workspace: Workspace) -> AsyncApp:
-    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
-        # Without a call to Slack: who may do what is asked by the listeners.
-        bot = workspace.bot
+def _workspaces(
+    settings: SlackSettings,
+    slack: AsyncWebClient,
+    database: Database,
+    clock: Callable[[], datetime],
+) -> Workspaces:
+    if settings.is_oauth:
+        return InstalledWorkspaces(slack, database, clock)
+    return OneWorkspace(slack_web.new_client(settings, settings.bot_token), database, clock)
+
+
+def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
+    async def authorize(
+        context: AsyncBoltContext, enterprise_id: str | None, team_id: str | None
+    ) -> AuthorizeResult:
+        # Nobody is refused here, where there is no way to say why: that is the listeners'.
+        try:
+            found = await workspaces.of_request(team_id or "")
+        except DatabaseUnavailable as failure:
+            context[FOUND] = failure
+            return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
+        context[FOUND] = found
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
-            bot_id=bot and bot.bot_id,
-            bot_user_id=bot and bot.user_id,
-            bot_token=workspace.client.token,
+            bot_id=found and found.bot_id,
+            bot_user_id=found and found.bot_user_id,
+            bot_token=found and found.client.token,
         )
 
     bolt = AsyncApp(
         # With an authorize function Bolt takes its mode from no environment variable, and with a
         # client that has no token it does not complain about two of them.
-        client=_tokenless(settings),
+        client=slack_web.new_client(settings, None),
         authorize=authorize,
         signing_secret=settings.signing_secret or "",
         logger=slack_web.LOGGER,
@@ -85,7 +127,3 @@ def _bolt(settings: SlackSettings, workspace: Workspace) -> AsyncApp:
     )
     bolt.error(errors.on_error)
     return bolt
-
-
-def _tokenless(settings: SlackSettings) -> AsyncWebClient:
-    return slack_web.new_client(settings, None)

@@ -1,18 +1,22 @@
-"""Slack over HTTP: one route, and what has to be looked at before Bolt may see a request.
+"""Slack over HTTP: its routes, and what has to be looked at before Bolt may see a request.
 
 Bolt answers malformed timestamps, signatures and bodies with 500; Slack counts those against us.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
 
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from bot.installing import Installing
 
 # A view holds at most 250 kB; percent-encoded it may be three times as long.
 LONGEST_BODY_BYTES: Final = 1_000_000
@@ -33,6 +37,28 @@ def routes(bolt: AsyncApp) -> list[Route]:
         return to_starlette_response(await bolt.async_dispatch(found))
 
     return [Route("/slack/events", slack_events, methods=["POST"])]
+
+
+def installation_routes(installing: Installing) -> list[Route]:
+    """``GET /slack/install`` sends a browser to Slack, and it comes back to the other."""
+
+    def page(show: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]) -> Any:
+        async def endpoint(request: Request) -> Response:
+            headers: dict[str, str | Sequence[str]] = dict(request.headers.items())
+            shown = await show(AsyncBoltRequest(body="", query=request.url.query, headers=headers))
+            response = to_starlette_response(shown)
+            # Neither the state nor the code is anybody's business, and neither works twice.
+            response.headers["Cache-Control"] = "no-store"
+            response.headers["Referrer-Policy"] = "no-referrer"
+            return response
+
+        return endpoint
+
+    flow = installing.flow
+    return [
+        Route(flow.install_path, page(flow.handle_installation), methods=["GET"]),
+        Route(flow.redirect_uri_path, page(flow.handle_callback), methods=["GET"]),
+    ]
 
 
 def _is_signed_in_form(request: Request) -> bool:

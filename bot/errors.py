@@ -23,6 +23,7 @@ from storage.joining import NotAMember
 from storage.leave import NotYourApproval
 from storage.people import UserArchived
 from storage.people_rows import ChangedMeanwhile
+from storage.slack_installations import NotLinked
 from storage.webhooks import TooManyWebhooks
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
@@ -30,6 +31,10 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 BROKEN: Final = "Something went wrong on our side, and nothing was changed. Please try again."
 BUSY: Final = "The database does not answer right now. Please try again in a minute."
 SLACK_FAILED: Final = "Slack did not answer in time. Please try again."
+UNKNOWN_WORKSPACE: Final = (
+    "This Slack workspace does not belong to an organisation in Hiatus. "
+    "An administrator can link it with `hiatus slack link`."
+)
 SLOW: Final = (
     "This takes longer than usual. Nothing is lost: you will get a message as soon as it is done."
 )
@@ -82,6 +87,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     IdempotencyInProgress: lambda _: BROKEN,
     IdempotencyKeyReused: lambda _: BROKEN,
     NotAMember: _detail,
+    NotLinked: _detail,
     NotYourApproval: lambda _: "This request does not await your decision; others decide on it.",
     UserArchived: _detail,
     ChangedMeanwhile: lambda _: "Somebody changed this at the same moment. Please try again.",

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from typing import Any, Final
 
-from bot import slack_web
+from bot import errors, slack_web
 from bot.listening import Visit
-from storage import joining, slack_workspaces
+from storage import joining, slack_profiles, slack_workspaces
+from storage.database import Transaction
 from storage.joining import NotAMember
+from storage.slack_profiles import SlackProfile
 from storage.values import SCOPES, Caller, Organisation, User
 
 _SCOPES: Final = frozenset(SCOPES)
 # A form waits for its answer meanwhile.
 _LOOKUP_SECONDS: Final = 2.0
 
-_UNKNOWN_WORKSPACE: Final = (
-    "This Slack workspace does not belong to an organisation in Hiatus. "
-    "An administrator can link it with `hiatus slack link`."
-)
 _NO_FULL_MEMBER: Final = (
     "Hiatus is for full members of this workspace; guests, bots and people from other "
     "workspaces cannot use it."
@@ -31,11 +30,11 @@ async def caller(visit: Visit) -> Caller:
     Raises NotAMember for guests, strangers, bots, people switched off, and workspaces that are
     nobody's; besides what ``slack_web.FAILURES`` names and DatabaseUnavailable.
     """
-    edge = visit.edge
-    if not visit.team_id or not visit.slack_user_id or edge.workspace.is_foreign(visit.team_id):
-        raise NotAMember(_UNKNOWN_WORKSPACE)
-    known = await edge.database.read(
-        slack_workspaces.find_person, visit.team_id, visit.slack_user_id
+    team_id = visit.workspace.team_id
+    if not visit.slack_user_id:
+        raise NotAMember(errors.UNKNOWN_WORKSPACE)
+    known = await visit.edge.database.read(
+        slack_workspaces.find_person, team_id, visit.slack_user_id
     )
     if known is not None and known.user is not None and known.user.status == "active":
         return _as_caller(known.organisation, known.user)
@@ -60,11 +59,30 @@ def is_full_member(user: dict[str, Any], team_id: str) -> bool:
     )
 
 
+def profile_of(user: dict[str, Any]) -> SlackProfile:
+    """What Slack's user object says of somebody. Source: docs.slack.dev, "User object"."""
+    profile = user.get("profile") or {}
+    whole = str(profile.get("real_name") or user.get("real_name") or user.get("name") or "")
+    first_name, _, last_name = whole.partition(" ")
+    if profile.get("first_name"):
+        first_name, last_name = str(profile["first_name"]), str(profile.get("last_name") or "")
+    return SlackProfile(
+        slack_user_id=str(user["id"]),
+        email=profile.get("email"),
+        first_name=first_name,
+        last_name=last_name,
+        timezone=user.get("tz"),
+        locale=user.get("locale"),
+        avatar_url=profile.get("image_192"),
+        is_deleted=bool(user.get("deleted")),
+    )
+
+
 async def _organisation(visit: Visit) -> Organisation:
     async with asyncio.timeout(_LOOKUP_SECONDS):
-        organisation = await visit.edge.workspace.organisation_of(visit.team_id)
+        organisation = await visit.edge.workspaces.organisation_of(visit.team_id)
     if organisation is None:
-        raise NotAMember(_UNKNOWN_WORKSPACE)
+        raise NotAMember(errors.UNKNOWN_WORKSPACE)
     return organisation
 
 
@@ -72,27 +90,29 @@ async def _joined(visit: Visit, organisation: Organisation) -> User:
     user = await _looked_up(visit)
     if not is_full_member(user, visit.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
-    profile = user.get("profile") or {}
-    first_name, _, last_name = str(profile.get("real_name") or user.get("name") or "").partition(
-        " "
+    return await visit.edge.database.write(_join, organisation.id, profile_of(user), now=visit.now)
+
+
+def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
+    user = joining.join_from_slack(
+        tx,
+        organisation_id,
+        slack_user_id=profile.slack_user_id,
+        email=profile.email,
+        first_name=profile.first_name,
+        last_name=profile.last_name,
+        timezone=profile.timezone,
+        avatar_url=profile.avatar_url,
+        now=now,
     )
-    return await visit.edge.database.write(
-        joining.join_from_slack,
-        organisation.id,
-        slack_user_id=visit.slack_user_id,
-        email=profile.get("email"),
-        first_name=profile.get("first_name") or first_name,
-        last_name=profile.get("last_name") or last_name,
-        timezone=user.get("tz"),
-        avatar_url=profile.get("image_192"),
-        now=visit.now,
-    )
+    slack_profiles.keep_locale(tx, organisation_id, user.id, profile.locale, now=now)
+    return user
 
 
 async def _looked_up(visit: Visit) -> dict[str, Any]:
     try:
         async with asyncio.timeout(_LOOKUP_SECONDS):
-            answer = await visit.edge.client.users_info(user=visit.slack_user_id)
+            answer = await visit.client.users_info(user=visit.slack_user_id, include_locale=True)
     except slack_web.FAILURES as failure:
         if slack_web.error_code(failure) in ("user_not_found", "user_not_visible"):
             raise NotAMember(_NO_FULL_MEMBER) from failure

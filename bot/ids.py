@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-# Slack keeps /leave for itself in most workspaces; where it does not, it opens the same form.
-COMMANDS: Final = ("/timeoff", "/leave")
-# Named in manifest.yml, as the commands are.
+# What HIATUS_SLACK_COMMAND replaces.
+COMMAND: Final = "/timeoff"
+# Slack keeps it for itself in most workspaces; where it does not, it opens the same form.
+LEAVE_COMMAND: Final = "/leave"
+# Named in manifest.yml, as the command is.
 REQUEST_SHORTCUT: Final = "request_leave"
 
 REQUEST_FORM: Final = "leave.request"

@@ -1,46 +1,62 @@
 """Round every listener: it answers within three seconds and tells people what went wrong.
 
 Slack shows "did not respond" after three seconds, and Bolt loses the acknowledgement of a listener
-that raises right after it. So nothing is raised here, and whoever is slow is answered for.
+that raises right after it. So nothing is raised here, and whoever is slow is answered for. Events
+are answered when they have been handled, so that Slack repeats those that failed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import wraps
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import structlog
+from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot import errors, slack_web
 from bot.views import replies, text
-from bot.workspace import Workspace
+from bot.workspaces import Workspace, Workspaces
+from storage import slack_events
 from storage.database import Database
 from storage.errors import DatabaseUnavailable, Refusal
+from storage.joining import NotAMember
+
+T = TypeVar("T")
 
 # Of Slack's three seconds, half a one is left for the way.
 ANSWER_SECONDS: Final = 2.5
 # Those who stop the process wait so long for what was begun.
 FINISH_SECONDS: Final = 10.0
+# Where authorizing leaves what it found for ``Visit.workspace``.
+FOUND: Final = "hiatus_workspace"
+
+# As Slack tells them apart; "action" is a click or a pick, "options" a search in a select menu.
+Kind = Literal["command", "shortcut", "action", "options", "view", "view_closed", "event"]
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 @dataclass
 class Edge:
-    """What every listener works with; ``visits`` are those that are not finished yet."""
+    """What every listener works with; ``visits`` are those that are not finished yet.
+
+    ``slack`` has no token, and the session of all clients.
+    """
 
     database: Database
-    client: AsyncWebClient
-    workspace: Workspace
+    slack: AsyncWebClient
+    workspaces: Workspaces
     clock: Callable[[], datetime]
-    visits: set[asyncio.Task[None]] = field(default_factory=set)
+    visits: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def finish(self) -> None:
         """Wait for what people have begun: Slack was told already that it was received."""
@@ -59,25 +75,51 @@ class Clicked(NamedTuple):
 class Visit:
     """One thing that one person did in Slack, and the ways to answer it."""
 
-    def __init__(self, edge: Edge, body: dict[str, Any], ack: AsyncAck) -> None:
+    def __init__(
+        self, edge: Edge, kind: Kind, context: AsyncBoltContext, body: dict[str, Any]
+    ) -> None:
         self.edge = edge
+        self.kind = kind
         self.body = body
         self.now = edge.clock()
         self.is_answered = False
-        self._ack = ack
+        # Bolt's reading: also right for forms that were opened in somebody else's workspace.
+        self.team_id: str = context.team_id or ""
+        self._found = context.get(FOUND)
+        # An event is answered by what becomes of it.
+        self._ack: AsyncAck | None = None if kind == "event" else context.ack
 
     @property
-    def team_id(self) -> str:
-        """Whose workspace it was done in; "" where Slack names none."""
-        return str(self.body.get("team_id") or (self.body.get("team") or {}).get("id") or "")
+    def workspace(self) -> Workspace:
+        """Whose token answers. Raises NotAMember where the app is not installed."""
+        if isinstance(self._found, Exception):
+            raise self._found
+        if self._found is None:
+            raise NotAMember(errors.UNKNOWN_WORKSPACE)
+        found: Workspace = self._found
+        return found
+
+    @property
+    def client(self) -> AsyncWebClient:
+        """Speaks to the visit's own workspace. Raises as ``workspace``."""
+        return self.workspace.client
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """What happened, without its envelope."""
+        event: dict[str, Any] = self.body["event"]
+        return event
 
     @property
     def slack_user_id(self) -> str:
-        return str(self.body.get("user_id") or (self.body.get("user") or {}).get("id") or "")
+        """Who it was; "" where Slack names nobody."""
+        user = self.body.get("user") or (self.body.get("event") or {}).get("user")
+        found = self.body.get("user_id") or (user.get("id") if isinstance(user, dict) else user)
+        return str(found or "")
 
     @property
     def is_submission(self) -> bool:
-        return self.body.get("type") == "view_submission"
+        return self.kind == "view"
 
     @property
     def values(self) -> dict[str, Any]:
@@ -96,12 +138,18 @@ class Visit:
         """Answer Slack; the first answer counts, later ones are dropped."""
         if not self.is_answered:
             self.is_answered = True
-            await self._ack(*args, **kwargs)
+            if self._ack is not None:
+                await self._ack(*args, **kwargs)
 
     async def open(self, view: dict[str, Any]) -> None:
-        """Show a modal. Raises what ``slack_web.FAILURES`` names."""
+        """Show a modal, on top of the one that it comes from.
+
+        Raises what ``slack_web.FAILURES`` names.
+        """
+        is_in_modal = (self.body.get("view") or {}).get("type") == "modal"
+        show = self.client.views_push if is_in_modal else self.client.views_open
         async with asyncio.timeout(ANSWER_SECONDS):
-            await self.edge.client.views_open(trigger_id=self.body["trigger_id"], view=view)
+            await show(trigger_id=self.body["trigger_id"], view=view)
 
     async def redraw(self, message: dict[str, Any]) -> None:
         """Replace the message that was clicked."""
@@ -121,10 +169,10 @@ class Visit:
             message = text.escaped(sentence)
             await self._respond(text=message, response_type="ephemeral", replace_original=False)
         elif self.is_submission:
-            await self.edge.client.chat_postMessage(
+            await self.client.chat_postMessage(
                 channel=self.slack_user_id, text=text.escaped(sentence)
             )
-        else:
+        elif self.body.get("trigger_id"):
             await self.open(replies.notice("Hiatus", sentence))
 
     async def _respond(self, **message: Any) -> None:
@@ -133,7 +181,7 @@ class Visit:
             return
         client = AsyncWebhookClient(
             url,
-            session=self.edge.client.session,
+            session=self.edge.slack.session,
             timeout=slack_web.CALL_SECONDS,
             logger=slack_web.LOGGER,
             retry_handlers=[],
@@ -143,30 +191,85 @@ class Visit:
             _log.warning("slack.response_url_refused", status=answer.status_code)
 
 
-Listener = Callable[[Visit], Awaitable[None]]
+Act = Callable[[Visit], Awaitable[None]]
 
 
-def listening(edge: Edge, act: Listener) -> Callable[[AsyncAck, dict[str, Any]], Awaitable[None]]:
+class Listener(NamedTuple):
+    """What is done when Slack sends something of that ``kind`` and ``name``.
+
+    The name is a command, a callback id, an action id or an event's type.
+    """
+
+    kind: Kind
+    name: Any
+    act: Act
+
+
+def register(app: AsyncApp, edge: Edge, listeners: Sequence[Listener]) -> None:
+    """Have Bolt call each listener, wrapped; the first that fits is called."""
+    for kind, name, act in listeners:
+        if kind == "event":
+            # What a listener's own middleware answers is the answer; as a listener it would be
+            # acknowledged before it has begun.
+            app.event(name, middleware=[_handling(edge, act)])(_never)
+        else:
+            _registrar(app, kind)(name)(listening(edge, act, kind))
+
+
+def _registrar(app: AsyncApp, kind: Kind) -> Any:
+    return {
+        "command": app.command,
+        "shortcut": app.shortcut,
+        "action": app.action,
+        "options": app.options,
+        "view": app.view_submission,
+        "view_closed": app.view_closed,
+    }[kind]
+
+
+def listening(
+    edge: Edge, act: Act, kind: Kind
+) -> Callable[[AsyncBoltContext, dict[str, Any]], Awaitable[None]]:
     """The Bolt listener that carries out ``act``; it never raises."""
 
-    @wraps(act)
-    async def listener(ack: AsyncAck, body: dict[str, Any]) -> None:
-        visit = Visit(edge, body, ack)
-        # Kept: asyncio drops tasks that nobody refers to.
-        work = asyncio.create_task(_carried_out(visit, act))
-        edge.visits.add(work)
-        work.add_done_callback(edge.visits.discard)
+    async def listener(context: AsyncBoltContext, body: dict[str, Any]) -> None:
+        visit = Visit(edge, kind, context, body)
+        work = _begun(edge, _carried_out(visit, act))
         await asyncio.wait({work}, timeout=ANSWER_SECONDS)
         if not visit.is_answered:
             await _answer_for(visit)
         await asyncio.wait({work})
 
-    # Bolt asks the innermost function which arguments it wants.
-    del listener.__wrapped__
     return listener
 
 
-async def _carried_out(visit: Visit, act: Listener) -> None:
+def _handling(
+    edge: Edge, act: Act
+) -> Callable[[AsyncBoltContext, dict[str, Any]], Awaitable[BoltResponse]]:
+    """The middleware that handles an event: 200 when that is done or under way, else 500."""
+
+    async def handling(context: AsyncBoltContext, body: dict[str, Any]) -> BoltResponse:
+        work = _begun(edge, _handled(Visit(edge, "event", context, body), act))
+        await asyncio.wait({work}, timeout=ANSWER_SECONDS)
+        is_refused = work.done() and not work.result()
+        return BoltResponse(status=500 if is_refused else 200, body="")
+
+    return handling
+
+
+async def _never() -> None:
+    """What Bolt wants beside a middleware that has answered."""
+
+
+def _begun(edge: Edge, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    # Kept: asyncio drops tasks that nobody refers to.
+    task = asyncio.create_task(work)
+    edge.visits.add(task)
+    task.add_done_callback(edge.visits.discard)
+    return task
+
+
+async def _carried_out(visit: Visit, act: Act) -> None:
     try:
         await act(visit)
     except Refusal as refusal:
@@ -174,32 +277,88 @@ async def _carried_out(visit: Visit, act: Listener) -> None:
     except DatabaseUnavailable:
         _log.exception("slack.database_unavailable", listener=act.__name__)
         await _told(visit, errors.BUSY)
-    except slack_web.FAILURES:
-        _log.exception("slack.call_failed", listener=act.__name__)
+    except slack_web.FAILURES as failure:
+        await _call_failed(visit, act, failure)
         await _told(visit, errors.SLACK_FAILED)
     except Exception:  # noqa: BLE001  # whoever clicked is owed an answer, whatever it was
         _log.exception("slack.listener_failed", listener=act.__name__)
         await _told(visit, errors.BROKEN)
     else:
-        await visit.ack()
+        await _acknowledged(visit)
+
+
+async def _handled(visit: Visit, act: Act) -> bool:
+    """Handle an event unless that has been done; False asks Slack to send it again."""
+    event_id = str(visit.body.get("event_id") or "")
+    write = visit.edge.database.write
+    try:
+        if event_id and not await write(slack_events.claim, event_id, now=visit.now):
+            return True
+        is_done = await _carried_out_quietly(visit, act)
+        if event_id and is_done:
+            await write(slack_events.finish, event_id, now=visit.now)
+        elif event_id:
+            await write(slack_events.release, event_id)
+    except DatabaseUnavailable:
+        _log.exception("slack.database_unavailable", listener=act.__name__)
+        return False
+    return is_done
+
+
+async def _carried_out_quietly(visit: Visit, act: Act) -> bool:
+    """Nobody waits for an answer; whether there is nothing more to do."""
+    try:
+        await act(visit)
+    except Refusal as refusal:
+        _log.info("slack.event_refused", listener=act.__name__, code=refusal.code)
+    except slack_web.FAILURES as failure:
+        await _call_failed(visit, act, failure)
+        return False
+    except DatabaseUnavailable:
+        raise
+    except Exception:  # noqa: BLE001  # Slack sends it again
+        _log.exception("slack.listener_failed", listener=act.__name__)
+        return False
+    return True
+
+
+async def _call_failed(visit: Visit, act: Act, failure: Exception) -> None:
+    # No traceback: the exception's words hold what Slack answered.
+    _log.warning("slack.call_failed", listener=act.__name__, reason=slack_web.summary(failure))
+    if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
+        # Where this does not work, the next call notices again.
+        with contextlib.suppress(DatabaseUnavailable, NotAMember):
+            await visit.edge.workspaces.token_refused(visit.workspace)
 
 
 async def _told(visit: Visit, sentence: str) -> None:
     """Say it, inline where a form is still open; who cannot be told is at least acknowledged."""
     try:
         block = _first_input(visit)
-        if block is not None and not visit.is_answered:
+        if visit.kind == "options":
+            await visit.ack(options=[])
+        elif block is not None and not visit.is_answered:
             await visit.ack(response_action="errors", errors={block: sentence})
         else:
             await visit.tell(sentence)
     except slack_web.FAILURES as failure:
         _log.warning("slack.nobody_told", reason=slack_web.summary(failure))
-    await visit.ack()
+    except (DatabaseUnavailable, NotAMember) as failure:
+        # Without the workspace's token there is no way to him.
+        _log.warning("slack.nobody_told", reason=type(failure).__name__)
+    await _acknowledged(visit)
 
 
 async def _answer_for(visit: Visit) -> None:
     if visit.is_submission:
         await visit.ack(response_action="update", view=replies.notice("Hiatus", errors.SLOW))
+    else:
+        await _acknowledged(visit)
+
+
+async def _acknowledged(visit: Visit) -> None:
+    if visit.kind == "options":
+        await visit.ack(options=[])
     else:
         await visit.ack()
 

@@ -6,8 +6,9 @@ Repeated, late and overtaken notices all end in the same picture, because they d
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import structlog
@@ -18,10 +19,10 @@ from bot import slack_web
 from bot.identity import is_full_member
 from bot.views import card as cards
 from bot.views import replies
-from bot.workspace import Workspace
+from bot.workspaces import Workspace, Workspaces
 from storage import notices, slack_workspaces
 from storage.database import Database
-from storage.notices import Drawn, Notice, Outcome, Sight
+from storage.notices import Drawn, Notice, Outcome, Sight, WebhookSight
 from storage.posted import Posted
 from storage.values import User
 
@@ -49,10 +50,10 @@ class Notifier:
     """What the dispatcher of notices does: claim, deliver, settle."""
 
     def __init__(
-        self, database: Database, workspace: Workspace, clock: Callable[[], datetime]
+        self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]
     ) -> None:
         self._database = database
-        self._workspace = workspace
+        self._workspaces = workspaces
         self._clock = clock
 
     async def claim(self, limit: int) -> list[Notice]:
@@ -68,25 +69,39 @@ class Notifier:
     async def deliver(self, notice: Notice) -> Outcome:
         """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""
         if notice.kind == "webhook_disabled":
-            return await self._webhook_notice(notice)
+            found = await self._database.read(notices.look_at_webhook, notice)
+            if found is None:
+                return Outcome("delivered")
+            return await self._attempted(notice, found.team_id, partial(self._webhook, found))
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
             return Outcome("failed", "the request is gone")
+        draw = self._card if notice.kind == "approval_card" else self._requester_notice
+        return await self._attempted(notice, sight.team_id, partial(draw, sight))
+
+    async def _attempted(
+        self,
+        notice: Notice,
+        team_id: str | None,
+        send: Callable[[Notice, Workspace], Awaitable[Outcome]],
+    ) -> Outcome:
+        """What came of sending it to the organisation's workspace, if that has the app."""
+        workspace = None
         try:
-            bot = await self._workspace.identify()
-            if sight.team_id != bot.team_id:
-                return Outcome("failed", "the organisation is not in the token's workspace")
-            if notice.kind == "approval_card":
-                return await self._card(notice, sight)
-            return await self._requester_notice(notice, sight)
+            workspace = await self._workspaces.of_delivery(team_id or "")
+            if workspace is None:
+                return Outcome("failed", "the app is not installed in the workspace")
+            return await send(notice, workspace)
         except slack_web.FAILURES as failure:
+            if workspace and slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
+                await self._workspaces.token_refused(workspace)
             return _outcome_of(notice, failure)
 
-    async def _card(self, notice: Notice, sight: Sight) -> Outcome:
+    async def _card(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         gone = None
         if sight.message is not None:
             try:
-                return await self._redrawn(notice, sight, sight.message)
+                return await self._redrawn(notice, sight, sight.message, workspace.client)
             except SlackApiError as failure:
                 if slack_web.error_code(failure) != "message_not_found":
                     raise
@@ -94,12 +109,13 @@ class Notifier:
         if not sight.card.may_decide:
             # Decided before it was shown, or no longer this person's to decide.
             return Outcome("delivered", gone=gone)
-        drawn = await self._posted(notice, sight)
+        drawn = await self._posted(notice, sight, workspace)
         return drawn._replace(gone=gone)
 
-    async def _redrawn(self, notice: Notice, sight: Sight, message: Posted) -> Outcome:
+    async def _redrawn(
+        self, notice: Notice, sight: Sight, message: Posted, client: AsyncWebClient
+    ) -> Outcome:
         picture = cards.message(sight.card)
-        client = self._client
         await client.chat_update(channel=message.channel, ts=message.ts, **picture)
         if notice.event_type == "leave_request.updated" and sight.card.may_decide:
             # An edited message alone notifies nobody, and what is asked for has changed.
@@ -110,61 +126,51 @@ class Notifier:
             )
         return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
 
-    async def _posted(self, notice: Notice, sight: Sight) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, sight.recipient)
+    async def _posted(self, notice: Notice, sight: Sight, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
             return Outcome("failed", "nobody in the workspace has this e-mail address")
-        answer = await self._client.chat_postMessage(
+        answer = await workspace.client.chat_postMessage(
             channel=slack_user_id, **cards.message(sight.card)
         )
         message = Posted(answer["channel"], answer["ts"])
         return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
 
-    async def _requester_notice(self, notice: Notice, sight: Sight) -> Outcome:
+    async def _requester_notice(
+        self, sight: Sight, notice: Notice, workspace: Workspace
+    ) -> Outcome:
         message = replies.requester_notice(sight.card, notice.event_type, sight.news)
         if message is None:
             return Outcome("delivered")
         if sight.recipient.status not in ("pending", "active"):
             return Outcome("failed", "the person is switched off")
-        slack_user_id = await self._slack_user_id(notice, sight.recipient)
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
             return Outcome("failed", "nobody in the workspace has this e-mail address")
-        await self._client.chat_postMessage(channel=slack_user_id, **message)
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
 
-    async def _webhook_notice(self, notice: Notice) -> Outcome:
-        sight = await self._database.read(notices.look_at_webhook, notice)
-        if sight is None:
-            return Outcome("delivered")
-        try:
-            bot = await self._workspace.identify()
-            if sight.team_id != bot.team_id:
-                return Outcome("failed", "the organisation is not in the token's workspace")
-            slack_user_id = await self._slack_user_id(notice, sight.recipient)
-            if slack_user_id is None:
-                return Outcome("failed", "nobody in the workspace has this e-mail address")
-            message = replies.webhook_disabled(sight.webhook)
-            await self._client.chat_postMessage(channel=slack_user_id, **message)
-        except slack_web.FAILURES as failure:
-            return _outcome_of(notice, failure)
+    async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", "nobody in the workspace has this e-mail address")
+        message = replies.webhook_disabled(sight.webhook)
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
 
-    @property
-    def _client(self) -> AsyncWebClient:
-        return self._workspace.client
-
-    async def _slack_user_id(self, notice: Notice, recipient: User) -> str | None:
+    async def _slack_user_id(
+        self, notice: Notice, recipient: User, workspace: Workspace
+    ) -> str | None:
         """Who the person is in Slack, asked by e-mail once and kept."""
         if recipient.slack_user_id is not None:
             return recipient.slack_user_id
-        bot = await self._workspace.identify()
         try:
-            answer = await self._client.users_lookupByEmail(email=recipient.email)
+            answer = await workspace.client.users_lookupByEmail(email=recipient.email)
         except SlackApiError as failure:
             if slack_web.error_code(failure) == "users_not_found":
                 return None
             raise
-        if not is_full_member(answer["user"], bot.team_id):
+        if not is_full_member(answer["user"], workspace.team_id):
             return None
         found: str = answer["user"]["id"]
         await self._database.write(

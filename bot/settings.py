@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from bot import ids
 from storage.settings import Environment
 
 DEFAULT_API_URL: Final = "https://slack.com/api/"
+DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
+
+# Slack's limit is 32 characters with the slash; it takes no capitals and no spaces.
+_COMMAND: Final = re.compile(r"/[a-z0-9][a-z0-9_-]{0,30}")
+# Slack's own: a manifest that names one of them is refused as a whole.
+_OF_SLACK: Final = frozenset(
+    {
+        "/active",
+        "/apps",
+        "/archive",
+        "/away",
+        "/call",
+        "/collapse",
+        "/dm",
+        "/dnd",
+        "/expand",
+        "/feed",
+        "/feedback",
+        "/invite",
+        "/join",
+        "/leave",
+        "/msg",
+        "/mute",
+        "/open",
+        "/pro",
+        "/remind",
+        "/remove",
+        "/rename",
+        "/search",
+        "/shortcuts",
+        "/star",
+        "/status",
+        "/topic",
+        "/who",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -16,6 +54,7 @@ class SlackSettings:
     """Either a bot token (one workspace) or a client id and secret (many, by OAuth) is there.
 
     ``signing_secret`` is None where only Socket Mode is served, ``app_token`` where it is not.
+    ``base_url`` is where the world reaches us, without a slash at its end.
     """
 
     signing_secret: str | None = field(default=None, repr=False)
@@ -24,6 +63,13 @@ class SlackSettings:
     client_secret: str | None = field(default=None, repr=False)
     app_token: str | None = field(default=None, repr=False)
     api_url: str = DEFAULT_API_URL
+    base_url: str = DEFAULT_BASE_URL
+    command: str = ids.COMMAND
+
+    @property
+    def is_oauth(self) -> bool:
+        """Whether workspaces install the app themselves."""
+        return self.client_id is not None
 
     @classmethod
     def read(cls, environment: Environment) -> SlackSettings | None:
@@ -35,8 +81,13 @@ class SlackSettings:
             client_secret=environment.secret("HIATUS_SLACK_CLIENT_SECRET") or None,
             app_token=environment.secret("HIATUS_SLACK_APP_TOKEN") or None,
             api_url=environment.text("HIATUS_SLACK_API_URL", DEFAULT_API_URL).rstrip("/") + "/",
+            base_url=environment.text("BASE_URL", DEFAULT_BASE_URL).rstrip("/"),
+            command=environment.text("HIATUS_SLACK_COMMAND", ids.COMMAND),
         )
-        if settings == cls(api_url=settings.api_url):
+        if (problem := command_problem(settings.command)) is not None:
+            environment.problem(f"HIATUS_SLACK_COMMAND {problem}")
+        others = (settings.api_url, settings.base_url, settings.command)
+        if settings == cls(api_url=others[0], base_url=others[1], command=others[2]):
             return None
         for sentence in _problems(settings):
             environment.problem(sentence)
@@ -49,6 +100,18 @@ class SlackSettings:
         settings = cls.read(environment)
         environment.check()
         return settings
+
+
+def command_problem(command: str) -> str | None:
+    """What is wrong with the name of a slash command, as the end of a sentence; None if nothing."""
+    if _COMMAND.fullmatch(command) is None:
+        return (
+            "is a slash and up to 31 small letters, digits, hyphens and underscores, "
+            f"as /timeoff, not {command!r}."
+        )
+    if command in _OF_SLACK:
+        return f"cannot be {command}, which Slack keeps for itself."
+    return None
 
 
 def _problems(settings: SlackSettings) -> list[str]:
@@ -70,7 +133,8 @@ def _problems(settings: SlackSettings) -> list[str]:
     if settings.bot_token and by_oauth:
         problems.append(
             "HIATUS_SLACK_BOT_TOKEN (one workspace) and HIATUS_SLACK_CLIENT_ID (many) are both "
-            "set; keep one of them."
+            "set; keep one of them. Who changes to many removes the token and installs the app "
+            "once more, from /slack/install: the workspace stays with its organisation."
         )
     if settings.bot_token and not settings.bot_token.startswith("xoxb-"):
         problems.append("HIATUS_SLACK_BOT_TOKEN is a bot token, which begins with xoxb-.")

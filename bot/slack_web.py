@@ -16,6 +16,9 @@ from bot.settings import SlackSettings
 # A delivery makes up to three calls, and ends before its lease does.
 CALL_SECONDS: Final = 10
 
+# The workspace's token is good for nothing any more, whatever it is used for.
+TOKEN_REFUSED: Final = frozenset({"account_inactive", "invalid_auth", "token_revoked"})
+
 # Slack did not do it, or nobody knows whether it did.
 FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError)
 
@@ -33,6 +36,19 @@ def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
         logger=LOGGER,
         retry_handlers=[],
     )
+
+
+def with_token(template: AsyncWebClient, token: str) -> AsyncWebClient:
+    """A client like ``template``, over the same session, that speaks with this token alone."""
+    client = AsyncWebClient(
+        token=token,
+        base_url=template.base_url,
+        timeout=template.timeout,
+        logger=LOGGER,
+        retry_handlers=[],
+    )
+    client.session = template.session
+    return client
 
 
 @asynccontextmanager

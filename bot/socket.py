@@ -92,7 +92,7 @@ async def _check(slack: SlackApp, app_token: str) -> None:
     except SlackApiError as failure:
         raise _named(failure, "HIATUS_SLACK_APP_TOKEN") from failure
     try:
-        await slack.workspace.identify()
+        await slack.workspaces.check_token()
     except SlackApiError as failure:
         raise _named(failure, "HIATUS_SLACK_BOT_TOKEN") from failure
 

@@ -16,6 +16,7 @@ import typer
 
 from storage import access, organisations, people, records
 from storage.database import Database, Transaction
+from storage.email_domains import employer_domain
 from storage.errors import (
     DatabaseUnavailable,
     InvalidInput,
@@ -131,13 +132,28 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
         timezone: Annotated[str, typer.Option(help="An IANA name: Europe/London.")],
         owner_email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
         owner_name: Annotated[str, typer.Option(help="First and last name.")],
+        domain: Annotated[
+            str | None,
+            typer.Option(
+                help="Of its e-mail addresses: a Slack workspace whose installer has the address "
+                "of an admin there is linked. The owner's, unless a public provider's."
+            ),
+        ] = None,
         as_json: AsJson = False,
     ) -> None:
         """Begin an organisation: settings, leave types, holiday set, owner and an API key."""
         first_name, _, last_name = owner_name.strip().partition(" ")
         if not last_name:
             raise typer.BadParameter("give a first and a last name", param_hint="--owner-name")
-        new = NewOrganisation(name, country, timezone, owner_email, first_name, last_name.strip())
+        new = NewOrganisation(
+            name,
+            country,
+            timezone,
+            owner_email,
+            first_name,
+            last_name.strip(),
+            domain=employer_domain(owner_email if domain is None else domain),
+        )
         with opened(env) as database:
             organisation, owner, secret = database.write_now(_init, new, now=clock())
         if as_json:

@@ -28,12 +28,13 @@ Clock = Callable[[], datetime]
 Slug = Annotated[str, typer.Option("--organisation", metavar="SLUG", help="Its slug.")]
 
 
-def add_to(app: typer.Typer, env: Env, clock: Clock) -> None:
-    """Add the commands to those of ``commands.build_app``."""
+def add_to(app: typer.Typer, env: Env, clock: Clock) -> typer.Typer:
+    """Add the commands to those of ``commands.build_app``; gives the group ``hiatus slack``."""
     _add_import(app, env, clock)
     slack = typer.Typer(name="slack", help="Slack workspaces.", no_args_is_help=True)
     _add_slack(slack, env, clock)
     app.add_typer(slack)
+    return slack
 
 
 def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:

@@ -72,7 +72,10 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
 
 
 class NewOrganisation(NamedTuple):
-    """What it takes to begin. ``slug`` is made from the name when it is None."""
+    """What it takes to begin. ``slug`` is made from the name when it is None.
+
+    ``domain`` is the one of its e-mail addresses, by which a Slack workspace is recognised.
+    """
 
     name: str
     country_code: str
@@ -81,6 +84,7 @@ class NewOrganisation(NamedTuple):
     owner_first_name: str
     owner_last_name: str
     slug: str | None = None
+    domain: str | None = None
 
 
 def create(
@@ -97,7 +101,7 @@ def create(
     organisation = Organisation(
         id=new_id(now),
         slug=slug,
-        domain=None,
+        domain=new.domain,
         logo_url=None,
         working_days=days.WEEKDAYS[:5],
         leave_year_type="calendar",
@@ -281,7 +285,7 @@ def _settings(tx: Transaction, organisation_id: str) -> dict[str, Any]:
 
 def _audited(organisation: Organisation) -> dict[str, Any]:
     audited = {name: getattr(organisation, name, None) for name in _CHECKS}
-    return audited | {"slug": organisation.slug}
+    return audited | {"slug": organisation.slug, "domain": organisation.domain}
 
 
 def _record(

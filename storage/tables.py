@@ -62,6 +62,8 @@ class OrganisationRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "organisations"
+        # Which one a new workspace may belong to.
+        indexes = ((("domain",), False),)
 
 
 class DepartmentRow(Model):  # type: ignore[misc]
@@ -492,17 +494,34 @@ class SlackStateRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "slack_states"
+        indexes = ((("expires_at",), False),)
 
 
 class SlackEventRow(Model):  # type: ignore[misc]
-    """Events already handled: Slack sends one up to four times."""
+    """Events that were received: Slack sends one up to four times."""
 
     event_id = CharField(64, primary_key=True)
     received_at = BigIntegerField()
+    # Null while somebody is at it, and where the process died meanwhile.
+    handled_at = BigIntegerField(null=True)
 
     class Meta:
         table_name = "slack_events"
         indexes = ((("received_at",), False),)
+
+
+class SlackProfileRow(Model):  # type: ignore[misc]
+    """What only Slack's own texts need to know of a person."""
+
+    organisation_id = IdField()
+    user_id = IdField()
+    locale = CharField(35, null=True)
+    updated_at = BigIntegerField()
+
+    class Meta:
+        table_name = "slack_profiles"
+        primary_key = CompositeKey("organisation_id", "user_id")
+        constraints = [references("users", "user_id")]
 
 
 class SlackMessageRow(Model):  # type: ignore[misc]
@@ -593,6 +612,7 @@ TABLES: tuple[type[Model], ...] = (
     SlackInstallationRow,
     SlackStateRow,
     SlackEventRow,
+    SlackProfileRow,
     SlackMessageRow,
     NoticeRow,
     LeaseRow,

@@ -1,5 +1,21 @@
-"""What Slack calls: one module for each command, shortcut, form and group of buttons.
+"""What is done when people do something in Slack: a module for each thing that they can do.
 
-Only ``bot.app`` imports from here, to register them; a listener acknowledges, calls one use case
-of storage and shows the result.
+A new listener goes into its module's ``LISTENERS``; a new module into ``registered``. What the
+manifest has to say about it is checked by the tests.
 """
+
+from __future__ import annotations
+
+from bot.listeners import commands, decisions, events, request_form, shortcuts
+from bot.listening import Listener
+
+
+def registered(command: str) -> tuple[Listener, ...]:
+    """Every listener but those for what nobody listens to; ``command`` is the operator's."""
+    return (
+        *commands.listeners(command),
+        *shortcuts.LISTENERS,
+        *request_form.LISTENERS,
+        *decisions.LISTENERS,
+        *events.LISTENERS,
+    )

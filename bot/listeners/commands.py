@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from slack_bolt.async_app import AsyncApp
-
 from bot import ids
 from bot.listeners import request_form
-from bot.listening import Edge, Visit, listening
+from bot.listening import Listener, Visit
 from bot.views import replies
 
 
-def register(app: AsyncApp, edge: Edge) -> None:
-    for name in ids.COMMANDS:
-        app.command(name)(listening(edge, timeoff))
+def listeners(command: str) -> tuple[Listener, ...]:
+    """The command under the operator's name for it, and under Slack's own, where Slack lets go."""
+    names = dict.fromkeys((command, ids.LEAVE_COMMAND))
+    return tuple(Listener("command", name, timeoff) for name in names)
 
 
 async def timeoff(visit: Visit) -> None:

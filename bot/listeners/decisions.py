@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 import structlog
-from slack_bolt.async_app import AsyncApp
 
 from bot import errors, identity, ids, slack_web
-from bot.listening import Clicked, Edge, Visit, listening
+from bot.listening import Clicked, Listener, Visit
 from bot.views import card as cards
 from bot.views import decline
 from storage import approval_cards, leave, leave_reading, posted
@@ -21,12 +21,6 @@ from storage.posted import Posted
 from storage.values import Caller, LeaveRequest
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
-
-
-def register(app: AsyncApp, edge: Edge) -> None:
-    app.action(ids.APPROVE)(listening(edge, approve))
-    app.action(ids.DECLINE)(listening(edge, ask_reason))
-    app.view(ids.DECLINE_FORM)(listening(edge, decline_with_reason))
 
 
 async def approve(visit: Visit) -> None:
@@ -142,8 +136,15 @@ async def _redraw(visit: Visit, clicked: Clicked, by: Caller) -> None:
     message = cards.message(card)
     try:
         if visit.is_submission:
-            await visit.edge.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
+            await visit.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
         else:
             await visit.redraw(message)
     except slack_web.FAILURES as failure:
         _log.warning("slack.card_not_redrawn", reason=slack_web.summary(failure))
+
+
+LISTENERS: Final = (
+    Listener("action", ids.APPROVE, approve),
+    Listener("action", ids.DECLINE, ask_reason),
+    Listener("view", ids.DECLINE_FORM, decline_with_reason),
+)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from slack_bolt.async_app import AsyncApp
+from typing import Final
 
 from bot import errors, identity, ids
-from bot.listening import Edge, Visit, listening
+from bot.listening import Listener, Visit
 from bot.views import request_form
 from storage import leave, reference
 from storage.clock import local_day
 from storage.errors import Refusal
-
-
-def register(app: AsyncApp, edge: Edge) -> None:
-    app.view(ids.REQUEST_FORM)(listening(edge, submitted))
 
 
 async def open_form(visit: Visit) -> None:
@@ -39,3 +35,6 @@ async def submitted(visit: Visit) -> None:
         if visit.is_answered:
             raise  # Too late for the form: the sentence goes where it still can.
         await visit.ack(response_action="errors", errors=errors.inline(refusal))
+
+
+LISTENERS: Final = (Listener("view", ids.REQUEST_FORM, submitted),)

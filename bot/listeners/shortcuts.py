@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from slack_bolt.async_app import AsyncApp
+from typing import Final
 
 from bot import ids
 from bot.listeners import request_form
-from bot.listening import Edge, listening
+from bot.listening import Listener
 
-
-def register(app: AsyncApp, edge: Edge) -> None:
-    app.shortcut(ids.REQUEST_SHORTCUT)(listening(edge, request_form.open_form))
+LISTENERS: Final = (Listener("shortcut", ids.REQUEST_SHORTCUT, request_form.open_form),)

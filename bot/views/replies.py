@@ -11,6 +11,10 @@ from storage.approval_cards import ApprovalCard
 from storage.recount import Cause, News
 from storage.values import NoticeEvent, Webhook
 
+OUTDATED = (
+    "This belongs to an older version of Hiatus, so nothing was changed. Please open it anew."
+)
+
 _LONGEST_COMMAND = 40
 
 
@@ -24,6 +28,15 @@ def help_text(command: str, unknown_words: str = "") -> str:
         f"{intro}`{command}` opens the form in which you request leave.\n"
         f"`{command} help` shows this.\n"
         "Whoever decides gets a message with buttons, and you hear from me what came of it."
+    )
+
+
+def unknown_command(command: str) -> str:
+    """What somebody hears whose command the manifest knows and the settings do not, in mrkdwn."""
+    shown = text.escaped(text.cut(command, _LONGEST_COMMAND))
+    return (
+        f"Hiatus does not listen to `{shown}`. Whoever operates it names the command in "
+        "`HIATUS_SLACK_COMMAND`."
     )
 
 

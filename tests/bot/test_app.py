@@ -4,55 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 import storage
 from bot import errors, ids
 from storage.database import Database
 from storage.errors import FieldError, InvalidInput, InvalidTransition, Refusal
-from tests.bot.world import ADA, World
+from tests.bot.world import World
 from tests.fakes.slack import LoopbackSlack
-
-MANIFEST: Any = yaml.safe_load(
-    (Path(__file__).parents[2] / "manifest.yml").read_text(encoding="utf-8")
-)
-# Slack refuses a manifest that names one of its own commands.
-UNLISTED_COMMANDS = {"/leave"}
 
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
     """How the app is put together does not depend on the engine."""
     return sqlite_url
-
-
-def test_the_manifest_names_what_the_app_listens_to(world: World) -> None:
-    features = MANIFEST["features"]
-    commands = {one["command"] for one in features["slash_commands"]}
-    shortcuts = {one["callback_id"] for one in features["shortcuts"]}
-
-    assert commands == set(ids.COMMANDS) - UNLISTED_COMMANDS
-    assert shortcuts == {ids.REQUEST_SHORTCUT}
-    assert MANIFEST["settings"].get("event_subscriptions") is None
-    assert all(world.slack.command(ADA, name).ok for name in ids.COMMANDS)
-    assert all(world.slack.shortcut(ADA, name).ok for name in shortcuts)
-    assert world.slack.event({"type": "app_home_opened", "user": ADA}).status == 404
-
-
-def test_the_manifest_asks_for_what_our_calls_need(world: World) -> None:
-    granted = set(MANIFEST["oauth_config"]["scopes"]["bot"])
-    world.slack.team().scopes.clear()
-    world.slack.team().scopes.update(granted)
-    world.slack.add_person("UNEW", "nora@example.com", "Nora New")
-
-    world.a_request()
-    world.open_form("UNEW")
-
-    failed = [call.answer for call in world.slack.calls() if not call.answer["ok"]]
-    assert failed == []
 
 
 def test_bolts_own_environment_variables_change_nothing(

@@ -161,7 +161,7 @@ def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> 
 def test_a_deleted_card_is_posted_anew_while_it_is_open(world: World) -> None:
     request = world.a_request()
     card = world.card(GRACE)
-    world.run(lambda: world.app.workspace.client.chat_delete(channel=card.channel, ts=card.ts))
+    world.delete(card)
 
     world.database.write_now(
         leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
@@ -179,7 +179,7 @@ def test_a_deleted_card_is_posted_anew_while_it_is_open(world: World) -> None:
 def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None:
     request = world.a_request()
     card = world.card(GRACE)
-    world.run(lambda: world.app.workspace.client.chat_delete(channel=card.channel, ts=card.ts))
+    world.delete(card)
 
     world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
     world.deliver()

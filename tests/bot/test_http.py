@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -79,12 +78,6 @@ def test_slack_may_verify_the_address(world: World) -> None:
 
     assert (answer.status, forged.status) == (200, 401)
     assert "three-billion" in str(answer.body)
-
-
-def test_what_nobody_listens_to_is_not_found(world: World) -> None:
-    body = urlencode({"command": "/else", "team_id": "T1"}).encode()
-
-    assert world.slack.send_raw(body).status == 404
 
 
 def test_the_form_is_answered_within_slacks_time(world: World) -> None:

@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot import errors, ids
-from bot.listening import ANSWER_SECONDS, Visit, listening
+from bot.listening import ANSWER_SECONDS, Listener, Visit
 from storage.database import Database
 from tests.bot.world import ADA, GRACE, World
 from tests.fakes.slack import LoopbackSlack
@@ -80,12 +80,11 @@ async def hang(visit: Visit) -> None:
 
 @pytest.mark.parametrize("act", [ack_and_break, break_at_once])
 def test_a_broken_command_is_acknowledged_and_the_person_told(
-    world: World, logs: list[Any], act: Any
+    database: Database, slack: LoopbackSlack, logs: list[Any], act: Any
 ) -> None:
-    world.app.bolt.command("/broken")(listening(world.app.edge, act))
-
-    answer = world.slack.command(ADA, "/broken")
-    world.settled()
+    with World(database, slack, listeners=[Listener("command", "/broken", act)]) as world:
+        answer = world.slack.command(ADA, "/broken")
+        world.settled()
 
     assert answer.ok
     assert answer.elapsed_seconds < 1
@@ -94,11 +93,12 @@ def test_a_broken_command_is_acknowledged_and_the_person_told(
     assert (entry["listener"], entry["exc_info"]) == (act.__name__, True)
 
 
-def test_a_slow_command_is_acknowledged_and_answered_later(world: World) -> None:
-    world.app.bolt.command("/slow")(listening(world.app.edge, hang))
-
-    answer = world.slack.command(ADA, "/slow")
-    world.settled()
+def test_a_slow_command_is_acknowledged_and_answered_later(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    with World(database, slack, listeners=[Listener("command", "/slow", hang)]) as world:
+        answer = world.slack.command(ADA, "/slow")
+        world.settled()
 
     assert answer.ok
     assert world.told(ADA) == ["Done at last."]

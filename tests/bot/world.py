@@ -9,7 +9,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import date, datetime, timedelta
 from types import TracebackType
@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from bot import ids
 from bot import socket as slack_socket
 from bot.app import SlackApp, build_app
+from bot.listening import Listener
 from bot.notifications import drain
 from bot.settings import SlackSettings
 from storage import audit, leave, leave_reading, reference, slack_workspaces
@@ -60,7 +61,8 @@ class Clock:
 class World:
     """Use as a context manager. ``via`` is "http" or "socket"; ``settings`` are Acme's.
 
-    ``app_database`` stands between the app and the database.
+    ``app_database`` stands between the app and the database, ``listeners`` take the place of all
+    that are registered, ``slack_settings`` are laid over those of one workspace by token.
     """
 
     def __init__(
@@ -70,28 +72,35 @@ class World:
         *,
         via: str = "http",
         app_database: Any = None,
+        listeners: Sequence[Listener] | None = None,
+        slack_settings: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
         self.database = database
         self.slack = slack
         self.clock = Clock()
         self.via = slack.via = via
+        self._port = socket.create_server(("127.0.0.1", 0))
+        slack.app_url = f"http://127.0.0.1:{self._port.getsockname()[1]}"
         self.app: SlackApp = build_app(
             SlackSettings(
-                signing_secret=slack.signing_secret,
-                bot_token=slack.token,
-                app_token=slack.app_token,
-                api_url=slack.api_url,
+                **{
+                    "signing_secret": slack.signing_secret,
+                    "bot_token": slack.token,
+                    "app_token": slack.app_token,
+                    "api_url": slack.api_url,
+                    "base_url": slack.app_url,
+                }
+                | (slack_settings or {})
             ),
             app_database or database,
             self.clock,
+            listeners,
         )
         self.acme: Acme = an_organisation(database, **settings)
         self._cast()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
-        self._port = socket.create_server(("127.0.0.1", 0))
-        slack.app_url = f"http://127.0.0.1:{self._port.getsockname()[1]}"
 
     def _cast(self) -> None:
         team = a_department(self.database, self.acme, name="Engineering")
@@ -220,6 +229,16 @@ class World:
         return answer
 
     # What is there
+
+    def delete(self, message: Message) -> None:
+        """As an app does that deletes its message."""
+
+        async def deleting() -> None:
+            workspace = await self.app.workspaces.of_delivery(message.team_id)
+            assert workspace is not None
+            await workspace.client.chat_delete(channel=message.channel, ts=message.ts)
+
+        self.run(deleting)
 
     def card(self, who: str) -> Message:
         """The person's last card."""

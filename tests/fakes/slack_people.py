@@ -59,6 +59,7 @@ class Person:
     is_admin: bool = False
     is_owner: bool = False
     home_team_id: str | None = None
+    is_email_confirmed: bool = True
 
     def __post_init__(self) -> None:
         self.real_name = self.real_name or self.id
@@ -113,4 +114,5 @@ class Person:
             "is_primary_owner": False,
             "is_restricted": self.is_restricted or self.is_ultra_restricted,
             "is_ultra_restricted": self.is_ultra_restricted,
+            "is_email_confirmed": self.is_email_confirmed,
         }

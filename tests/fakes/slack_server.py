@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from base64 import b64decode
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import BasicAuth, web
+from aiohttp import web
 
 from tests.fakes.loopback import reset_connection
 from tests.fakes.slack_effects import take_response
@@ -164,7 +165,7 @@ def _credentials(
     given = arguments.pop("token", None)
     header = request.headers.get("Authorization", "")
     if header.startswith("Basic "):
-        auth = BasicAuth.decode(header)
-        return None, (auth.login, auth.password)
+        login, _, password = b64decode(header.removeprefix("Basic ")).decode().partition(":")
+        return None, (login, password)
     token = header.removeprefix("Bearer ") if header.startswith("Bearer ") else given
     return token, None

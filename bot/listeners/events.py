@@ -1,0 +1,66 @@
+"""What Slack tells us unasked: somebody's data changed, the app was taken out of a workspace."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import structlog
+
+from bot import identity
+from bot.listening import Listener, Visit
+from storage import slack_installations, slack_profiles, slack_workspaces
+from storage.database import Transaction
+from storage.slack_profiles import SlackProfile, Synced
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+async def user_change(visit: Visit) -> None:
+    """Keep a person in step with Slack; guests, bots and strangers are nobody of ours."""
+    user: dict[str, Any] = visit.event["user"]
+    if not identity.is_full_member(user | {"deleted": False}, visit.workspace.team_id):
+        return
+    profile = identity.profile_of(user)
+    synced = await visit.edge.database.write(_keep_in_step, visit.team_id, profile, now=visit.now)
+    if synced is not None and synced.owner_kept:
+        _log.warning("slack.last_owner_switched_off", user_id=synced.user.id)
+
+
+async def app_uninstalled(visit: Visit) -> None:
+    """Forget the workspace's token, unless the app was installed anew meanwhile."""
+    ended = await visit.edge.database.write(
+        slack_installations.uninstall, visit.team_id, at=_happened_at(visit), now=visit.now
+    )
+    if ended:
+        _log.warning("slack.installation_ended", team_id=visit.team_id)
+
+
+async def tokens_revoked(visit: Visit) -> None:
+    """As ``app_uninstalled`` where it was the bot's token; we have no others."""
+    if (visit.event.get("tokens") or {}).get("bot"):
+        await app_uninstalled(visit)
+
+
+def _keep_in_step(
+    tx: Transaction, team_id: str, profile: SlackProfile, *, now: datetime
+) -> Synced | None:
+    organisation = slack_workspaces.find(tx, team_id)
+    if organisation is None:
+        return None
+    return slack_profiles.keep_in_step(tx, organisation.id, profile, now=now)
+
+
+def _happened_at(visit: Visit) -> datetime:
+    """The end of the second that Slack names, which is whole."""
+    seconds = visit.body.get("event_time")
+    if not isinstance(seconds, int):
+        return visit.now
+    return datetime.fromtimestamp(seconds, UTC) + timedelta(milliseconds=999)
+
+
+LISTENERS: Final = (
+    Listener("event", "user_change", user_change),
+    Listener("event", "app_uninstalled", app_uninstalled),
+    Listener("event", "tokens_revoked", tokens_revoked),
+)

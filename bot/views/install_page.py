@@ -1,0 +1,81 @@
+"""The pages that a browser shows at the end of an installation."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Final
+
+from slack_bolt.response import BoltResponse
+
+from storage import holiday_calendar
+from storage.slack_installations import Installed
+
+ENTERPRISE: Final = (
+    "Hiatus is installed in single workspaces: each belongs to one organisation. Choose one "
+    "workspace instead of the whole Enterprise organisation, and install it there."
+)
+NO_FULL_MEMBER: Final = (
+    "Hiatus is installed by full members of a workspace; guests and people of other workspaces "
+    "cannot do so."
+)
+SLACK_FAILED: Final = "Slack did not answer as it should. Please install the app again."
+BUSY: Final = "The database does not answer right now. Please try again in a minute."
+
+_REASONS: Final = {
+    "access_denied": ("You did not agree, so nothing was installed.", 200),
+    "invalid_browser": ("This page belongs to an installation that began elsewhere.", 400),
+    "invalid_state": ("This installation took longer than ten minutes, or is over already.", 400),
+}
+_UNFINISHED: Final = ("Slack did not confirm the installation.", 400)
+
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}}
+</style></head>
+<body><h1>{title}</h1>{paragraphs}</body>
+</html>
+"""
+
+
+def success(done: Installed, command: str) -> BoltResponse:
+    """What was installed where, and what to do next."""
+    organisation = done.organisation
+    if done.kind == "renewed":
+        said = [f"Hiatus is connected to {organisation.name} again. Nothing else has changed."]
+    elif done.kind == "linked":
+        said = [f"The workspace now belongs to {organisation.name}, as you are one of its admins."]
+    else:
+        country = holiday_calendar.country_name(organisation.country_code)
+        said = [
+            f"{organisation.name} has begun, and you are its owner.",
+            f"Public holidays are those of {country}, the time zone is {organisation.timezone}. "
+            "Both can be changed, and a region chosen, in the organisation's settings.",
+        ]
+    return _page("Hiatus is installed", [*said, f"In Slack, type {command} to begin."], 200)
+
+
+def failure(sentence: str, status: int) -> BoltResponse:
+    """Why nothing was installed."""
+    return _page("Hiatus is not installed", [sentence], status)
+
+
+def not_finished(reason: str) -> BoltResponse:
+    """As ``failure``, for a reason of Bolt's or Slack's own."""
+    sentence, status = _REASONS.get(reason, _UNFINISHED)
+    return _page(
+        "Hiatus is not installed", [sentence, "To begin again, open /slack/install."], status
+    )
+
+
+def _page(title: str, paragraphs: list[str], status: int) -> BoltResponse:
+    shown = "".join(f"<p>{escape(one)}</p>" for one in paragraphs)
+    return BoltResponse(
+        status=status,
+        body=_PAGE.format(title=title, paragraphs=shown),
+        headers={
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+        },
+    )

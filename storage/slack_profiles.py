@@ -1,0 +1,151 @@
+"""What Slack says of a person, kept in step: names, time zone, picture, locale, deactivation.
+
+``slack_profiles`` holds what only texts in Slack need; the rest is the person's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from peewee import Insert, Select
+
+from storage import audit, fields, people, people_rows
+from storage.compiled import Place, among, compiled
+from storage.database import Transaction
+from storage.errors import LastOwner
+from storage.pages import PageOf
+from storage.tables import SlackProfileRow
+from storage.values import Caller, User
+
+_LONGEST_LOCALE: Final = 35
+
+
+class SlackProfile(NamedTuple):
+    """A full member of a workspace as Slack describes him; names may be empty."""
+
+    slack_user_id: str
+    email: str | None
+    first_name: str
+    last_name: str
+    timezone: str | None
+    locale: str | None
+    avatar_url: str | None
+    is_deleted: bool = False
+
+
+class Synced(NamedTuple):
+    """``owner_kept``: Slack switched off the last owner, whom nothing here may switch off."""
+
+    user: User
+    owner_kept: bool = False
+
+
+def keep_in_step(
+    tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
+) -> Synced | None:
+    """Make the person what Slack says he is; None when he is nobody of the organisation.
+
+    Matched by Slack id, else by e-mail without case where no Slack id is known. Nobody joins, and
+    pending stays pending. Who is switched off in Slack is deactivated, unless he is the last owner;
+    who comes back is reactivated if it was Slack that had switched him off. Archived people stay
+    as they are. Source: contract 10.
+    """
+    user = _matched(tx, organisation_id, profile)
+    if user is None or user.status == "archived":
+        return None
+    by = _slack(organisation_id)
+    user = _described(tx, user, profile, by=by, now=now)
+    keep_locale(tx, organisation_id, user.id, profile.locale, now=now)
+    if profile.is_deleted:
+        return _switched_off(tx, user, by=by, now=now)
+    if user.status == "deactivated" and _was_switched_off_by_slack(tx, user, by=by):
+        return Synced(people.reactivate(tx, user.id, by=by, now=now))
+    return Synced(user)
+
+
+def keep_locale(
+    tx: Transaction, organisation_id: str, user_id: str, locale: str | None, *, now: datetime
+) -> None:
+    """Remember the language that the person reads Slack in; None leaves what is known."""
+    if not locale or len(locale) > _LONGEST_LOCALE:
+        return
+    if locales(tx, organisation_id, [user_id]).get(user_id) != locale:
+        tx.change(
+            _keep_locale,
+            organisation_id=organisation_id,
+            user_id=user_id,
+            locale=locale,
+            now=now,
+        )
+
+
+def locales(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) -> dict[str, str]:
+    """The Slack locale (``en-GB``) of those of whom it is known, by id."""
+    found = tx.all(_locales, organisation_id=organisation_id, user_ids=list(user_ids))
+    return {user_id: locale for user_id, locale in found if locale is not None}
+
+
+def _matched(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
+    known = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
+    if known is None and profile.email:
+        known = people_rows.find_by_email(tx, organisation_id, profile.email.strip())
+        if known is not None and known.slack_user_id is not None:
+            return None  # The address is that of another account of his.
+    return known and people_rows.find(tx, organisation_id, known.id, is_held=True)
+
+
+def _described(
+    tx: Transaction, user: User, profile: SlackProfile, *, by: Caller, now: datetime
+) -> User:
+    first_name = fields.plain_name(profile.first_name)
+    zone = profile.timezone
+    after = user._replace(
+        slack_user_id=profile.slack_user_id,
+        # Slack asks for one name only: without a first one nothing is known.
+        first_name=first_name or user.first_name,
+        last_name=fields.plain_name(profile.last_name) if first_name else user.last_name,
+        timezone=zone if zone is not None and fields.is_timezone(zone) else user.timezone,
+        avatar_url=profile.avatar_url or user.avatar_url,
+    )
+    if after == user:
+        return user
+    return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+
+
+def _switched_off(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Synced:
+    try:
+        return Synced(people.deactivate(tx, user.id, by=by, now=now))
+    except LastOwner:
+        return Synced(user, owner_kept=True)
+
+
+def _was_switched_off_by_slack(tx: Transaction, user: User, *, by: Caller) -> bool:
+    """Whether the last deactivation was Slack's: an admin's is undone by admins alone."""
+    found = audit.entries(
+        tx, PageOf(limit=1), by=by, action="user.deactivated", subject_id=user.id
+    ).items
+    return bool(found) and found[0].source == "slack"
+
+
+def _slack(organisation_id: str) -> Caller:
+    return Caller(organisation_id, None, "owner", frozenset(), "slack")
+
+
+@compiled
+def _keep_locale(organisation_id: Place, user_id: Place, locale: Place, now: Place) -> Insert:
+    told = {"locale": locale, "updated_at": now}
+    return SlackProfileRow.insert(
+        organisation_id=organisation_id, user_id=user_id, **told
+    ).on_conflict(
+        conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=told
+    )
+
+
+@compiled
+def _locales(organisation_id: Place, user_ids: Place) -> Select:
+    return SlackProfileRow.select(SlackProfileRow.user_id, SlackProfileRow.locale).where(
+        SlackProfileRow.organisation_id == organisation_id,
+        among(SlackProfileRow.user_id, user_ids),
+    )

@@ -1,0 +1,58 @@
+"""A browser in which somebody installs the app, and an app that is installed that way."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from tests.bot.world import World
+from tests.fakes.slack import LoopbackSlack
+
+
+def by_oauth(slack: LoopbackSlack) -> dict[str, Any]:
+    """Settings of a deployment that serves whoever installs it."""
+    return {
+        "bot_token": None,
+        "client_id": slack.client_id,
+        "client_secret": slack.client_secret,
+    }
+
+
+_TAG: Final = re.compile(r"<[^>]*>")
+
+
+class Browser:
+    """Somebody's browser: it keeps the state's cookie as browsers do over https."""
+
+    def __init__(self, world: World) -> None:
+        self._app_url = world.slack.app_url
+        self.cookie = ""
+
+    def begin(self) -> dict[str, str]:
+        """Open /slack/install; the query of Slack's page, to which it leads."""
+        answer = httpx.get(f"{self._app_url}/slack/install")
+        assert answer.status_code == 302, answer.text
+        self.cookie = answer.headers["set-cookie"].partition(";")[0]
+        found = parse_qs(urlsplit(answer.headers["location"]).query, keep_blank_values=True)
+        return {name: values[0] for name, values in found.items()}
+
+    def come_back(self, **query: str) -> httpx.Response:
+        """Open the address to which Slack sends the browser."""
+        headers = {"Cookie": self.cookie} if self.cookie else {}
+        return httpx.get(
+            f"{self._app_url}/slack/oauth_redirect", params=query, headers=headers, timeout=10
+        )
+
+    def install(self, slack: LoopbackSlack, who: str, team_id: str | None = None) -> httpx.Response:
+        """The whole way, agreed to by ``who``."""
+        state = self.begin()["state"]
+        return self.come_back(state=state, code=slack.oauth_code(who, team_id))
+
+
+def said(answer: httpx.Response) -> str:
+    """What the page says."""
+    return " ".join(unescape(_TAG.sub(" ", answer.text.partition("<body>")[2])).split())

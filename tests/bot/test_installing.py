@@ -1,0 +1,474 @@
+"""Installing by OAuth: who gets which organisation, states that work once, tokens kept secret."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from bot import ids
+from storage import audit, organisations, people, people_rows, slack_installations, slack_workspaces
+from storage.database import Database, Transaction
+from storage.organisations import NewOrganisation
+from storage.pages import PageOf
+from storage.people_rows import find_by_email
+from storage.values import Caller, Organisation
+from tests.bot.browser import Browser, by_oauth, said
+from tests.bot.world import World
+from tests.builders import NOW, a_person
+from tests.fakes.slack import LoopbackSlack
+
+INA = "UINA"
+
+
+@pytest.fixture
+def world(database: Database, slack: LoopbackSlack) -> Iterator[World]:
+    slack.add_team("T2", None, name="Umbrella", domain="umbrella")
+    slack.add_person(
+        INA,
+        "Ina@Umbrella.example",
+        "Ina Installer",
+        team_id="T2",
+        tz="Europe/Berlin",
+        locale="de-DE",
+    )
+    with World(database, slack, slack_settings=by_oauth(slack)) as running:
+        yield running
+
+
+def organisation_of(world: World, team_id: str) -> Organisation | None:
+    return world.database.read_now(slack_workspaces.find, team_id)
+
+
+def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any) -> Organisation:
+    """An organisation of that domain which has no workspace, owned by whoever has the address."""
+    new = NewOrganisation(
+        "Umbrella Ltd", "DE", "Europe/Berlin", email, "Ina", "Owner", domain="umbrella.example"
+    )
+
+    def make(tx: Transaction) -> Organisation:
+        made, _ = organisations.create(tx, new._replace(**fields), source="cli", now=NOW)
+        return made
+
+    return world.database.write_now(make)
+
+
+def test_the_first_installation_makes_the_organisation_and_its_owner(world: World) -> None:
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    made = organisation_of(world, "T2")
+    assert (answer.status_code, made is not None) == (200, True)
+    assert made is not None
+    assert (made.name, made.country_code, made.timezone, made.domain) == (
+        "Umbrella",
+        "DE",
+        "Europe/Berlin",
+        "umbrella.example",
+    )
+    ina = world.database.read_now(find_by_email, made.id, "ina@umbrella.example")
+    assert ina is not None
+    assert (ina.name, ina.role, ina.status, ina.slack_user_id) == (
+        "Ina Installer",
+        "owner",
+        "active",
+        INA,
+    )
+    assert said(answer) == (
+        "Hiatus is installed Umbrella has begun, and you are its owner. Public holidays are those "
+        "of Germany, the time zone is Europe/Berlin. Both can be changed, and a region chosen, in "
+        "the organisation's settings. In Slack, type /timeoff to begin."
+    )
+
+
+def test_who_installed_it_can_use_it_at_once(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+
+    world.slack.command(INA, "/timeoff", team_id="T2")
+
+    view = world.slack.wait_for_call("views.open")
+    assert view is not None
+    assert {call.token for call in world.slack.calls("views.open")} == {
+        world.slack.team("T2").token
+    }
+
+
+def test_a_request_makes_no_call_to_ask_whose_it_is(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    before = len(world.slack.calls("auth.test"))
+
+    for _ in range(3):
+        world.slack.command(INA, "/timeoff", team_id="T2")
+
+    assert len(world.slack.calls("auth.test")) == before
+
+
+def test_the_token_is_kept_encrypted_and_the_audit_trail_does_not_know_it(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+
+    token = world.slack.team("T2").token
+    assert token is not None
+    found = world.database.read_now(slack_installations.find, "T2")
+    assert found is not None
+    assert found.bot_token == token
+    assert token not in repr(found)
+    stored = world.database.read_now(_stored_tokens)
+    assert len(stored) == 1
+    assert token not in stored[0]
+    by = Caller(found.organisation_id, None, "owner", frozenset(), "cli")
+    entries = world.database.read_now(audit.entries, PageOf(limit=100), by=by).items
+    assert "slack_installation.created" in [entry.action for entry in entries]
+    assert token not in str(entries)
+
+
+def _stored_tokens(tx: Transaction) -> list[str]:
+    rows = tx._execute("SELECT bot_token_encrypted FROM slack_installations", ()).fetchall()
+    return [row[0] for row in rows]
+
+
+def test_installing_again_renews_the_token_and_changes_nothing_else(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    first, old = organisation_of(world, "T2"), world.slack.team("T2").token
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    found = world.database.read_now(slack_installations.find, "T2")
+    again = organisation_of(world, "T2")
+    assert found is not None
+    assert first is not None
+    assert again is not None
+    assert found.bot_token == world.slack.team("T2").token != old
+    assert again.id == first.id
+    assert "is connected to Umbrella again" in said(answer)
+
+
+def test_a_workspace_that_an_operator_linked_stays_with_its_organisation(world: World) -> None:
+    ours = umbrella(world, domain=None)
+    world.database.write_now(slack_workspaces.link, ours, "T2", source="cli", now=NOW)
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    found = organisation_of(world, "T2")
+    assert found is not None
+    assert found.id == ours.id
+    assert "is connected to Umbrella Ltd again" in said(answer)
+
+
+@pytest.mark.parametrize("role", ["admin", "owner"])
+def test_an_admin_with_an_address_of_its_domain_links_the_organisation(
+    world: World, role: Any
+) -> None:
+    ours = umbrella(world, email=f"{'ina' if role == 'owner' else 'boss'}@umbrella.example")
+    if role == "admin":
+        by = Caller(ours.id, None, "owner", frozenset(), "cli")
+        fields = {"email": "INA@umbrella.example", "first_name": "Ina", "last_name": "I"}
+        fields["role"] = "admin"
+        world.database.write_now(_add, fields, by)
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    found = organisation_of(world, "T2")
+    assert found is not None
+    assert found.id == ours.id
+    assert "now belongs to Umbrella Ltd, as you are one of its admins" in said(answer)
+    ina = world.database.read_now(find_by_email, ours.id, "ina@umbrella.example")
+    assert ina is not None
+    assert (ina.role, ina.status, ina.slack_user_id) == (role, "active", INA)
+
+
+def _add(tx: Transaction, fields: dict[str, Any], by: Caller) -> None:
+    people.create(tx, fields, by=by, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "why",
+    ["only a member", "switched off", "unconfirmed address", "somebody else's", "two match"],
+)
+def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> None:
+    ours = umbrella(world, email="boss@umbrella.example")
+    acme = world.acme._replace(
+        organisation=ours, caller=Caller(ours.id, None, "owner", frozenset(), "cli")
+    )
+    admin: dict[str, Any] = {"email": "ina@umbrella.example", "role": "admin"}
+    if why == "only a member":
+        a_person(world.database, acme, **{**admin, "role": "approver"})
+    elif why == "switched off":
+        a_person(world.database, acme, **admin, status="deactivated")
+    elif why == "unconfirmed address":
+        a_person(world.database, acme, **admin)
+        world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
+    elif why == "two match":
+        a_person(world.database, acme, **admin)
+        umbrella(world)
+    count = world.database.read_now(organisations.count)
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    assert answer.status_code == 403
+    assert "An organisation of umbrella.example uses Hiatus already." in said(answer)
+    assert organisation_of(world, "T2") is None
+    assert world.database.read_now(slack_installations.find, "T2") is None
+    assert world.database.read_now(organisations.count) == count
+
+
+def test_an_organisation_that_has_a_workspace_is_never_taken_over(world: World) -> None:
+    ours = umbrella(world)
+    world.database.write_now(slack_workspaces.link, ours, "T7", source="cli", now=NOW)
+
+    Browser(world).install(world.slack, INA, "T2")
+
+    found = organisation_of(world, "T2")
+    assert found is not None
+    assert found.id != ours.id
+
+
+def test_an_address_of_a_public_provider_links_nothing(world: World) -> None:
+    ours = umbrella(world, email="ina@gmail.com", domain="gmail.com")
+    world.slack.change_person(INA, team_id="T2", email="ina@gmail.com")
+
+    Browser(world).install(world.slack, INA, "T2")
+
+    found = organisation_of(world, "T2")
+    assert found is not None
+    assert found.id != ours.id
+    assert found.domain is None
+
+
+@pytest.mark.parametrize("flags", [{"is_restricted": True}, {"home_team_id": "T9"}])
+def test_guests_and_strangers_install_nothing(world: World, flags: dict[str, Any]) -> None:
+    world.slack.change_person(INA, team_id="T2", **flags)
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    assert answer.status_code == 403
+    assert organisation_of(world, "T2") is None
+
+
+def test_an_enterprise_installation_is_refused_and_its_token_given_back(world: World) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+    world.slack.team("T2").token = "xoxb-enterprise"
+    body = {
+        "ok": True,
+        "access_token": "xoxb-enterprise",
+        "is_enterprise_install": True,
+        "enterprise": {"id": "E1", "name": "Group"},
+        "team": None,
+        "authed_user": {"id": INA},
+        "scope": "commands",
+    }
+    world.slack.fail_next("oauth.v2.access", body=json.dumps(body))
+
+    answer = browser.come_back(state=state, code="any")
+
+    assert answer.status_code == 400
+    assert "Choose one workspace" in said(answer)
+    assert [call.token for call in world.slack.calls("auth.revoke")] == ["xoxb-enterprise"]
+
+
+def test_slack_is_asked_for_the_scopes_of_the_manifest_and_sent_back_to_us(world: World) -> None:
+    asked = Browser(world).begin()
+
+    assert asked["scope"] == "commands,chat:write,users:read,users:read.email"
+    assert asked["user_scope"] == ""
+    assert asked["client_id"] == world.slack.client_id
+    assert asked["redirect_uri"] == f"{world.slack.app_url}/slack/oauth_redirect"
+
+
+def test_a_state_works_once(world: World) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+    first = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+
+    again = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+
+    assert (first.status_code, again.status_code) == (200, 400)
+    assert len(world.slack.calls("oauth.v2.access")) == 1
+
+
+def test_a_state_expires(world: World) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+    world.clock.advance(minutes=10)
+
+    answer = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+
+    assert answer.status_code == 400
+    assert world.slack.calls("oauth.v2.access") == []
+
+
+@pytest.mark.parametrize("cookie", ["", "slack-app-oauth-state=another"])
+def test_a_state_belongs_to_the_browser_that_began(world: World, cookie: str) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+    browser.cookie = cookie
+
+    answer = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+
+    assert answer.status_code == 400
+    assert "began elsewhere" in said(answer)
+    assert world.slack.calls("oauth.v2.access") == []
+
+
+def test_an_invented_state_is_refused(world: World) -> None:
+    browser = Browser(world)
+    browser.cookie = "slack-app-oauth-state=invented"
+
+    assert browser.come_back(state="invented", code="x").status_code == 400
+
+
+def test_who_does_not_agree_is_told_so(world: World) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+
+    answer = browser.come_back(state=state, error="access_denied")
+
+    assert answer.status_code == 200
+    assert "You did not agree" in said(answer)
+
+
+@pytest.mark.parametrize("method", ["oauth.v2.access", "auth.test", "users.info"])
+@pytest.mark.parametrize("how", [{"status": 503}, {"reset": True}, {"error": "invalid_code"}])
+def test_a_slack_that_fails_meanwhile_installs_nothing(
+    world: World, method: str, how: dict[str, Any]
+) -> None:
+    # aiohttp repeats what a connection that died under it did not answer.
+    world.slack.fail_next(method, times=3, **how)
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    assert answer.status_code in (400, 502)
+    assert "Hiatus is not installed" in said(answer)
+    assert organisation_of(world, "T2") is None
+
+
+def test_what_slack_names_the_workspace_cannot_become_markup(world: World) -> None:
+    world.slack.team("T2").name = "<script>alert(1)</script>"
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    assert "<script>" not in answer.text
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def test_without_oauth_there_is_nothing_to_install(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    with World(database, slack):
+        assert httpx.get(f"{slack.app_url}/slack/install").status_code == 404
+
+
+def test_an_uninstalled_app_is_no_more(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+
+    world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
+
+    assert world.database.read_now(slack_installations.find, "T2") is None
+    assert world.database.read_now(_stored_tokens) == [""]
+    assert organisation_of(world, "T2") is not None
+    world.slack.command(INA, "/timeoff", team_id="T2")
+    world.settled()
+    assert world.told(INA)[-1].startswith("This Slack workspace does not belong")
+
+
+def test_what_was_uninstalled_can_be_installed_again(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    first = organisation_of(world, "T2")
+    world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
+    world.clock.advance(hours=1)
+
+    Browser(world).install(world.slack, INA, "T2")
+
+    again = organisation_of(world, "T2")
+    assert world.database.read_now(slack_installations.find, "T2") is not None
+    assert first is not None
+    assert again is not None
+    assert again.id == first.id
+
+
+def test_a_late_word_of_uninstalling_does_not_end_a_newer_installation(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    world.clock.advance(minutes=5)
+    Browser(world).install(world.slack, INA, "T2")
+
+    world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
+
+    assert world.database.read_now(slack_installations.find, "T2") is not None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "ends"), [({"bot": ["UBOT"]}, True), ({"oauth": ["UINA"]}, False), ({}, False)]
+)
+def test_a_revoked_bot_token_ends_the_installation(
+    world: World, tokens: dict[str, Any], ends: bool
+) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+
+    world.slack.event(
+        {"type": "tokens_revoked", "tokens": tokens},
+        team_id="T2",
+        overrides={"event_time": _now()},
+    )
+
+    assert (world.database.read_now(slack_installations.find, "T2") is None) is ends
+
+
+def test_a_token_that_slack_refuses_ends_the_installation_without_an_event(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    token = world.slack.team("T2").token
+    assert token is not None
+    world.slack.revoke(token)
+
+    world.slack.command(INA, "/timeoff", team_id="T2")
+    world.settled()
+
+    assert world.database.read_now(slack_installations.find, "T2") is None
+
+
+def test_deliveries_to_an_uninstalled_workspace_stop_for_good(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    made = organisation_of(world, "T2")
+    assert made is not None
+    ina = world.database.read_now(people_rows.find_by_slack_id, made.id, INA)
+    assert ina is not None
+    world.slack.command(INA, "/timeoff", team_id="T2")
+    world.settled()
+    form = world.slack.views[-1]
+    types = next(block for block in form.blocks if block["block_id"] == ids.LEAVE_TYPE)
+    options = types["element"]["options"]
+    world.slack.submit(
+        INA,
+        form,
+        {
+            ids.LEAVE_TYPE: options[0]["value"],
+            ids.FIRST_DAY: "2026-08-03",
+            ids.LAST_DAY: "2026-08-03",
+        },
+        team_id="T2",
+    )
+    world.settled()
+    world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
+
+    world.deliver()
+    world.clock.advance(hours=2)
+
+    assert world.deliver() == 0
+    assert world.slack.calls("chat.postMessage") == []
+
+
+def _now() -> int:
+    return int(NOW.timestamp())
+
+
+def test_two_installations_at_once_make_one_organisation(world: World) -> None:
+    browsers = [Browser(world) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda one: one.install(world.slack, INA, "T2"), browsers))
+
+    # Our Slack's tokens end when the next is given: 502 for whose was overtaken.
+    assert {answer.status_code for answer in answers} <= {200, 403, 502}
+    assert 200 in {answer.status_code for answer in answers}
+    assert world.database.read_now(organisations.count) == 2

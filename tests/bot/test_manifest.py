@@ -1,0 +1,212 @@
+"""The manifest says what the code does: listeners, events, scopes, and nothing more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from slack_sdk.web.async_client import AsyncWebClient
+from typer.testing import CliRunner
+
+from bot import ids, manifest, operator_commands
+from bot.listeners import registered
+from bot.settings import command_problem
+from tests.bot.world import World
+from tests.fakes import slack_web_api
+
+ROOT = Path(__file__).parents[2]
+
+LISTENERS = registered("/timeoff")
+HTTP: Any = yaml.safe_load(manifest.render(manifest.EXAMPLE_URL))
+SOCKET: Any = yaml.safe_load(manifest.render(None, is_socket_mode=True))
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """What is asked of Slack does not depend on the engine."""
+    return sqlite_url
+
+
+def names(kind: str) -> set[str]:
+    return {listener.name for listener in LISTENERS if listener.kind == kind}
+
+
+def test_the_file_is_what_the_code_prints() -> None:
+    printed = manifest.render(manifest.EXAMPLE_URL)
+
+    assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == printed, (
+        f"run: hiatus slack manifest --base-url {manifest.EXAMPLE_URL} > manifest.yml"
+    )
+
+
+def test_commands_and_shortcuts_are_those_that_are_listened_to() -> None:
+    features = HTTP["features"]
+
+    listed = {one["command"] for one in features["slash_commands"]}
+    # Slack refuses a manifest that names one of its own commands.
+    assert listed == names("command") - {ids.LEAVE_COMMAND}
+    assert {one["callback_id"] for one in features["shortcuts"]} == names("shortcut")
+
+
+def test_events_are_those_that_are_listened_to() -> None:
+    subscribed = HTTP["settings"]["event_subscriptions"]["bot_events"]
+
+    assert set(subscribed) == names("event")
+    assert len(subscribed) == len(set(subscribed))
+    assert ("app_home_opened" in subscribed) is HTTP["features"]["app_home"]["home_tab_enabled"]
+
+
+def test_no_two_listeners_wait_for_the_same_thing() -> None:
+    waited_for = [(listener.kind, listener.name) for listener in LISTENERS]
+
+    assert len(waited_for) == len(set(waited_for))
+
+
+def test_methods_are_those_that_the_code_calls() -> None:
+    called = set(_methods_called())
+
+    assert called == set(manifest.METHODS), "manifest.METHODS names what the code calls"
+
+
+def _methods_called() -> Iterator[str]:
+    """Every method of the Web API that something in bot/ calls, by Slack's name."""
+    for path in (ROOT / "bot").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and _is_method(node.attr):
+                yield node.attr.replace("_", ".")
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if is_call and node.func.attr == "api_call":  # type: ignore[attr-defined]
+                yield ast.literal_eval(node.args[0])  # type: ignore[attr-defined]
+
+
+def _is_method(name: str) -> bool:
+    is_named_like_one = "_" in name.strip("_") and name[0] != "_" and name != "api_call"
+    return is_named_like_one and callable(getattr(AsyncWebClient, name, None))
+
+
+def test_scopes_are_those_that_methods_events_and_commands_need() -> None:
+    needed = {scope for scope in manifest.METHODS.values() if scope}
+    needed |= {event.scope for event in manifest.EVENTS.values() if event.scope}
+    if names("command") or names("shortcut"):
+        needed.add("commands")
+
+    assert set(HTTP["oauth_config"]["scopes"]["bot"]) == set(manifest.SCOPES)
+    # chat:write.public and its kind go with a method that they let do more.
+    assert set(manifest.SCOPES) - needed <= {"chat:write.public", "im:write"}
+    assert needed - set(manifest.SCOPES) == set()
+
+
+def test_the_loopback_slack_wants_the_same_scopes() -> None:
+    known = slack_web_api.METHODS
+    wanted = {name: known[name].scope for name in manifest.METHODS if name in known}
+
+    assert wanted == {name: manifest.METHODS[name] for name in wanted}
+    assert len(wanted) > 5
+
+
+def test_the_main_job_needs_no_scope_that_the_manifest_lacks(world: World) -> None:
+    world.slack.team().scopes.clear()
+    world.slack.team().scopes.update(manifest.SCOPES)
+    world.slack.add_person("UNEW", "nora@example.com", "Nora New")
+
+    world.a_request()
+    world.open_form("UNEW")
+
+    failed = [call.answer for call in world.slack.calls() if not call.answer["ok"]]
+    assert failed == []
+
+
+@pytest.mark.parametrize("found", [HTTP, SOCKET], ids=["http", "socket"])
+def test_it_keeps_to_slacks_limits(found: Any) -> None:
+    about, features = found["display_information"], found["features"]
+    assert len(about["name"]) <= 35
+    assert len(about["description"]) <= 140
+    assert len(features["slash_commands"]) <= 50
+    assert len(features["shortcuts"]) <= 10
+    for command in features["slash_commands"]:
+        assert command_problem(command["command"]) is None
+        assert len(command["description"]) <= 2_000
+        assert len(command["usage_hint"]) <= 1_000
+    for shortcut in features["shortcuts"]:
+        assert len(shortcut["name"]) <= 24
+        assert len(shortcut["callback_id"]) <= 255
+        assert len(shortcut["description"]) <= 150
+    assert found["settings"]["org_deploy_enabled"] is False
+    assert found["settings"]["token_rotation_enabled"] is False
+
+
+def test_over_http_every_address_is_ours() -> None:
+    found: Any = yaml.safe_load(manifest.render("https://leave.acme.example"))
+
+    events = "https://leave.acme.example/slack/events"
+    settings = found["settings"]
+    assert [one["url"] for one in found["features"]["slash_commands"]] == [events]
+    assert settings["event_subscriptions"]["request_url"] == events
+    assert settings["interactivity"]["request_url"] == events
+    assert settings["socket_mode_enabled"] is False
+    assert found["oauth_config"]["redirect_urls"] == [
+        "https://leave.acme.example/slack/oauth_redirect"
+    ]
+
+
+def test_over_socket_mode_there_is_no_address() -> None:
+    assert "http" not in yaml.safe_dump(SOCKET)
+    assert SOCKET["settings"]["socket_mode_enabled"] is True
+
+
+def test_scopes_and_events_are_explained() -> None:
+    lines = manifest.render(manifest.EXAMPLE_URL).splitlines()
+
+    for name in (*manifest.SCOPES, *manifest.EVENTS):
+        (at,) = [number for number, line in enumerate(lines) if line.strip() == f"- {name}"]
+        assert lines[at - 1].strip().startswith("# ")
+
+
+def printed(*arguments: str, **env: str) -> tuple[int, str]:
+    app = typer.Typer()
+    slack = typer.Typer()
+    operator_commands.add_to(slack, env)
+    app.add_typer(slack, name="slack")
+    app.callback()(lambda: None)
+    done = CliRunner().invoke(app, ["slack", "manifest", *arguments])
+    return done.exit_code, done.output
+
+
+def test_the_command_prints_it_for_the_operators_address_and_command() -> None:
+    code, text = printed("--base-url", "https://leave.acme.example/", "--command", "/urlaub")
+
+    assert code == 0
+    assert text == manifest.render("https://leave.acme.example", command="/urlaub")
+
+
+def test_the_command_follows_the_setting() -> None:
+    code, text = printed("--socket-mode", HIATUS_SLACK_COMMAND="/urlaub")
+
+    assert code == 0
+    assert yaml.safe_load(text)["features"]["slash_commands"][0]["command"] == "/urlaub"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--base-url", "http://leave.acme.example"),
+        ("--base-url", "https://leave.acme.example/?a=b"),
+        ("--base-url", "https://leave.acme.example/\n  evil: true"),
+        ("--base-url", "https://"),
+        ("--socket-mode", "--command", "/leave"),
+        ("--socket-mode", "--command", "/status"),
+        ("--socket-mode", "--command", "timeoff"),
+        ("--socket-mode", "--command", "/Time Off"),
+        ("--socket-mode", "--command", "/" + "a" * 32),
+    ],
+)
+def test_what_slack_would_refuse_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+    code, _ = printed(*arguments)
+
+    assert code == 2
