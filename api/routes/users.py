@@ -112,7 +112,8 @@ def _link(call: Call, next_cursor: str | None) -> list[tuple[bytes, bytes]]:
 
 
 def _variant(call: Call) -> str:
-    variant = call.header(b"api-variant") or str(call.caller.variant)
+    sent = call.header(b"api-variant")
+    variant = str(call.caller.variant) if sent is None else sent
     if variant not in ("1", "2"):
         raise InvalidInput(
             [FieldError("API-Variant", "unknown_variant", "The header API-Variant is 1 or 2.")]

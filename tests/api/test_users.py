@@ -94,6 +94,7 @@ def test_the_header_overrides_the_keys_variant(client: Client, database: Databas
 
     assert "users" in client.get(USERS, key, headers={"API-Variant": "2"}).json()
     assert client.get(USERS, key, headers={"API-Variant": "3"}).status_code == 422
+    assert client.get(USERS, key, headers={"API-Variant": ""}).status_code == 422
 
 
 def test_either_variant_is_wrapped_when_a_page_is_asked_for(
