@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from peewee import Delete, Select
 
-from storage import audit, fields, locks, people_rows, reference, rows, rules
+from storage import audit, fields, locks, people_rows, reference, rerouting, rows, rules
 from storage.amounts import check_half_days
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -65,6 +65,8 @@ def update(
 ) -> Department:
     """Change the name, the manager or the allowance; null clears the latter two.
 
+    Another manager gets the cards of what now awaits him.
+
     Raises NotFound, InsufficientRole or InvalidInput; then nothing has changed.
     """
     rules.check_role(by.role, "admin")
@@ -75,6 +77,10 @@ def update(
         return before
     if after.manager_id != before.manager_id:
         _check_manager(tx, after.manager_id, by=by)
+    known = reference.of_organisation(tx, by.organisation_id)
+    others_decide = after.manager_id != before.manager_id
+    pending = rerouting.pending_of(tx, known, department_id=before.id) if others_decide else []
+    asked = rerouting.asked(tx, known, pending, now=now)
     after = after._replace(updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -92,6 +98,8 @@ def update(
     if not changed:
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
+    ask_now = rerouting.asked(tx, known, pending, now=now)
+    rerouting.tell(tx, known, rerouting.difference(pending, asked, ask_now), by=by, now=now)
     return after
 
 

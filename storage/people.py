@@ -32,7 +32,7 @@ from storage.errors import (
 )
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Reference
-from storage.values import ROLES, Caller, Rerouted, Role, User, UserStatus
+from storage.values import ROLES, Caller, LeaveRequest, Rerouted, Role, User, UserStatus
 
 # The most that the unpaged list holds.
 Sort = Literal["created_at", "-created_at"]
@@ -100,7 +100,8 @@ def update(
 ) -> User:
     """Change the fields that are in ``changes``; null clears one that may be null.
 
-    Other working days or public holidays count the person's leave ahead anew (recount.py).
+    Other working days or public holidays count the person's leave ahead anew (recount.py); another
+    manager, department or role gives those who are asked now their cards (rerouting.py).
 
     Admins and owners change everything, only owners change owners; anybody changes his own names
     and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
@@ -112,16 +113,41 @@ def update(
     known = reference.of_organisation(tx, by.organisation_id)
     cause = recount.cause_of(user, after)
     counted_anew = [] if cause is None else recount.plan(tx, known, [after], now=now)
-    others_decide = (after.manager_id, after.department_id) != (user.manager_id, user.department_id)
-    pending = rerouting.pending_of(tx, known, user_id=user.id) if others_decide else []
-    asked = rerouting.asked(tx, known, pending, now=now)
+    concerned = _decided_by_others(tx, known, user, after, now)
+    asked = rerouting.asked(tx, known, concerned, now=now)
     after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
     if cause is not None:
         recount.apply(tx, known, counted_anew, cause, by=by, now=now)
-    ask_now = rerouting.asked(tx, known, pending, now=now)
-    rerouted = rerouting.difference(pending, asked, ask_now)
+    rerouted = rerouting.difference(
+        concerned, asked, rerouting.asked(tx, known, concerned, now=now)
+    )
+    if _is_another_approver(user, after):
+        known_already = {request.id for request in concerned}
+        gained = _returned(tx, known, after, now)
+        rerouted += [one for one in gained if one.request.id not in known_already]
     rerouting.tell(tx, known, rerouted, by=by, now=now)
     return after
+
+
+def _decided_by_others(
+    tx: Transaction, known: Reference, user: User, after: User, now: datetime
+) -> list[LeaveRequest]:
+    """Pending requests that the change may take from one approver: his own, and what awaits him."""
+    concerned: dict[str, LeaveRequest] = {}
+    if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
+        own = rerouting.pending_of(tx, known, user_id=user.id)
+        concerned |= {request.id: request for request in own}
+    if _is_another_approver(user, after):
+        waiting = rerouting.awaiting(tx, known, user, now=now)
+        concerned |= {request.id: request for request in waiting}
+    return list(concerned.values())
+
+
+def _is_another_approver(user: User, after: User) -> bool:
+    """Whether the office changes by which he may decide on leave."""
+    if after.role != user.role:
+        return True
+    return after.role == "approver" and after.department_id != user.department_id
 
 
 def foresee_update(

@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from storage import access, approvers, audit, feeds, leave, leave_reading, people, reference
+from storage import (
+    access,
+    approvers,
+    audit,
+    departments,
+    feeds,
+    leave,
+    leave_reading,
+    people,
+    reference,
+)
 from storage.compiled import Place, compiled
 from storage.database import Database
 from storage.effects import Effects
@@ -199,6 +209,40 @@ def test_a_new_manager_is_asked_about_what_is_pending(database: Database) -> Non
     database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
 
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
+
+
+def test_a_departments_new_manager_is_asked_about_what_is_pending(database: Database) -> None:
+    acme = in_slack(database)
+    grace = a_person(database, acme, first_name="Grace")
+    hedy = a_person(database, acme, first_name="Hedy")
+    department = a_department(database, acme, manager_id=grace.id)
+    ada = a_person(database, acme, department_id=department.id)
+    request = a_request(database, acme, ada)
+
+    change = {"manager_id": hedy.id}
+    database.write_now(departments.update, department.id, change, by=acme.caller, now=LATER)
+
+    assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
+
+
+def test_a_new_approver_is_asked_and_a_former_one_no_longer(database: Database) -> None:
+    acme = in_slack(database)
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
+    grace = a_person(database, acme, first_name="Grace", department_id=department.id)
+    request = a_request(database, acme, ada)
+
+    database.write_now(people.update, grace.id, {"role": "approver"}, by=acme.caller, now=LATER)
+    assert rerouted_cards(database, acme) == {(request.id, acme.owner.id), (request.id, grace.id)}
+    database.write_now(people.update, grace.id, {"role": "member"}, by=acme.caller, now=LATER)
+
+    entries = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
+    ).items
+    assert [one.changes["approvers"] for one in entries] == [
+        {"before": [grace.id], "after": [acme.owner.id]},
+        {"before": [acme.owner.id], "after": [grace.id]},
+    ]
 
 
 def test_many_are_asked_about_as_one_by_one(database: Database) -> None:
