@@ -169,12 +169,12 @@ class Endpoint:
         call.body = operation.body_of(content, scope["headers"])
         call.query = operation.query_of(scope["query_string"])
         call.ids = operation.ids_of(scope["path_params"])
+        is_post = operation.method == "POST"
+        claim = idempotency.claim_of(scope, call.caller, content) if is_post else None
         if operation.foresee is not None and call.query.dry_run:
             return served.foreseen(await database.read_long(operation.foresee, call))
-        if operation.method == "POST":
-            claim = idempotency.claim_of(scope, call.caller, content)
-            if claim is not None:
-                return await self._written_once(served, scope, call, claim)
+        if claim is not None:
+            return await self._written_once(served, scope, call, claim)
         if operation.prepare is not None:
             await operation.prepare(call, self._edge)
         if served.resource is not None:
