@@ -21,7 +21,7 @@ from storage.tables import DeliveryRow, EventRow
 from storage.values import SCOPES, Caller
 from tests import postgres
 from tests.bench import servers
-from tests.bench.sending import BODY_BYTES, Sending, run_apart
+from tests.bench.sending import BODY_BYTES, WARM_UP, Sending, run_apart
 
 IN_FLIGHT = 32
 # As many as share the deliveries in flight between them.
@@ -42,7 +42,7 @@ def measure(
             found = {way: run_apart(Sending(way, port, deliveries, IN_FLIGHT)) for way in BARE_WAYS}
             for engine in engines:
                 url, key = urls[engine](number), new_secret_key()
-                _fill(url, key, port, deliveries)
+                _fill(url, key, port, deliveries + WARM_UP)
                 sending = Sending("hiatus", port, deliveries, IN_FLIGHT, url, key)
                 found[engine] = run_apart(sending)
             yield found
