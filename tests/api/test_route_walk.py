@@ -39,6 +39,7 @@ OPEN: Final = {
     "/cal/{token}",
     "/healthz",
     "/readyz",
+    "/metrics",
     "/openapi.json",
     "/docs",
     "/docs/errors",
