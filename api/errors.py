@@ -6,10 +6,11 @@ Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any, Final, get_args
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core.core_schema import ErrorType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -245,21 +246,37 @@ _CODES: Final[Mapping[str, str]] = {
 }
 
 
-def refusal_of(error: ValidationError, *, in_query: bool = False) -> InvalidInput | UnreadableJson:
-    """What pydantic found, as our own refusal: one field error for each fault."""
+def refusal_of(
+    error: ValidationError, model: type[BaseModel], *, in_query: bool = False
+) -> InvalidInput | UnreadableJson:
+    """What pydantic found in a ``model``, as our own refusal: one field error for each fault."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     if found[0]["type"] == "json_invalid":
         return UnreadableJson(f"{found[0]['msg']}.")
-    return InvalidInput([_field_error(entry, in_query) for entry in found])
+    return InvalidInput([_field_error(entry, model, in_query) for entry in found])
 
 
-def _field_error(entry: Any, in_query: bool) -> FieldError:
-    code = _code_of(entry["type"])
+def _field_error(entry: Any, model: type[BaseModel], in_query: bool) -> FieldError:
+    code, detail = _code_of(entry["type"]), _sentence(entry["msg"])
+    if code == "unknown_field":
+        detail = _unknown(str(entry["loc"][-1]), model, "parameter" if in_query else "field")
     if in_query:
         code = "unknown_parameter" if code == "unknown_field" else code
-        return FieldError(f"?{entry['loc'][0]}", code, _sentence(entry["msg"]))
+        return FieldError(f"?{entry['loc'][0]}", code, detail)
     pointer = "".join(f"/{_escaped(part)}" for part in entry["loc"])
-    return FieldError(pointer, code, _sentence(entry["msg"]))
+    return FieldError(pointer, code, detail)
+
+
+def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
+    """That there is no such field, and which was meant or which there are."""
+    known = [field.alias or own for own, field in model.model_fields.items()]
+    sentence = f"There is no such {kind} here."
+    if not known:
+        return sentence
+    near = get_close_matches(name, known, n=1)
+    return (
+        f"{sentence} Did you mean {near[0]}?" if near else f"{sentence} Known: {', '.join(known)}."
+    )
 
 
 def _code_of(kind: str) -> str:

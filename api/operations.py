@@ -244,7 +244,7 @@ class Operation:
         try:
             return self.query.model_validate(sent)
         except ValidationError as error:
-            raise refusal_of(error, in_query=True) from error
+            raise refusal_of(error, self.query, in_query=True) from error
 
     def body_of(self, content: bytes, headers: Headers) -> Body | None:
         """The body. Raises UnsupportedMediaType, UnreadableJson or InvalidInput.
@@ -263,7 +263,7 @@ class Operation:
         try:
             body = self.body.model_validate_json(content)
         except ValidationError as error:
-            raise refusal_of(error) from error
+            raise refusal_of(error, self.body) from error
         # Each member has its colon: only where there are more of them may one stand twice.
         if content.count(b":") > len(body.model_fields_set):
             check_members(content)

@@ -391,3 +391,18 @@ def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, ac
 
     keys = database.read_now(access.page, PageOf(), by=acme.caller).items
     assert [key.last_used_at for key in keys] == [NOW]
+
+
+def test_a_mistyped_name_is_met_with_the_one_that_was_meant(client: Client, key: str) -> None:
+    def sentence(answer: httpx.Response) -> str:
+        detail: str = answer.json()["errors"][0]["detail"]
+        return detail
+
+    near = client.get(f"{PATH}?owner=1", key)
+    far = client.post(PATH, key, json={"xyz": 1})
+
+    assert sentence(near) == "There is no such parameter here. Did you mean owner_id?"
+    assert (
+        sentence(far)
+        == "There is no such field here. Known: count, on, owner_id, tags, name, weight."
+    )
