@@ -147,7 +147,7 @@ async def running(
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-    from storage import delivery_log, idempotency, notices
+    from storage import delivery_log, idempotency, notices, slack_events, slack_states
 
     async def prune() -> None:
         await database.write(notices.prune, before=clock() - NOTICES_KEPT, limit=10_000)
@@ -155,8 +155,9 @@ async def running(
             max(await database.write_long(delivery_log.prune, now=clock(), limit=PRUNED)) == PRUNED
         ):
             pass
-        while await database.write(idempotency.prune, now=clock(), limit=PRUNED) == PRUNED:
-            pass
+        for used_up in (idempotency, slack_events, slack_states):
+            while await database.write(used_up.prune, now=clock(), limit=PRUNED) == PRUNED:
+                pass
 
     scheduler = AsyncIOScheduler(
         # A stalled loop may delay a tick; it must not cost one.

@@ -18,8 +18,8 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def user_change(visit: Visit) -> None:
     """Keep a person in step with Slack; guests, bots and strangers are nobody of ours."""
-    user: dict[str, Any] = visit.event["user"]
-    if not identity.is_full_member(user | {"deleted": False}, visit.workspace.team_id):
+    user: Any = visit.event.get("user")
+    if not isinstance(user, dict) or not _is_ours(user, visit.workspace.team_id):
         return
     profile = identity.profile_of(user)
     synced = await visit.edge.database.write(_keep_in_step, visit.team_id, profile, now=visit.now)
@@ -40,6 +40,11 @@ async def tokens_revoked(visit: Visit) -> None:
     """As ``app_uninstalled`` where it was the bot's token; we have no others."""
     if (visit.event.get("tokens") or {}).get("bot"):
         await app_uninstalled(visit)
+
+
+def _is_ours(user: dict[str, Any], team_id: str) -> bool:
+    # Who was switched off counts as what he was until then.
+    return identity.is_full_member(user | {"deleted": False}, team_id)
 
 
 def _keep_in_step(

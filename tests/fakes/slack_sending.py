@@ -204,6 +204,10 @@ class Sending(Reading):
         """Posts these very bytes to the app, signed unless told otherwise."""
         return self._delivery.post(body, content_type, how)
 
+    def send(self, kind: str, payload: Payload, **how: Unpack[How]) -> Answer:
+        """Sends a payload of "slash_commands", "interactive" or "events_api" as it is given."""
+        return self._delivery.deliver(kind, payload, how)
+
     def trigger(self, user_id: str, *, team_id: str | None = None) -> str:
         """A fresh trigger_id of a person's, for calling views.open from a test itself."""
         return self._workspace.issue_trigger(team_id or self.team_id, user_id)

@@ -1,0 +1,289 @@
+"""Slack's events: handled once, sent again when they failed, and people kept in step with them."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.listening import Listener, Visit
+from storage import access, audit, people, people_rows, slack_events, slack_profiles
+from storage.database import Database
+from storage.errors import Unauthenticated
+from storage.pages import PageOf
+from storage.slack_profiles import SlackProfile
+from storage.values import User
+from tests.bot.test_listening import Broken
+from tests.bot.world import ADA, EVE, World
+from tests.builders import NOW, a_person, an_organisation
+from tests.fakes.slack import Answer, LoopbackSlack
+
+
+def change(world: World, who: str, **changes: Any) -> Answer:
+    """Slack's directory changes, and the app hears of it."""
+    world.slack.change_person(who, **changes)
+    user = world.slack.user(who) | {"locale": changes.get("locale", "en-GB")}
+    answer = world.slack.event({"type": "user_change", "user": user})
+    world.settled()
+    return answer
+
+
+def person(world: World, who: str) -> User:
+    found = world.database.read_now(people_rows.find, world.acme.id, world.people[who].id)
+    assert found is not None
+    return found
+
+
+def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
+    world.open_form(ADA)
+
+    answer = change(world, ADA, real_name="Augusta King-Noel", tz="Europe/Rome", locale="it-IT")
+
+    ada = person(world, ADA)
+    assert answer.status == 200
+    assert (ada.name, ada.timezone) == ("Augusta King-Noel", "Europe/Rome")
+    locales = world.database.read_now(slack_profiles.locales, world.acme.id, [ada.id])
+    assert locales == {ada.id: "it-IT"}
+    found = world.database.read_now(
+        audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
+    )
+    assert [(one.source, one.actor_id, one.subject_id) for one in found.items] == [
+        ("slack", None, ada.id)
+    ]
+
+
+def test_who_never_used_slack_is_known_by_his_address(world: World) -> None:
+    world.link()
+
+    change(world, EVE, real_name="Eve Everywhere")
+
+    eve = person(world, EVE)
+    assert (eve.name, eve.slack_user_id) == ("Eve Everywhere", EVE)
+
+
+def test_nothing_is_written_when_nothing_changed(world: World) -> None:
+    world.open_form(ADA)
+    change(world, ADA, tz="Europe/Rome")
+    before = person(world, ADA).version
+
+    change(world, ADA, tz="Europe/Rome")
+
+    assert person(world, ADA).version == before
+
+
+def test_who_is_switched_off_in_slack_is_deactivated_and_his_keys_stop(world: World) -> None:
+    world.open_form(ADA)
+    _, key = world.database.write_now(
+        access.create_key,
+        for_user=world.people[ADA].id,
+        name="mine",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=world.caller(ADA),
+        now=NOW,
+    )
+
+    change(world, ADA, deleted=True)
+
+    assert person(world, ADA).status == "deactivated"
+    with pytest.raises(Unauthenticated):
+        world.database.read_now(access.recognise, key, now=NOW)
+    found = world.database.read_now(
+        audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
+    )
+    assert [one.source for one in found.items] == ["slack"]
+
+
+def test_who_comes_back_to_slack_is_active_again(world: World) -> None:
+    world.open_form(ADA)
+    change(world, ADA, deleted=True)
+
+    change(world, ADA, deleted=False)
+
+    assert person(world, ADA).status == "active"
+
+
+def test_whom_an_admin_switched_off_slack_does_not_switch_on(world: World) -> None:
+    world.open_form(ADA)
+    change(world, ADA, deleted=True)
+    change(world, ADA, deleted=False)
+    world.clock.advance(hours=1)
+    world.database.write_now(
+        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+    )
+
+    change(world, ADA, tz="Europe/Rome")
+
+    assert person(world, ADA).status == "deactivated"
+
+
+def test_the_last_owner_stays(world: World) -> None:
+    world.link()
+    owner = world.acme.owner
+    world.people["UOLIVE"] = owner
+    world.slack.add_person("UOLIVE", owner.email, owner.name)
+
+    answer = change(world, "UOLIVE", deleted=True)
+
+    assert answer.status == 200
+    assert person(world, "UOLIVE").status == "active"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"is_restricted": True},
+        {"is_ultra_restricted": True},
+        {"is_bot": True},
+        {"is_stranger": True},
+        {"home_team_id": "T9"},
+    ],
+)
+def test_guests_bots_and_strangers_change_nobody(world: World, flags: dict[str, Any]) -> None:
+    world.link()
+    before = person(world, EVE)
+
+    answer = change(world, EVE, real_name="Guy Guest", **flags)
+
+    assert answer.status == 200
+    assert person(world, EVE) == before
+
+
+def test_nobody_joins_by_an_event(world: World) -> None:
+    world.link()
+    world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
+
+    answer = change(world, "UNEW", tz="Europe/Rome")
+
+    assert answer.status == 200
+    assert world.database.read_now(people_rows.find_by_slack_id, world.acme.id, "UNEW") is None
+
+
+def test_an_archived_person_stays_as_he_was(database: Database) -> None:
+    acme = an_organisation(database)
+    gone = a_person(database, acme, status="archived")
+    profile = SlackProfile("UX", gone.email, "Other", "Name", None, None, None)
+
+    found = database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
+
+    assert found is None
+    assert database.read_now(people_rows.find, acme.id, gone.id) == gone
+
+
+def test_another_account_with_his_address_is_not_he(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    known = SlackProfile("UADA", ada.email, "Ada", "Lovelace", None, None, None)
+    database.write_now(slack_profiles.keep_in_step, acme.id, known, now=NOW)
+
+    other = known._replace(slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
+    found = database.write_now(slack_profiles.keep_in_step, acme.id, other, now=NOW)
+
+    assert found is None
+
+
+# Once, and again when it failed
+
+
+class Counting:
+    """A listener that counts, and fails as often as it is told to."""
+
+    __name__ = "counting"
+
+    def __init__(self, failures: int = 0) -> None:
+        self.runs = 0
+        self.failures = failures
+
+    async def __call__(self, visit: Visit) -> None:
+        self.runs += 1
+        await asyncio.sleep(0)
+        if self.runs <= self.failures:
+            raise KeyError("broken")
+
+
+def listening_world(database: Database, slack: LoopbackSlack, act: Any) -> World:
+    return World(database, slack, listeners=[Listener("event", "team_join", act)])
+
+
+def test_a_repeated_event_is_handled_once(database: Database, slack: LoopbackSlack) -> None:
+    act = Counting()
+    with listening_world(database, slack, act):
+        answers = [
+            slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number)
+            for number in (None, 1, 2, 3)
+        ]
+
+    assert [answer.status for answer in answers] == [200] * 4
+    assert act.runs == 1
+
+
+def test_another_process_has_handled_it(database: Database, slack: LoopbackSlack) -> None:
+    act = Counting()
+    database.write_now(slack_events.claim, "Ev1", now=NOW)
+    database.write_now(slack_events.finish, "Ev1", now=NOW)
+    with listening_world(database, slack, act) as world:
+        world.clock.advance(minutes=5)
+        slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2)
+
+    assert act.runs == 0
+
+
+def test_an_event_that_failed_is_handled_when_slack_repeats_it(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    act = Counting(failures=2)
+    with listening_world(database, slack, act):
+        answers = [
+            slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number)
+            for number in (None, 1, 2, 3)
+        ]
+
+    assert [answer.status for answer in answers] == [500, 500, 200, 200]
+    assert act.runs == 3
+
+
+def test_an_event_whose_handler_died_is_handled_again(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    act = Counting()
+    database.write_now(slack_events.claim, "Ev1", now=NOW)
+    with listening_world(database, slack, act) as world:
+        slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1)
+        assert act.runs == 0
+        world.clock.advance(minutes=1)
+
+        slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2)
+
+    assert act.runs == 1
+
+
+def test_without_a_database_slack_is_asked_to_repeat_it(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    act = Counting()
+    broken = Broken(database)
+    with World(
+        database, slack, listeners=[Listener("event", "team_join", act)], app_database=broken
+    ):
+        database.close()
+        answer = slack.event({"type": "team_join"}, event_id="Ev1")
+
+    assert answer.status == 500
+    assert act.runs == 0
+
+
+def test_old_events_are_pruned(database: Database) -> None:
+    database.write_now(slack_events.claim, "Ev1", now=NOW)
+    database.write_now(slack_events.claim, "Ev2", now=NOW + timedelta(hours=1))
+
+    later = NOW + slack_events.KEPT + timedelta(seconds=1)
+
+    assert database.write_now(slack_events.prune, now=later) == 1
+    assert database.write_now(slack_events.prune, now=later) == 0
+
+
+def test_an_event_that_nobody_handles_is_acknowledged(world: World) -> None:
+    assert world.slack.event({"type": "channel_rename"}).status == 200

@@ -1,0 +1,138 @@
+"""Two workspaces in one process never see each other, whichever listener is spoken to.
+
+Every registered listener is tried, so a new one is tried too. The intruder is in a workspace of his
+own, names everything of Acme's by its true id, and Slack signs what he sends.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import ids
+from bot.listeners import registered
+from bot.listening import Listener
+from storage import slack_installations, slack_workspaces
+from storage.database import Database
+from storage.tables import TABLES
+from tests.bot.anything import Subject, send_all
+from tests.bot.browser import Browser, by_oauth
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.builders import NOW, a_person, an_organisation
+from tests.fakes.slack import LoopbackSlack
+
+NOTE = "Where nobody else may look"
+# In the other workspace; one bears the id that Grace has in hers.
+INTRUDERS = ("UMALLORY", GRACE)
+LISTENERS = registered("/timeoff")
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """Who sees what is decided before the engine is asked."""
+    return sqlite_url
+
+
+@pytest.fixture(params=["oauth", "token"])
+def world(
+    request: pytest.FixtureRequest, database: Database, slack: LoopbackSlack
+) -> Iterator[World]:
+    """Acme in T1 with a request of Ada's, Other in T2; both served by one process."""
+    slack.add_team("T2", "xoxb-other")
+    other = an_organisation(database, name="Other")
+    for slack_id in INTRUDERS:
+        owner = a_person(database, other, first_name="Mallory", role="admin")
+        slack.add_person(slack_id, owner.email, "Mallory M", team_id="T2")
+    database.write_now(slack_workspaces.link, other.organisation, "T2", source="cli", now=NOW)
+    by = by_oauth(slack) if request.param == "oauth" else {}
+    with World(database, slack, slack_settings=by) as running:
+        ours = running.acme.organisation
+        database.write_now(slack_workspaces.link, ours, "T1", source="cli", now=NOW)
+        if request.param == "oauth":
+            for slack_id, team_id in ((ADA, "T1"), ("UMALLORY", "T2")):
+                assert Browser(running).install(slack, slack_id, team_id).status_code == 200
+        running.a_request(**{ids.NOTE: NOTE})
+        yield running
+
+
+def subject(world: World) -> Subject:
+    card = world.card(HEDY)
+    return Subject(world.request().id, world.leave_type("annual"), card.channel, card.ts)
+
+
+def of_acme(world: World, tmp_path: Path) -> dict[str, Any]:
+    """Every row of Acme's."""
+    found: dict[str, Any] = {}
+    with closing(sqlite3.connect(tmp_path / "hiatus.db")) as connection:
+        for table in TABLES:
+            names = set(table._meta.fields)
+            column = "organisation_id" if "organisation_id" in names else "id"
+            if table._meta.table_name == "organisations" or column == "organisation_id":
+                query = f'SELECT * FROM "{table._meta.table_name}" WHERE {column} = ?'
+                found[table._meta.table_name] = connection.execute(
+                    query, (world.acme.id,)
+                ).fetchall()
+    return found
+
+
+def _name(listener: Listener) -> str:
+    return f"{listener.kind}:{listener.name}"
+
+
+@pytest.mark.parametrize("intruder", INTRUDERS)
+@pytest.mark.parametrize("listener", LISTENERS, ids=_name)
+def test_nobody_of_another_workspace_gets_at_anything(
+    world: World, tmp_path: Path, listener: Listener, intruder: str
+) -> None:
+    what, acmes_token = subject(world), world.slack.team("T1").token
+    before, calls = of_acme(world, tmp_path), len(world.slack.calls())
+    shown = {who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)}
+
+    answers = send_all(world.slack, listener, intruder, what, team_id="T2")
+    world.settled()
+    world.deliver()
+
+    assert of_acme(world, tmp_path) == before
+    made = world.slack.calls()[calls:]
+    assert acmes_token not in {call.token for call in made}
+    assert {
+        who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)
+    } == shown
+    told = json.dumps(
+        [
+            [call.arguments for call in made],
+            [post.body for post in world.slack.response_posts],
+            [answer.body for answer in answers],
+        ]
+    )
+    for secret in ("Lovelace", "Hopper", NOTE, world.people[ADA].email, world.people[EVE].email):
+        assert secret not in told
+    assert all(answer.status == 200 and answer.in_time for answer in answers)
+
+
+def test_the_same_payload_does_something_where_it_belongs(world: World, tmp_path: Path) -> None:
+    """What the test above sends is no nonsense."""
+    approve = next(one for one in LISTENERS if one.name == ids.APPROVE)
+    before = of_acme(world, tmp_path)
+
+    send_all(world.slack, approve, GRACE, subject(world), team_id="T1")
+    world.settled()
+
+    assert of_acme(world, tmp_path) != before
+    assert world.request().status == "approved"
+
+
+def test_uninstalling_one_workspace_leaves_the_other(world: World) -> None:
+    uninstalled = next(one for one in LISTENERS if one.name == "app_uninstalled")
+    found = world.database.read_now(slack_installations.find, "T1")
+
+    send_all(world.slack, uninstalled, "UMALLORY", subject(world), team_id="T2")
+
+    assert world.database.read_now(slack_installations.find, "T1") == found
+    assert world.database.read_now(slack_installations.find, "T2") is None
