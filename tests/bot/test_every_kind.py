@@ -1,0 +1,127 @@
+"""Whatever Slack sends is answered in time: every kind of listener, and what nobody listens to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot import errors
+from bot.listening import Kind, Listener, Visit
+from bot.views import replies
+from storage.database import Database
+from tests.bot.anything import Subject, send_all
+from tests.bot.world import ADA, World
+from tests.fakes.slack import LoopbackSlack
+
+KINDS: tuple[Kind, ...] = ("command", "shortcut", "action", "options", "view", "view_closed")
+WHAT = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """What happens round a listener does not depend on the engine."""
+    return sqlite_url
+
+
+async def ack_and_break(visit: Visit) -> None:
+    await visit.ack()
+    raise KeyError("broken")
+
+
+async def break_at_once(visit: Visit) -> None:
+    raise KeyError("broken")
+
+
+async def do_nothing(visit: Visit) -> None:
+    return None
+
+
+@pytest.mark.parametrize("act", [ack_and_break, break_at_once, do_nothing])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_listener_is_answered_though_it_breaks(
+    database: Database, slack: LoopbackSlack, kind: Kind, act: Any
+) -> None:
+    listener = Listener(kind, "/thing" if kind == "command" else "thing", act)
+    with World(database, slack, listeners=[listener]) as world:
+        answers = send_all(slack, listener, ADA, WHAT)
+        world.settled()
+
+    assert {answer.status for answer in answers} == {200}
+    assert max(answer.elapsed_seconds for answer in answers) < 1
+
+
+@pytest.mark.parametrize("kind", ["command", "shortcut", "action"])
+def test_the_person_is_told_where_he_is_looking(
+    database: Database, slack: LoopbackSlack, kind: Kind
+) -> None:
+    listener = Listener(kind, "/thing" if kind == "command" else "thing", ack_and_break)
+    with World(database, slack, listeners=[listener]) as world:
+        send_all(slack, listener, ADA, WHAT)
+        world.settled()
+
+        by_message = [post.body["text"] for post in slack.response_posts]
+        in_a_modal = [view.visible_text for view in slack.views]
+        assert errors.BROKEN in [*by_message, *in_a_modal]
+
+
+def test_a_search_that_breaks_offers_nothing(database: Database, slack: LoopbackSlack) -> None:
+    listener = Listener("options", "thing", break_at_once)
+    with World(database, slack, listeners=[listener]):
+        answers = send_all(slack, listener, ADA, WHAT)
+
+    assert {str(answer.body) for answer in answers} == {"{'options': []}"}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "event"])
+def test_what_nobody_listens_to_is_answered(world: World, kind: Kind) -> None:
+    name = "/unheard" if kind == "command" else "unheard"
+
+    answers = send_all(world.slack, Listener(kind, name, do_nothing), ADA, WHAT)
+    world.settled()
+
+    assert {answer.status for answer in answers} == {200}
+
+
+def test_an_unknown_command_names_the_setting(world: World) -> None:
+    world.slack.command(ADA, "/urlaub")
+
+    assert "HIATUS_SLACK_COMMAND" in world.told(ADA)[-1]
+    assert "/urlaub" in world.told(ADA)[-1]
+
+
+def test_a_button_of_an_older_version_says_so(world: World) -> None:
+    button = Listener("action", "leave.gone", do_nothing)
+
+    send_all(world.slack, button, ADA, WHAT)
+    world.settled()
+
+    assert world.slack.response_posts[-1].body["text"] == replies.OUTDATED
+
+
+def test_a_link_and_a_field_are_not_answered_with_a_sentence(world: World) -> None:
+    for action in ({"type": "button", "url": "https://example.com"}, {"type": "datepicker"}):
+        world.slack.send(
+            "interactive",
+            {
+                "type": "block_actions",
+                "team": {"id": "T1"},
+                "user": {"id": ADA, "team_id": "T1"},
+                "container": {"type": "message", "channel_id": "D1", "message_ts": "1.1"},
+                "response_url": f"{world.slack.url}/response/none",
+                "actions": [action | {"action_id": "unheard", "block_id": "b"}],
+            },
+        )
+    world.settled()
+
+    assert world.slack.response_posts == []
+
+
+def test_the_command_may_have_another_name(database: Database, slack: LoopbackSlack) -> None:
+    with World(database, slack, slack_settings={"command": "/urlaub"}) as world:
+        slack.command(ADA, "/urlaub")
+
+        assert slack.open_modal(ADA).title == "Request leave"
+        slack.command(ADA, "/timeoff")
+        world.settled()
+        assert "HIATUS_SLACK_COMMAND" in world.told(ADA)[-1]
