@@ -14,6 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from starlette.routing import Route
 
 from bot import asgi, errors, slack_web
+from bot.home_tab import Homes
 from bot.installing import Installing
 from bot.listeners import registered, unknown
 from bot.listening import FOUND, Edge, Listener, register
@@ -78,7 +79,7 @@ def build_app(
     register(bolt, edge, unknown.LISTENERS)
     return SlackApp(
         bolt,
-        Notifier(database, workspaces, clock),
+        Notifier(database, workspaces, clock, Homes(edge)),
         workspaces,
         edge,
         Installing(settings, slack, database, clock) if settings.is_oauth else None,

@@ -37,9 +37,9 @@ async def caller(visit: Visit) -> Caller:
         slack_workspaces.find_person, team_id, visit.slack_user_id
     )
     if known is not None and known.user is not None and known.user.status == "active":
-        return _as_caller(known.organisation, known.user)
+        return as_caller(known.organisation, known.user)
     organisation = known.organisation if known is not None else await _organisation(visit)
-    return _as_caller(organisation, await _joined(visit, organisation))
+    return as_caller(organisation, await _joined(visit, organisation))
 
 
 def is_full_member(user: dict[str, Any], team_id: str) -> bool:
@@ -121,5 +121,6 @@ async def _looked_up(visit: Visit) -> dict[str, Any]:
     return user
 
 
-def _as_caller(organisation: Organisation, user: User) -> Caller:
+def as_caller(organisation: Organisation, user: User) -> Caller:
+    """The person, as one who does something in Slack."""
     return Caller(organisation.id, user.id, user.role, _SCOPES, "slack")

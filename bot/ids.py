@@ -33,3 +33,15 @@ ANSWER: Final = "answer"
 
 WHOLE_DAY: Final = "whole_day"
 MIDDAY: Final = "midday"
+
+# The Home tab, and what is opened from it.
+HOME: Final = "home"
+HOME_REQUEST: Final = "home.request"
+HOME_EDIT: Final = "home.edit"
+HOME_CANCEL: Final = "home.cancel"
+HOME_APPROVE: Final = "home.approve"
+HOME_DECLINE: Final = "home.decline"
+HOME_DECLINE_FORM: Final = "home.decline.form"
+HOME_NEXT: Final = "home.next"
+HOME_FIRST: Final = "home.first"
+HOME_SCOPE: Final = "home.scope"

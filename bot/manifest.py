@@ -34,6 +34,7 @@ METHODS: Final[Mapping[str, str | None]] = {
     "users.info": "users:read",
     "users.lookupByEmail": "users:read.email",
     "views.open": None,
+    "views.publish": None,
     "views.push": None,
 }
 
@@ -46,6 +47,7 @@ class Event(NamedTuple):
 
 
 EVENTS: Final[Mapping[str, Event]] = {
+    "app_home_opened": Event(None, "Draws the Home tab."),
     "app_uninstalled": Event(None, "Deliveries to the workspace stop; its data stays."),
     "tokens_revoked": Event(None, "The same, where only the token was taken away."),
     "user_change": Event(
@@ -104,7 +106,7 @@ def _features(command: str, events_url: str | None) -> list[str]:
     lines = [
         "features:",
         "  app_home:",
-        "    home_tab_enabled: false",
+        "    home_tab_enabled: true",
         "    # Where people find what Hiatus wrote to them. Nothing typed there would be answered.",
         "    messages_tab_enabled: true",
         "    messages_tab_read_only_enabled: true",

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import slack_web
+from bot.home_tab import Homes
 from bot.identity import is_full_member
 from bot.views import card as cards
 from bot.views import replies
@@ -50,8 +51,13 @@ class Notifier:
     """What the dispatcher of notices does: claim, deliver, settle."""
 
     def __init__(
-        self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        clock: Callable[[], datetime],
+        homes: Homes,
     ) -> None:
+        self._homes = homes
         self._database = database
         self._workspaces = workspaces
         self._clock = clock
@@ -65,6 +71,9 @@ class Notifier:
     async def settle(self, outcomes: Sequence[tuple[Notice, Outcome]]) -> None:
         """Record what came of several attempts in one transaction."""
         await self._database.write(notices.settle, outcomes, now=self._clock())
+        for notice, _ in outcomes:
+            # Whoever is told of something may be looking at it.
+            self._homes.soon(notice.organisation_id, notice.user_id)
 
     async def deliver(self, notice: Notice) -> Outcome:
         """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""

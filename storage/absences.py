@@ -9,14 +9,15 @@ from datetime import date, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final
 
-from peewee import Select
+from peewee import Select, Tuple
 
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.feeds import FeedOwner
+from storage.pages import Page, PageOf, page_of, position
 from storage.rows import day, instant
 from storage.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.values import Absence, FeedScope
+from storage.values import Absence, FeedScope, Organisation, User
 
 MAX_ABSENCES: Final = 50_000
 # How long cancelled leave stays in the feeds that may have shown it (contract 8).
@@ -57,10 +58,49 @@ def visible(
         limit=MAX_ABSENCES,
     )
     found.sort(key=itemgetter(_START_DATE, _ID))
-    return [_absence(row, owner) for row in found]
+    return [_absence(row, owner.user_id, owner.organisation_timezone) for row in found]
 
 
-def _absence(row: Any, owner: FeedOwner) -> Absence:
+def away(
+    tx: Transaction,
+    page: PageOf,
+    viewer: User,
+    organisation: Organisation,
+    scope: FeedScope,
+    *,
+    first_day: date,
+    last_day: date,
+) -> Page[Absence]:
+    """Approved leave between two days, both included, as the viewer's feed of that scope shows it.
+
+    Ordered by first day, then id. Raises UnusableCursor.
+    """
+    bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _away,
+        organisation_id=organisation.id,
+        viewer_id=viewer.id,
+        department_id=viewer.department_id if scope == "team" else None,
+        scope=scope,
+        earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        after_key=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    return page_of(
+        tx,
+        page,
+        found,
+        lambda row: _absence(row, viewer.id, organisation.timezone),
+        lambda row: [row[_START_DATE], row[_ID]],
+        *bound_to,
+    )
+
+
+def _absence(row: Any, viewer_id: str, organisation_timezone: str) -> Absence:
     (
         request_id,
         user_id,
@@ -78,7 +118,7 @@ def _absence(row: Any, owner: FeedOwner) -> Absence:
         version,
         updated_at,
     ) = row
-    is_own = user_id == owner.user_id
+    is_own = user_id == viewer_id
     is_hidden = is_private and not is_own
     return Absence(
         request_id,
@@ -91,7 +131,7 @@ def _absence(row: Any, owner: FeedOwner) -> Absence:
         end_half_day,
         None if is_hidden else type_name,
         None if is_hidden else colour,
-        timezone or owner.organisation_timezone,
+        timezone or organisation_timezone,
         version,
         instant(updated_at),
     )
@@ -109,7 +149,54 @@ def _visible(
     cancelled_since: Place,
     limit: Place,
 ) -> Select:
-    query = (
+    query = _with_names().where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.end_date >= first_day,
+        _is_shown(scope, cancelled_since),
+    )
+    if scope == "personal":
+        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
+        return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
+    query = query.where(LeaveRequestRow.start_date >= earliest_start)
+    if scope == "team":
+        members = team(organisation_id, owner_id, department_id)
+        query = query.where(LeaveRequestRow.user_id.in_(members))
+    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+
+
+@compiled
+def _away(
+    organisation_id: Place,
+    viewer_id: Place,
+    department_id: Place | None,
+    scope: FeedScope,
+    earliest_start: Place,
+    first_day: Place,
+    last_day: Place,
+    after_key: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    query = _with_names().where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.start_date >= earliest_start,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.end_date >= first_day,
+        LeaveRequestRow.status == "approved",
+    )
+    if scope == "team":
+        members = team(organisation_id, viewer_id, department_id)
+        query = query.where(LeaveRequestRow.user_id.in_(members))
+    if after_key is not None:
+        place = Tuple(LeaveRequestRow.start_date, LeaveRequestRow.id)
+        query = query.where(place > Tuple(after_key, after_id))
+    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+
+
+def _with_names() -> Select:
+    """Leave with whose it is and of which type, as ``_absence`` takes it."""
+    return (
         LeaveRequestRow.select(
             LeaveRequestRow.id,
             LeaveRequestRow.user_id,
@@ -137,21 +224,7 @@ def _visible(
             on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
             & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
         )
-        .where(
-            LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.start_date <= last_day,
-            LeaveRequestRow.end_date >= first_day,
-            _is_shown(scope, cancelled_since),
-        )
     )
-    if scope == "personal":
-        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
-        return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
-    query = query.where(LeaveRequestRow.start_date >= earliest_start)
-    if scope == "team":
-        members = team(organisation_id, owner_id, department_id)
-        query = query.where(LeaveRequestRow.user_id.in_(members))
-    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
 
 
 def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:

@@ -524,6 +524,20 @@ class SlackProfileRow(Model):  # type: ignore[misc]
         constraints = [references("users", "user_id")]
 
 
+class SlackHomeRow(Model):  # type: ignore[misc]
+    """Who has opened the App Home, when last, and how far he has leafed through its lists."""
+
+    organisation_id = IdField()
+    user_id = IdField()
+    opened_at = BigIntegerField()
+    leafed = TextField()
+
+    class Meta:
+        table_name = "slack_homes"
+        primary_key = CompositeKey("organisation_id", "user_id")
+        constraints = [references("users", "user_id")]
+
+
 class SlackMessageRow(Model):  # type: ignore[misc]
     """Where the card of a request stands in one approver's DM."""
 
@@ -613,6 +627,7 @@ TABLES: tuple[type[Model], ...] = (
     SlackStateRow,
     SlackEventRow,
     SlackProfileRow,
+    SlackHomeRow,
     SlackMessageRow,
     NoticeRow,
     LeaseRow,

@@ -6,7 +6,7 @@ manifest has to say about it is checked by the tests.
 
 from __future__ import annotations
 
-from bot.listeners import commands, decisions, events, request_form, shortcuts
+from bot.listeners import commands, decisions, events, home, request_form, shortcuts
 from bot.listening import Listener
 
 
@@ -17,5 +17,6 @@ def registered(command: str) -> tuple[Listener, ...]:
         *shortcuts.LISTENERS,
         *request_form.LISTENERS,
         *decisions.LISTENERS,
+        *home.LISTENERS,
         *events.LISTENERS,
     )

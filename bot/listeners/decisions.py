@@ -47,7 +47,7 @@ async def ask_reason(visit: Visit) -> None:
     await visit.ack()
     clicked = visit.clicked
     by = await identity.caller(visit)
-    card = await visit.edge.database.read(_card_to_decide, clicked.value, by=by, now=visit.now)
+    card = await visit.edge.database.read(card_to_decide, clicked.value, by=by, now=visit.now)
     if card.request.status != "pending":
         refusal = InvalidTransition("declined", card.request.status, card.decided_by_name)
         await _stale(visit, clicked, by, refusal)
@@ -97,7 +97,7 @@ def _decided(
     decide(tx)
 
 
-def _card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
+def card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
     """The request as the caller may decide on it, or as it was decided.
 
     Raises NotFound, OwnRequest or NotYourApproval, as deciding would.

@@ -28,14 +28,26 @@ class Subject(NamedTuple):
 
 def view(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
     """The modal; the reason is optional."""
-    what = (
+    return _modal(_what(card), ids.DECLINE_FORM, " ".join(subject))
+
+
+def view_from_home(card: ApprovalCard) -> dict[str, Any]:
+    """As ``view``, where no message was clicked; it keeps the request's id."""
+    return _modal(_what(card), ids.HOME_DECLINE_FORM, card.request.id)
+
+
+def _what(card: ApprovalCard) -> str:
+    return (
         f"*{text.name(card.requester.name)}*: {text.name(card.leave_type.name)}, "
         f"{cards.dates(card.request)}"
     )
+
+
+def _modal(what: str, callback_id: str, kept: str) -> dict[str, Any]:
     return {
         "type": "modal",
-        "callback_id": ids.DECLINE_FORM,
-        "private_metadata": " ".join(subject),
+        "callback_id": callback_id,
+        "private_metadata": kept,
         "title": text.plain("Decline request", text.LONGEST_TITLE),
         "submit": text.plain("Decline"),
         "close": text.plain("Back"),

@@ -1,0 +1,117 @@
+"""The Home tab on its way to Slack: drawn from what is true now, and again when that changes."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import structlog
+
+from bot import identity, slack_web
+from bot.listening import Edge, Visit
+from bot.views import home as views
+from bot.workspaces import Workspace
+from storage import home, people_rows, reference
+from storage.database import Transaction
+from storage.errors import DatabaseUnavailable, Refusal
+from storage.home import Home
+from storage.values import Caller
+
+# Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
+PAUSE_SECONDS: Final = 0.7
+# Beyond that, who is looking sees it when he opens the tab again.
+MOST_WAITING: Final = 1_000
+# Slack asks for longer than that in vain: nobody looks at the tab so long.
+LONGEST_PAUSE_SECONDS: Final = 60
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+async def show(visit: Visit, by: Caller) -> None:
+    """Draw the Home tab of whoever did something. Raises what ``slack_web.FAILURES`` names."""
+    found = await visit.edge.database.read_long(home.look, by=by, now=visit.now)
+    await visit.client.views_publish(user_id=visit.slack_user_id, view=views.view(found))
+
+
+async def show_again(visit: Visit, by: Caller) -> None:
+    """As ``show``, after something that has been done: when that fails, it is only logged."""
+    try:
+        await show(visit, by)
+    except slack_web.FAILURES as failure:
+        _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+
+
+class Watched(NamedTuple):
+    """A Home tab that somebody may be looking at, and where that is."""
+
+    home: Home
+    team_id: str
+    slack_user_id: str
+
+
+class Homes:
+    """Redraws the Home tabs of people for whom something changed, one after the other.
+
+    Nothing is kept: after a restart a tab is right again when it is opened.
+    """
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        # In their order, each once.
+        self._due: dict[tuple[str, str], None] = {}
+        self._work: asyncio.Task[None] | None = None
+
+    def soon(self, organisation_id: str, user_id: str) -> None:
+        """Redraw the person's Home, if he has opened it lately."""
+        if len(self._due) >= MOST_WAITING:
+            return
+        self._due[organisation_id, user_id] = None
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._redraw_all())
+            self._edge.visits.add(self._work)
+            self._work.add_done_callback(self._edge.visits.discard)
+
+    async def _redraw_all(self) -> None:
+        while self._due:
+            organisation_id, user_id = next(iter(self._due))
+            del self._due[organisation_id, user_id]
+            pause = 0.0
+            try:
+                pause = await self._redraw(organisation_id, user_id)
+            except slack_web.FAILURES as failure:
+                pause = min(slack_web.retry_after_seconds(failure) or 0, LONGEST_PAUSE_SECONDS)
+                _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+            except (DatabaseUnavailable, Refusal) as failure:
+                _log.warning("slack.home_not_redrawn", reason=type(failure).__name__)
+            except Exception:  # noqa: BLE001  # the next one is drawn all the same
+                _log.exception("slack.home_not_redrawn")
+            if self._due:
+                await asyncio.sleep(pause)
+
+    async def _redraw(self, organisation_id: str, user_id: str) -> float:
+        """How long to wait afterwards."""
+        edge = self._edge
+        now = edge.clock()
+        found = await edge.database.read_long(_watched, organisation_id, user_id, now=now)
+        if found is None:
+            return 0.0
+        workspace: Workspace | None = await edge.workspaces.of_delivery(found.team_id)
+        if workspace is not None:
+            view = views.view(found.home)
+            await workspace.client.views_publish(user_id=found.slack_user_id, view=view)
+        return PAUSE_SECONDS
+
+
+def _watched(
+    tx: Transaction, organisation_id: str, user_id: str, *, now: datetime
+) -> Watched | None:
+    organisation = reference.of_organisation(tx, organisation_id).organisation
+    user = people_rows.find(tx, organisation_id, user_id)
+    if user is None or user.status != "active" or user.slack_user_id is None:
+        return None
+    by = identity.as_caller(organisation, user)
+    if organisation.slack_team_id is None or not home.is_watched(tx, by=by, now=now):
+        return None
+    found = home.look(tx, by=by, now=now)
+    return Watched(found, organisation.slack_team_id, user.slack_user_id)

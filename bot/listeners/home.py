@@ -1,0 +1,122 @@
+"""The Home tab: opened, leafed through, and what is done from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from bot import errors, home_tab, identity, ids
+from bot.listeners import decisions, request_form
+from bot.listening import Listener, Visit
+from bot.views import decline
+from bot.views import home as views
+from storage import home, leave
+from storage.database import Transaction
+from storage.errors import InvalidInput, InvalidTransition, Refusal
+from storage.home import Leafed
+from storage.joining import NotAMember
+from storage.values import Caller
+
+
+async def opened(visit: Visit) -> None:
+    """Draw the tab whenever it is opened; whom Hiatus is not for reads why."""
+    if visit.event.get("tab") != "home":
+        return
+    client = visit.client
+    try:
+        by = await identity.caller(visit)
+    except NotAMember as refusal:
+        view = views.closed(errors.sentence(refusal))
+        await client.views_publish(user_id=visit.slack_user_id, view=view)
+        return
+    await visit.edge.database.write(home.open_anew, by=by, now=visit.now)
+    await home_tab.show(visit, by)
+
+
+async def request_leave(visit: Visit) -> None:
+    """Open the form."""
+    await request_form.open_form(visit)
+
+
+async def leaf(visit: Visit) -> None:
+    """Show another part of a list."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    leafed = Leafed.unpacked(_value(visit))
+    await visit.edge.database.write(home.leaf, leafed, by=by, now=visit.now)
+    await home_tab.show(visit, by)
+
+
+async def cancel(visit: Visit) -> None:
+    """Cancel one's own leave; Slack has asked whether that is meant."""
+    await _done(visit, lambda tx, by: leave.cancel(tx, _value(visit), by=by, now=visit.now))
+
+
+async def approve(visit: Visit) -> None:
+    """Approve what waits; who was overtaken is told by whom."""
+    await _done(visit, lambda tx, by: leave.approve(tx, _value(visit), by=by, now=visit.now))
+
+
+async def ask_reason(visit: Visit) -> None:
+    """Open the form that declines, if there is still something to decide."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    try:
+        card = await visit.edge.database.read(
+            decisions.card_to_decide, _value(visit), by=by, now=visit.now
+        )
+        if card.request.status != "pending":
+            raise InvalidTransition("declined", card.request.status, card.decided_by_name)
+    except Refusal as refusal:
+        await visit.tell(errors.sentence(refusal))
+        await home_tab.show_again(visit, by)
+        return
+    await visit.open(decline.view_from_home(card))
+
+
+async def decline_with_reason(visit: Visit) -> None:
+    """Decline; the form makes room for a sentence when that is no longer possible."""
+    by = await identity.caller(visit)
+    request_id = visit.body["view"]["private_metadata"]
+    reason = decline.reason_of(visit.values)
+    try:
+        await visit.edge.database.write(
+            leave.decline, request_id, reason=reason, by=by, now=visit.now
+        )
+    except InvalidInput as refusal:
+        if visit.is_answered:
+            raise
+        await visit.ack(response_action="errors", errors={ids.REASON: errors.sentence(refusal)})
+        return
+    except Refusal as refusal:
+        await visit.tell(errors.sentence(refusal))
+    await visit.ack()
+    await home_tab.show_again(visit, by)
+
+
+async def _done(visit: Visit, act: Callable[[Transaction, Caller], object]) -> None:
+    """Do something that a button stands for, say what stood against it, and draw what is now."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    try:
+        await visit.edge.database.write(act, by)
+    except Refusal as refusal:
+        await visit.tell(errors.sentence(refusal))
+    await home_tab.show_again(visit, by)
+
+
+def _value(visit: Visit) -> str:
+    return str(visit.body["actions"][0].get("value", ""))
+
+
+LISTENERS: Final = (
+    Listener("event", "app_home_opened", opened),
+    Listener("action", ids.HOME_REQUEST, request_leave),
+    Listener("action", ids.HOME_NEXT, leaf),
+    Listener("action", ids.HOME_FIRST, leaf),
+    Listener("action", ids.HOME_SCOPE, leaf),
+    Listener("action", ids.HOME_CANCEL, cancel),
+    Listener("action", ids.HOME_APPROVE, approve),
+    Listener("action", ids.HOME_DECLINE, ask_reason),
+    Listener("view", ids.HOME_DECLINE_FORM, decline_with_reason),
+)

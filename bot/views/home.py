@@ -1,0 +1,207 @@
+"""The Home tab: one picture of what the person may see and do now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bot import ids
+from bot.views import card as cards
+from bot.views import fields, text, words
+from bot.views.text import Block
+from storage.home import Home, Item, Leafed
+from storage.ledgers import Balance
+from storage.values import Absence
+
+_BAR_LENGTH: Final = 20
+_TAKEN, _PENDING, _LEFT = "█", "▒", "░"
+# Escaped, the longest note and two names still fit in a section.
+_LONGEST_NOTE: Final = 200
+
+
+def view(home: Home) -> dict[str, Any]:
+    """The Home tab of one person; everything in it was looked up for him."""
+    return {
+        "type": "home",
+        "callback_id": ids.HOME,
+        "blocks": [
+            *_head(home),
+            *_balance(home.balance),
+            *_waiting(home),
+            *_own(home),
+            *_away(home),
+        ],
+    }
+
+
+def closed(sentence: str) -> dict[str, Any]:
+    """The Home tab of somebody whom Hiatus has nothing to show, and why; plain text."""
+    return {
+        "type": "home",
+        "callback_id": ids.HOME,
+        "blocks": [{"type": "section", "text": text.verbatim(sentence)}],
+    }
+
+
+def bar(balance: Balance) -> str:
+    """What was taken, waits and is left, in twenty characters; "" where nothing was granted."""
+    whole = max(balance.entitled_half_days, balance.taken_half_days + balance.pending_half_days)
+    if whole <= 0:
+        return ""
+    taken = round(_BAR_LENGTH * balance.taken_half_days / whole)
+    used = round(_BAR_LENGTH * (balance.taken_half_days + balance.pending_half_days) / whole)
+    return _TAKEN * taken + _PENDING * (used - taken) + _LEFT * (_BAR_LENGTH - used)
+
+
+def _head(home: Home) -> list[Block]:
+    request = fields.button("Request leave", ids.HOME_REQUEST, style="primary")
+    title = f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"
+    return [{**text.section(title), "accessory": request}]
+
+
+def _balance(balance: Balance) -> list[Block]:
+    year = words.span(*balance.year)
+    left = _days(balance.remaining_half_days)
+    lines = [f"*{left} of {_days(balance.entitled_half_days)} days left*"]
+    if drawn := bar(balance):
+        lines.append(f"`{drawn}`")
+    figures = [
+        f"*Entitled*\n{_days(balance.entitled_half_days)}",
+        f"*Approved*\n{_days(balance.taken_half_days)}",
+        f"*Waiting for a decision*\n{_days(balance.pending_half_days)}",
+        f"*Left*\n{left}",
+    ]
+    blocks = [
+        fields.header("Your balance"),
+        {
+            **text.section("\n".join(lines)),
+            "fields": [text.marked(figure) for figure in figures],
+        },
+        text.quiet(f"Leave year: {year}"),
+    ]
+    if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
+        lapsing = words.amount(balance.lapsing_half_days)
+        last = words.day(balance.lapsing_after)
+        blocks.append(text.quiet(f"Carried over: {lapsing} to take by {last}."))
+    return blocks
+
+
+def _waiting(home: Home) -> list[Block]:
+    if not home.waiting.items:
+        return []
+    blocks = [fields.header("Waiting for your decision")]
+    for item in home.waiting.items:
+        request_id, who = item.request.id, item.person_name
+        blocks += [
+            text.section(_asked(item)),
+            fields.actions(
+                fields.button(
+                    "Approve", ids.HOME_APPROVE, request_id, "primary", f"Approve: {who}"
+                ),
+                fields.button("Decline", ids.HOME_DECLINE, request_id, "danger", f"Decline: {who}"),
+            ),
+        ]
+    leafed, cursor = home.leafed, home.waiting.next_cursor
+    return blocks + _leafing(
+        leafed.waiting,
+        cursor,
+        leafed._replace(waiting=None),
+        leafed._replace(waiting=cursor),
+    )
+
+
+def _asked(item: Item) -> str:
+    request = item.request
+    said = (
+        f"*{text.name(item.person_name)}*: {text.name(item.leave_type.name)}\n"
+        f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
+    )
+    if request.note:
+        said += f"\nNote: {text.escaped(text.cut(_one_line(request.note), _LONGEST_NOTE))}"
+    return said
+
+
+def _own(home: Home) -> list[Block]:
+    blocks = [fields.header("Your leave")]
+    if not home.own.items:
+        return [*blocks, text.section("You have no leave ahead of you.")]
+    for item in home.own.items:
+        blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
+    leafed, cursor = home.leafed, home.own.next_cursor
+    return blocks + _leafing(
+        leafed.own, cursor, leafed._replace(own=None), leafed._replace(own=cursor)
+    )
+
+
+def _owned(item: Item) -> str:
+    request = item.request
+    status = "Waits for a decision" if request.status == "pending" else "Approved"
+    return (
+        f"*{text.name(item.leave_type.name)}*: {cards.dates(request)}, "
+        f"{words.amount(request.total_half_days)}\n{status}"
+    )
+
+
+def _own_buttons(item: Item) -> list[Block]:
+    request, when = item.request, cards.dates(item.request)
+    cancel = fields.button("Cancel", ids.HOME_CANCEL, request.id, spoken=f"Cancel: {when}")
+    cancel["confirm"] = fields.confirm("Cancel this leave?", f"{when}.", "Cancel leave", "Keep it")
+    return [cancel]
+
+
+def _away(home: Home) -> list[Block]:
+    is_team = home.leafed.scope == "team"
+    other = home.leafed._replace(scope="org" if is_team else "team", away=None)
+    switch = fields.button(
+        "Show everybody" if is_team else "Show my team", ids.HOME_SCOPE, other.packed()
+    )
+    last_day = words.day(home.last_day)
+    whose = "your team" if is_team else "everybody"
+    # Cursors lead through one list by first day: those of today come first.
+    today = [one for one in home.away.items if one.start_date <= home.today]
+    later = [one for one in home.away.items if one.start_date > home.today]
+    blocks: list[Block] = [
+        fields.header("Who is out"),
+        {**text.section(f"From today to {last_day}, {whose}"), "accessory": switch},
+    ]
+    if not home.away.items:
+        return [*blocks, text.section("Nobody is out.")]
+    blocks += _absences("Today", today) + _absences("Later this week", later)
+    leafed, cursor = home.leafed, home.away.next_cursor
+    return blocks + _leafing(
+        leafed.away, cursor, leafed._replace(away=None), leafed._replace(away=cursor)
+    )
+
+
+def _absences(title: str, found: Sequence[Absence]) -> list[Block]:
+    if not found:
+        return []
+    lines = "\n".join(f"• {_absent(one)}" for one in found)
+    return [
+        text.section(f"*{title}*"),
+        {"type": "section", "text": text.verbatim(lines)},
+    ]
+
+
+def _absent(one: Absence) -> str:
+    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+    what = text.cut(one.summary_type or "Away", text.LONGEST_NAME)
+    who = "You" if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
+    return f"{who}: {when} ({what})"
+
+
+def _leafing(at: str | None, cursor: str | None, first: Leafed, following: Leafed) -> list[Block]:
+    buttons = []
+    if at is not None:
+        buttons.append(fields.button("Back to the first", ids.HOME_FIRST, first.packed()))
+    if cursor is not None:
+        buttons.append(fields.button("Show more", ids.HOME_NEXT, following.packed()))
+    return [fields.actions(*buttons)] if buttons else []
+
+
+def _days(half_days: int) -> str:
+    return f"{half_days / 2:g}"
+
+
+def _one_line(typed: str) -> str:
+    return " ".join(typed.split())

@@ -1,0 +1,216 @@
+"""What somebody's App Home shows: read in one go, fit to be shown to that person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Final, NamedTuple, TypeVar
+
+from peewee import Select, Tuple
+
+from storage import absences, leave_reading, ledgers, people_rows, reference, rows, slack_homes
+from storage.clock import local_day
+from storage.compiled import Place, among, compiled
+from storage.database import Transaction
+from storage.errors import NotFound, UnusableCursor
+from storage.ledgers import Balance
+from storage.pages import Page, PageOf, page_of, position
+from storage.reference import Reference
+from storage.tables import LeaveRequestRow, UserRow
+from storage.values import Absence, Caller, FeedScope, LeaveRequest, LeaveType, Organisation, User
+
+# How many of each are shown at once.
+MOST_OWN: Final = 8
+MOST_WAITING: Final = 10
+MOST_AWAY: Final = 12
+
+# Where it stands in rows.LEAVE_REQUEST.
+_START_DATE: Final = 4
+_SUNDAY: Final = 6
+_NOTHING: Final = "-"
+
+T = TypeVar("T")
+
+
+class Leafed(NamedTuple):
+    """How far the viewer has leafed through each list, by cursor, and whose absence is shown.
+
+    ``scope`` None is the team of whoever has a department, and everybody for all others.
+    """
+
+    own: str | None = None
+    waiting: str | None = None
+    away: str | None = None
+    scope: FeedScope | None = None
+
+    def packed(self) -> str:
+        """As a button carries it: cursors and a word, nothing else."""
+        return " ".join(part or _NOTHING for part in self)
+
+    @classmethod
+    def unpacked(cls, packed: str) -> Leafed:
+        """As it was packed; where each list begins for anything else."""
+        parts = [None if part == _NOTHING else part for part in packed.split(" ")]
+        if len(parts) != len(cls._fields):
+            return cls()
+        own, waiting, away, scope = parts
+        return cls(own, waiting, away, "team" if scope == "team" else "org" if scope else None)
+
+
+class Item(NamedTuple):
+    """A request, whose it is, and its type."""
+
+    request: LeaveRequest
+    person_name: str
+    leave_type: LeaveType
+
+
+class Home(NamedTuple):
+    """``own``: pending leave, and what was approved and is not over, earliest first.
+
+    ``waiting``: what awaits the viewer's decision, oldest first. ``away``: approved leave between
+    ``today`` and ``last_day``, by first day. ``leafed`` is what is shown, its scope settled.
+    """
+
+    user: User
+    organisation: Organisation
+    today: date
+    last_day: date
+    balance: Balance
+    own: Page[Item]
+    waiting: Page[Item]
+    away: Page[Absence]
+    leafed: Leafed
+
+
+def open_anew(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Note that the caller looks at his Home, from the beginning of its lists."""
+    leaf(tx, Leafed(), by=by, now=now)
+
+
+def leaf(tx: Transaction, leafed: Leafed, *, by: Caller, now: datetime) -> None:
+    """Note what the caller looks at; ``look`` shows that from now on."""
+    slack_homes.remember(tx, by.organisation_id, str(by.user_id), leafed.packed(), now=now)
+
+
+def is_watched(tx: Transaction, *, by: Caller, now: datetime) -> bool:
+    """Whether the caller has opened his Home lately, and so may see that it is out of date."""
+    return slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now) is not None
+
+
+def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
+    """The caller's Home. A list that he cannot leaf through any more starts anew.
+
+    Who is away: today and until the end of the week; at a weekend, of the week to come.
+    """
+    packed = slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now)
+    leafed = Leafed.unpacked(packed or "")
+    known = reference.of_organisation(tx, by.organisation_id)
+    user = people_rows.find(tx, by.organisation_id, str(by.user_id))
+    if user is None:
+        raise NotFound("user")
+    today = local_day(now, known.organisation.timezone)
+    last_day = _end_of_week(today)
+    scope = leafed.scope or ("team" if user.department_id else "org")
+    leafed = leafed._replace(scope=scope)
+    waiting, at_waiting = _from(
+        leafed.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
+    )
+    own, at_own = _from(leafed.own, MOST_OWN, lambda page: _own_page(tx, page, by, today))
+    away, at_away = _from(
+        leafed.away,
+        MOST_AWAY,
+        lambda page: absences.away(
+            tx, page, user, known.organisation, scope, first_day=today, last_day=last_day
+        ),
+    )
+    return Home(
+        user,
+        known.organisation,
+        today,
+        last_day,
+        ledgers.balance(tx, user.id, on=None, by=by, now=now),
+        _items(tx, known, own),
+        _items(tx, known, waiting),
+        away,
+        Leafed(at_own, at_waiting, at_away, scope),
+    )
+
+
+def _end_of_week(today: date) -> date:
+    left = _SUNDAY - today.weekday()
+    # On a Saturday or Sunday, what is left of the week is of no use to anybody.
+    return today + timedelta(days=left if left > 1 else left + 7)
+
+
+def _from(
+    cursor: str | None, most: int, read: Callable[[PageOf], Page[T]]
+) -> tuple[Page[T], str | None]:
+    """A page and the cursor that it begins after; the first page where there is none there."""
+    if cursor is not None:
+        try:
+            page = read(PageOf(most, cursor))
+        except UnusableCursor:
+            page = None
+        if page is not None and page.items:
+            return page, cursor
+    return read(PageOf(most)), None
+
+
+def _own_page(tx: Transaction, page: PageOf, by: Caller, today: date) -> Page[LeaveRequest]:
+    bound_to = ("own", by.organisation_id, by.user_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _own,
+        organisation_id=by.organisation_id,
+        user_id=by.user_id,
+        today=today.isoformat(),
+        after_key=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.leave_request, _by_start, *bound_to)
+
+
+def _by_start(row: Sequence[object]) -> list[object]:
+    return [row[_START_DATE], row[0]]
+
+
+def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[Item]:
+    user_ids = sorted({request.user_id for request in page.items})
+    found = (
+        tx.all(_names, organisation_id=known.organisation.id, user_ids=user_ids) if user_ids else []
+    )
+    names = {user_id: f"{first} {last}".strip() for user_id, first, last in found}
+    items = [
+        Item(request, names[request.user_id], known.leave_types[request.leave_type_id])
+        for request in page.items
+    ]
+    return Page(items, page.next_cursor)
+
+
+@compiled
+def _own(
+    organisation_id: Place,
+    user_id: Place,
+    today: Place,
+    after_key: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    leave = LeaveRequestRow
+    query = leave.select(*rows.LEAVE_REQUEST).where(
+        leave.organisation_id == organisation_id,
+        leave.user_id == user_id,
+        (leave.status == "pending") | ((leave.status == "approved") & (leave.end_date >= today)),
+    )
+    if after_key is not None:
+        query = query.where(Tuple(leave.start_date, leave.id) > Tuple(after_key, after_id))
+    return query.order_by(leave.start_date, leave.id).limit(limit)
+
+
+@compiled
+def _names(organisation_id: Place, user_ids: Place) -> Select:
+    return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
+        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
+    )

@@ -1,0 +1,318 @@
+"""The Home tab, over signed HTTP: what it shows to whom, and what its buttons do."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import leave, leave_reading, people
+from storage.pages import PageOf
+from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
+from tests.builders import a_person, a_request
+from tests.fakes.slack import LoopbackSlack, View
+
+
+def opened(world: World, who: str) -> View:
+    assert world.slack.open_home(who).ok
+    world.settled()
+    return world.slack.home(who)
+
+
+def labels(view: View) -> list[str]:
+    return [button.text for button in view.buttons]
+
+
+def test_it_shows_balance_own_leave_and_who_is_out(world: World) -> None:
+    world.submit_over_rest(ADA)
+
+    home = opened(world, ADA)
+
+    shown = home.visible_text
+    assert "*22 of 25 days left*" in shown
+    assert "`▒▒░░░░░░░░░░░░░░░░░░`" in shown
+    assert "*Waiting for a decision*\n3" in shown
+    assert "Mon 3 August to Wed 5 August 2026, 3 days\nWaits for a decision" in shown
+    assert "Nobody is out." in shown
+    assert "Waiting for your decision" not in shown
+    assert labels(home) == ["Request leave", "Cancel", "Show everybody"]
+
+
+def test_the_messages_tab_is_none_of_our_business(world: World) -> None:
+    assert world.slack.open_home(ADA, tab="messages").ok
+    world.settled()
+
+    assert world.slack.calls("views.publish") == []
+
+
+def test_request_leave_opens_the_form(world: World) -> None:
+    world.slack.click_in_view(ADA, opened(world, ADA), ids.HOME_REQUEST)
+
+    assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
+
+
+def test_cancel_asks_first_cancels_and_draws_again(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, ADA)
+    (button,) = [one for one in home.buttons if one.text == "Cancel"]
+    assert "confirm" in button.element
+
+    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
+    world.settled()
+
+    assert world.request(ADA).status == "cancelled"
+    assert "You have no leave ahead of you." in world.slack.home(ADA).visible_text
+    assert world.audited("leave_request.cancelled") == 1
+
+
+def test_a_second_click_on_cancel_is_told_what_happened(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, ADA)
+    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
+    world.settled()
+
+    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id, force=True)
+
+    assert "Already cancelled." in world.slack.open_modal(ADA).visible_text
+    assert world.audited("leave_request.cancelled") == 1
+
+
+def test_an_approver_approves_from_home_and_every_card_says_so(world: World) -> None:
+    world.a_request(ADA, note="Wedding <!here>")
+    home = opened(world, GRACE)
+    assert "Ada Lovelace*: Annual leave" in home.visible_text
+    assert "Note: Wedding &lt;!here&gt;" in home.visible_text
+
+    world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE)
+    world.deliver()
+
+    assert world.request(ADA).status == "approved"
+    assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
+    assert "Approved by Grace Hopper" in world.card(HEDY).visible_text
+    assert world.card(HEDY).buttons == []
+
+
+def test_who_is_overtaken_is_told_by_whom_and_sees_what_is_now(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    stale = opened(world, GRACE)
+    world.database.write_now(leave.approve, request.id, by=world.caller(HEDY), now=world.clock())
+
+    world.slack.click_in_view(GRACE, stale, ids.HOME_APPROVE)
+    world.settled()
+
+    assert "Already approved by Hedy Lamarr." in world.slack.open_modal(GRACE).visible_text
+    assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
+
+
+def test_declining_asks_for_a_reason(world: World) -> None:
+    world.submit_over_rest(ADA)
+    world.slack.click_in_view(GRACE, opened(world, GRACE), ids.HOME_DECLINE)
+    form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
+    assert "Ada Lovelace" in form.visible_text
+
+    answer = world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
+    world.settled()
+
+    assert answer.ok
+    found = world.request(ADA)
+    assert (found.status, found.decision_reason) == ("declined", "Release week")
+    assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
+
+
+def test_declining_what_was_decided_meanwhile_says_so_in_the_form(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, GRACE)
+    world.slack.click_in_view(GRACE, home, ids.HOME_DECLINE)
+    form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
+    world.database.write_now(leave.approve, request.id, by=world.caller(HEDY), now=world.clock())
+
+    world.slack.submit(GRACE, form, {ids.REASON: "Too late"})
+    assert "Already approved by Hedy Lamarr." in world.slack.open_modal(GRACE).visible_text
+    world.settled()
+    assert world.request(ADA).status == "approved"
+
+
+def test_a_form_that_is_sent_twice_declines_once(world: World) -> None:
+    world.submit_over_rest(ADA)
+    world.slack.click_in_view(GRACE, opened(world, GRACE), ids.HOME_DECLINE)
+    form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
+    world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
+
+    assert world.slack.submit(GRACE, form, force=True).ok
+    world.settled()
+
+    assert world.request(ADA).decision_reason == "Release week"
+    assert world.audited("leave_request.declined") == 1
+
+
+def test_who_may_not_decide_cannot_by_a_button_of_his_own_making(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, EVE)
+    own = {"actions": [{"action_id": ids.HOME_APPROVE, "value": request.id, "type": "button"}]}
+
+    world.slack.click_in_view(EVE, home, ids.HOME_REQUEST, overrides=own)
+    world.settled()
+
+    assert "no such request" in world.slack.open_modal(EVE).visible_text
+    assert world.request(ADA).status == "pending"
+
+
+def test_nobody_cancels_for_a_colleague(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, GRACE)
+    own = {"actions": [{"action_id": ids.HOME_CANCEL, "value": request.id, "type": "button"}]}
+
+    world.slack.click_in_view(GRACE, home, ids.HOME_REQUEST, overrides=own)
+    world.settled()
+
+    assert world.request(ADA).status == "pending"
+    assert world.slack.has_modal(GRACE)
+
+
+def test_private_leave_of_others_is_away(world: World) -> None:
+    world.submit_over_rest(
+        GRACE,
+        leave_type_id=world.leave_type("sick"),
+        start_date=date(2026, 6, 1),
+        end_date=date(2026, 6, 2),
+    )
+
+    theirs, own = opened(world, ADA), opened(world, GRACE)
+
+    assert "• Grace Hopper: Mon 1 June to Tue 2 June 2026 (Away)" in theirs.visible_text
+    assert "Sick" not in theirs.visible_text
+    assert "• You: Mon 1 June to Tue 2 June 2026 (Sick leave)" in own.visible_text
+
+
+def test_the_team_can_be_widened_to_everybody(world: World) -> None:
+    a_request(
+        world.database,
+        world.acme,
+        world.people[EVE],
+        start_date=date(2026, 6, 4),
+        code="sick",
+    )
+    home = opened(world, ADA)
+    assert "Nobody is out." in home.visible_text
+
+    world.slack.click_in_view(ADA, home, ids.HOME_SCOPE)
+    world.settled()
+
+    wide = world.slack.home(ADA)
+    assert "*Later this week*" in wide.visible_text
+    assert "Eve Elsewhere: Thu 4 June 2026 (Away)" in wide.visible_text
+    assert labels(wide)[-1] == "Show my team"
+
+
+def test_two_hundred_waiting_requests_are_leafed_through(world: World) -> None:
+    for number in range(20):
+        person = a_person(
+            world.database,
+            world.acme,
+            first_name=f"P{number:03}",
+            department_id=world.people[ADA].department_id,
+        )
+        for week in range(10):
+            day = FIRST_DAY + timedelta(weeks=week)
+            a_request(world.database, world.acme, person, start_date=day)
+    home = opened(world, GRACE)
+    seen: list[str] = []
+    for _ in range(20):
+        assert len(home.blocks) <= 100
+        seen += [one.value or "" for one in home.buttons if one.action_id == ids.HOME_APPROVE]
+        if len(seen) < 200:
+            world.slack.click_in_view(GRACE, home, ids.HOME_NEXT)
+            world.settled()
+            home = world.slack.home(GRACE)
+
+    page = world.database.read_now(
+        leave_reading.awaiting, PageOf(100), by=world.caller(GRACE), now=world.clock()
+    )
+    assert len(set(seen)) == len(seen) == 200
+    assert seen[:100] == [one.id for one in page.items]
+    assert "Show more" not in labels(home)
+    world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE, seen[-1])
+    world.settled()
+    assert seen[-2] in [one.value for one in world.slack.home(GRACE).buttons]
+
+
+def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
+    opened(world, ADA)
+
+    request = world.submit_over_rest(ADA)
+    world.deliver()
+    assert "Waits for a decision" in world.slack.home(ADA, "Mon 3 August").visible_text
+
+    world.database.write_now(leave.approve, request.id, by=world.caller(GRACE), now=world.clock())
+    world.deliver()
+    world.settled()
+    assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
+
+
+def test_a_home_that_was_never_opened_or_long_ago_is_left_alone(world: World) -> None:
+    opened(world, ADA)
+    world.clock.advance(days=8)
+
+    world.submit_over_rest(ADA)
+    world.deliver()
+    world.settled()
+
+    # Ada's is a week old, and the approvers never looked.
+    assert len(world.slack.calls("views.publish")) == 1
+
+
+def test_slack_that_fails_costs_nothing_but_the_picture(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, ADA)
+    world.slack.fail_next("views.publish", error="internal_error")
+
+    answer = world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
+    world.settled()
+
+    assert answer.ok
+    assert world.request(ADA).status == "cancelled"
+
+
+@pytest.mark.parametrize("kind", [{"is_restricted": True}, {"is_bot": True}, {"is_stranger": True}])
+def test_guests_bots_and_strangers_read_why_there_is_nothing(
+    world: World, kind: dict[str, Any]
+) -> None:
+    world.slack.add_person("UGUEST", "guest@example.com", "Guest", **kind)
+
+    world.slack.open_home("UGUEST")
+    world.settled()
+
+    assert "full members" in world.slack.home("UGUEST").visible_text
+    assert world.slack.home("UGUEST").buttons == []
+
+
+def test_who_was_switched_off_sees_nothing_any_more(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    home = opened(world, ADA)
+    world.database.write_now(
+        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+    )
+
+    world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
+    world.slack.open_home(ADA)
+    world.settled()
+
+    assert "switched off" in world.slack.home(ADA).visible_text
+    assert world.slack.home(ADA).buttons == []
+    found = world.database.read_now(
+        leave_reading.get, request.id, by=world.acme.caller, now=world.clock()
+    )
+    assert found.status == "pending"
+
+
+def test_another_workspace_gets_nothing(world: World, slack: LoopbackSlack) -> None:
+    opened(world, ADA)
+    slack.add_team("T2")
+    slack.add_person("UFAR", "far@example.com", "Far", team_id="T2")
+
+    slack.open_home("UFAR", team_id="T2")
+    world.settled()
+
+    assert len(slack.calls("views.publish")) == 1

@@ -1,0 +1,152 @@
+"""The Home tab stays within Slack's limits and harmless, whatever people typed."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.views import home as views
+from storage.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, Leafed
+from storage.leave_years import LeaveYear
+from storage.ledgers import Balance
+from storage.pages import Page
+from storage.values import Absence, LeaveRequest, Organisation
+from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
+from tests.fakes.slack_limits import is_too_large, problems_of_view
+
+CURSOR = "c" * 400
+
+
+def balance(entitled: int, taken: int, pending: int, lapsing: int = 0) -> Balance:
+    """In half-days; what remains follows."""
+    year = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
+    remaining = entitled - taken - pending
+    until = date(2026, 6, 30) if lapsing else None
+    return Balance(
+        "u", NOW.date(), (), year, [], entitled, taken, pending, remaining, lapsing, until
+    )
+
+
+@st.composite
+def items(draw: st.DrawFn) -> Item:
+    start = draw(st.dates(date(2024, 1, 1), date(2028, 12, 31)))
+    blank: dict[str, Any] = dict.fromkeys(LeaveRequest._fields)
+    request = LeaveRequest(
+        **blank
+        | {
+            "id": REQUEST_ID,
+            "status": draw(st.sampled_from(["pending", "approved"])),
+            "start_date": start,
+            "end_date": start + timedelta(days=draw(st.integers(0, 365))),
+            "total_half_days": draw(st.integers(1, 732)),
+            "note": draw(st.none() | text(2_000)),
+        }
+    )
+    return Item(request, draw(text(201)), leave_type(draw(text(100))))
+
+
+@st.composite
+def absences(draw: st.DrawFn) -> Absence:
+    start = NOW.date() + timedelta(days=draw(st.integers(-200, 6)))
+    return Absence(
+        REQUEST_ID,
+        draw(text(201)),
+        draw(st.booleans()),
+        "approved",
+        start,
+        start + timedelta(days=365),
+        draw(st.sampled_from([None, "am", "pm"])),
+        draw(st.sampled_from([None, "am", "pm"])),
+        draw(st.none() | text(100)),
+        None,
+        "Europe/London",
+        1,
+        NOW,
+    )
+
+
+def page_of(one: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Page[Any]]:
+    # Few or as many as fit: what lies between shows nothing new.
+    found = st.one_of(st.lists(one, max_size=2), st.lists(one, min_size=most, max_size=most))
+    return st.builds(Page, found, st.sampled_from([None, CURSOR]))
+
+
+@st.composite
+def homes(draw: st.DrawFn) -> Home:
+    blank: dict[str, Any] = dict.fromkeys(Organisation._fields)
+    halves = st.integers(0, 1_000)
+    cursors = st.sampled_from([None, CURSOR])
+    return Home(
+        user("Ada", "Lovelace"),
+        Organisation(**blank | {"name": draw(text(200))}),
+        NOW.date(),
+        NOW.date() + timedelta(days=6),
+        balance(draw(st.integers(-400, 1_000)), draw(halves), draw(halves), draw(halves)),
+        draw(page_of(items(), MOST_OWN)),
+        draw(page_of(items(), MOST_WAITING)),
+        draw(page_of(absences(), MOST_AWAY)),
+        Leafed(
+            draw(cursors),
+            draw(cursors),
+            draw(cursors),
+            draw(st.sampled_from(["team", "org"])),
+        ),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(homes())
+def test_it_keeps_to_slacks_limits(home: Home) -> None:
+    drawn = views.view(home)
+
+    assert problems_of_view(drawn) == []
+    assert not is_too_large(drawn)
+
+
+@given(text(3_000))
+def test_whom_it_is_closed_to_reads_a_sentence(sentence: str) -> None:
+    assert problems_of_view(views.closed(sentence)) == []
+
+
+@pytest.mark.parametrize(
+    ("entitled", "taken", "pending", "drawn"),
+    [
+        (50, 25, 5, "██████████▒▒░░░░░░░░"),
+        (50, 0, 0, "░" * 20),
+        (50, 50, 0, "█" * 20),
+        # Overdrawn: as full as can be.
+        (10, 10, 10, "█" * 10 + "▒" * 10),
+        (0, 0, 0, ""),
+        (-4, 0, 0, ""),
+        (-4, 2, 0, "█" * 20),
+    ],
+)
+def test_the_bar_shows_what_was_taken_waits_and_is_left(
+    entitled: int, taken: int, pending: int, drawn: str
+) -> None:
+    assert views.bar(balance(entitled, taken, pending)) == drawn
+
+
+@given(st.integers(-500, 1_000), st.integers(0, 1_000), st.integers(0, 1_000))
+def test_the_bar_has_twenty_characters_or_none(entitled: int, taken: int, pending: int) -> None:
+    assert len(views.bar(balance(entitled, taken, pending))) in (0, 20)
+
+
+@given(
+    st.builds(
+        Leafed,
+        *[st.none() | st.text("abcXYZ019_=", min_size=1)] * 3,
+        st.sampled_from([None, "team", "org"]),
+    )
+)
+def test_how_far_somebody_leafed_comes_back_as_it_was(leafed: Leafed) -> None:
+    assert Leafed.unpacked(leafed.packed()) == leafed
+
+
+@pytest.mark.parametrize("packed", ["", "a", "a b c d e", "- - -"])
+def test_what_was_never_packed_begins_anew(packed: str) -> None:
+    assert Leafed.unpacked(packed) == Leafed()

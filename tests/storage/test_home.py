@@ -1,0 +1,139 @@
+"""What somebody's App Home shows, and what finding that costs."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from storage import home, leave
+from storage.database import Database, Transaction
+from storage.home import Home, Leafed
+from storage.values import Caller
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+)
+from tests.storage.test_list_plans import _Listening, is_whole_table
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+def look(database: Database, by: Caller, now: datetime = NOW) -> Home:
+    return database.read_now(home.look, by=by, now=now)
+
+
+def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: Acme) -> None:
+    ada = a_person(database, acme)
+    by = caller_for(acme, ada)
+    kept = [
+        a_request(database, acme, ada, start_date=date(2026, 5, 11)),
+        a_request(database, acme, ada, start_date=date(2026, 6, 8)),
+        a_request(database, acme, ada, start_date=date(2026, 7, 6), code="sick"),
+    ]
+    a_request(database, acme, ada, start_date=date(2026, 5, 12), code="sick")
+    gone = a_request(database, acme, ada, start_date=date(2026, 8, 3))
+    database.write_now(leave.cancel, gone.id, by=by, now=NOW)
+
+    found = look(database, by).own.items
+
+    # Pending leave that nobody decided on in time still waits; approved leave that is over is over.
+    assert [item.request.id for item in found] == [one.id for one in kept]
+    assert [item.request.status for item in found] == ["pending", "pending", "approved"]
+
+
+@pytest.mark.parametrize(
+    ("today", "last_day"),
+    [
+        (datetime(2026, 6, 1, 9, tzinfo=UTC), date(2026, 6, 7)),
+        (datetime(2026, 6, 5, 9, tzinfo=UTC), date(2026, 6, 7)),
+        (datetime(2026, 6, 6, 9, tzinfo=UTC), date(2026, 6, 14)),
+        (datetime(2026, 6, 7, 9, tzinfo=UTC), date(2026, 6, 14)),
+        # Already Monday in London, in summer.
+        (datetime(2026, 6, 7, 23, 30, tzinfo=UTC), date(2026, 6, 14)),
+    ],
+)
+def test_the_week_ends_on_sunday_and_at_the_weekend_the_next_one_does(
+    database: Database, acme: Acme, today: datetime, last_day: date
+) -> None:
+    assert look(database, acme.caller, today).last_day == last_day
+
+
+def test_who_is_out_is_the_team_for_who_has_a_department_and_everybody_otherwise(
+    database: Database, acme: Acme
+) -> None:
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    grace = a_person(database, acme, first_name="Grace", department_id=team.id)
+    hedy = a_person(database, acme, first_name="Hedy")
+    for person in (grace, hedy):
+        a_request(database, acme, person, start_date=date(2026, 6, 2), code="sick")
+
+    def away(by: Caller) -> list[tuple[str, str | None]]:
+        return [(one.person_name, one.summary_type) for one in look(database, by).away.items]
+
+    assert away(caller_for(acme, ada)) == [("Grace Lovelace", None)]
+    assert away(caller_for(acme, hedy)) == [
+        ("Grace Lovelace", None),
+        ("Hedy Lovelace", "Sick leave"),
+    ]
+    database.write_now(home.leaf, Leafed(scope="org"), by=caller_for(acme, ada), now=NOW)
+    assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
+
+
+def test_nobody_sees_another_organisation(database: Database, acme: Acme) -> None:
+    other = an_organisation(database, name="Other")
+    stranger = a_person(database, other)
+    a_request(database, other, stranger, start_date=date(2026, 6, 2), code="sick")
+    a_request(database, other, stranger, start_date=date(2026, 6, 8))
+
+    found = look(database, acme.caller)
+
+    assert (found.away.items, found.waiting.items, found.own.items) == ([], [], [])
+
+
+def test_a_cursor_that_is_no_good_any_more_begins_anew(database: Database, acme: Acme) -> None:
+    ada = a_person(database, acme)
+    a_request(database, acme, ada, start_date=date(2026, 6, 8))
+    by = caller_for(acme, ada)
+
+    database.write_now(home.leaf, Leafed(own="AAAA", waiting="x", away="-"), by=by, now=NOW)
+    found = look(database, by)
+
+    assert len(found.own.items) == 1
+    assert found.leafed == Leafed(scope="org")
+
+
+def test_every_list_of_it_is_served_by_an_index(database: Database, acme: Acme) -> None:
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id, role="approver")
+    a_request(database, acme, ada)
+    by = caller_for(acme, ada)
+
+    def plans(tx: Transaction) -> dict[str, str]:
+        listed: Any = _Listening(tx)
+        home.look(listed, by=by, now=NOW)
+        if tx.engine == "postgresql":
+            tx._execute("SET LOCAL enable_seqscan = off", [])
+        explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
+        found = {}
+        for query, places in listed.heard:
+            statement = query.statement(tx.engine, places)
+            rows = tx._execute(explain + statement.sql, statement.bound(places)).fetchall()
+            found[statement.sql] = "\n".join(str(row[-1]) for row in rows)
+        return found
+
+    read = database.write_now(plans)
+
+    assert len(read) >= 4
+    for sql, plan in read.items():
+        assert not any(is_whole_table(line) for line in plan.splitlines()), (sql, plan)
