@@ -77,7 +77,7 @@ class _MustBeUndone(Exception):
 
 
 class _LoopEnded(Exception):
-    """The event loop of a group ended before its turn; nobody is left to hear of it."""
+    """The event loop of a group did not run when its turn came."""
 
 
 class _Reader(Transaction):
@@ -216,7 +216,9 @@ class SqliteDatabase(Database):
                 outcomes = self._write_group(connection, group)
             except _LoopEnded:
                 _end(connection)
-                continue
+                # A loop that only paused will still hear of it.
+                paused = DatabaseUnavailable("The event loop did not run.")
+                outcomes = [_Outcome(job, None, paused) for job in group]
             except sqlite3.Error as error:
                 _end(connection)
                 # Whoever queued up behind a lock would wait as long again, one after the other.
