@@ -70,12 +70,16 @@ class _Served:
             headers.append((b"etag", tag_of(content)))
         return KeptAnswer(self.operation.status, headers, content)
 
-    def read(self, tx: Transaction, call: Call, scope: Scope, state: object | None) -> KeptAnswer:
+    def read(self, tx: Transaction, call: Call, scope: Scope, seen: str | None) -> KeptAnswer:
         """The answer to a read; the last one where nothing was committed since.
 
-        ``state`` is named before anything else is read, so an answer is never newer than its name.
+        ``seen`` is what was read with the key.
         """
-        if self._recent is None or state is None:
+        if self._recent is None:
+            return self._read(tx, call, scope)
+        # Named before anything else is read, so that no answer is older than its name says.
+        state = tx.state(seen)
+        if state is None:
             return self._read(tx, call, scope)
         asked = (
             scope["key_sha256"],
@@ -157,8 +161,8 @@ class Endpoint:
 
     def _read(self, tx: Transaction, served: _Served, scope: Scope) -> KeptAnswer:
         """Key, permission, parameters and answer in a single visit to the database."""
-        call, state = self._admitted(tx, served.operation, scope)
-        return served.read(tx, call, scope, state)
+        call, seen = self._admitted(tx, served.operation, scope)
+        return served.read(tx, call, scope, seen)
 
     async def _written(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
         operation, database = served.operation, self._edge.database
@@ -208,8 +212,8 @@ class Endpoint:
 
     def _admitted(
         self, tx: Transaction, operation: Operation, scope: Scope
-    ) -> tuple[Call, object | None]:
-        """Who calls, once he may use this operation at all, and the name of what he then sees.
+    ) -> tuple[Call, str | None]:
+        """Who calls, once he may use this operation at all, and what ``_Served.read`` wants.
 
         Raises Unauthenticated, Forbidden.
         """
@@ -222,7 +226,7 @@ class Endpoint:
         operation.admit(caller)
         version = recognised.reference_version
         call = Call(caller, version, now, self._edge.base_url, {}, None, None, headers)
-        return call, recognised.state
+        return call, recognised.seen
 
 
 def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags) -> Any:

@@ -40,13 +40,13 @@ class Recognised(NamedTuple):
     """Whose key it is. ``reference_version`` is the organisation's, as read in the same query.
 
     ``last_used_at`` is in milliseconds, a whole minute; None for a key that was never used.
-    ``state`` names what was committed then; None where that is not known.
+    ``seen`` is what ``Transaction.state`` wants to know.
     """
 
     caller: Caller
     reference_version: int
     last_used_at: int | None
-    state: object | None
+    seen: str | None
 
 
 def new_api_key() -> str:
@@ -129,7 +129,7 @@ def recognise(
     caller = Caller(
         organisation_id, user_id, role, _scopes(scopes), "api", request_id, variant, key_id
     )
-    return Recognised(caller, version, last_used_at, tx.state(seen))
+    return Recognised(caller, version, last_used_at, seen)
 
 
 def recognise_key(

@@ -105,7 +105,7 @@ def committed_state(engine: Engine) -> peewee.Node:
 class Statement:
     """SQL for one engine, and how the values of its places are put in their order.
 
-    Instants and lists stay as they are: each engine's connections know how to send them.
+    Lists stay as they are: each engine's connections know how to send them.
     """
 
     __slots__ = ("_constants", "_names", "_values_of", "sql")
@@ -125,8 +125,9 @@ class Statement:
         self._values_of = itemgetter(*names) if len(names) > 1 else self._few
 
     def bound(self, places: dict[str, Any]) -> Any:
-        """The values to run it with, in the order of its places."""
-        return self._values_of({**places, **self._constants} if self._constants else places)
+        """The values to run it with, in the order of its places; instants in milliseconds."""
+        values = self._values_of({**places, **self._constants} if self._constants else places)
+        return [milliseconds(value) if type(value) is datetime else value for value in values]
 
     def _few(self, places: dict[str, Any]) -> tuple[Any, ...]:
         return tuple([places[name] for name in self._names])

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -14,13 +13,11 @@ from weakref import WeakKeyDictionary
 
 import peewee
 import psycopg
-from psycopg import postgres
-from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import TextLoader
 
 from storage import wakeups
-from storage.compiled import Compiled, Engine, milliseconds
+from storage.compiled import Compiled, Engine
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
 from storage.gathering import Gathering
@@ -46,15 +43,6 @@ _CONNECTING: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-
-
-class _MillisecondsDumper(Dumper):
-    """Instants are whole milliseconds in every column."""
-
-    oid = postgres.types["int8"].oid
-
-    def dump(self, obj: datetime) -> bytes:
-        return b"%d" % milliseconds(obj)
 
 
 class _Transaction(Transaction):
@@ -236,7 +224,6 @@ class PostgresqlDatabase(Database):
             # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
             for name in ("uuid", "date"):
                 connection.adapters.register_loader(name, TextLoader)
-            connection.adapters.register_dumper(datetime, _MillisecondsDumper)
             # Every query is built for one plan; making one anew takes longer than running it.
             connection.execute("SET plan_cache_mode = force_generic_plan")
             self._local.connection = connection

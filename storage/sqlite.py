@@ -15,14 +15,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from itertools import count
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import orjson
 
-from storage.compiled import Engine, milliseconds
+from storage.compiled import Engine
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
 from storage.secrets import Secrets
@@ -48,8 +47,7 @@ GROUP_SECONDS = 0.005
 # How often the writing thread looks whether the loop that it waits for has ended.
 LOOP_ALIVE_SECONDS = 0.5
 
-# Instants are whole milliseconds in every column; ``among`` takes a list as one value.
-sqlite3.register_adapter(datetime, milliseconds)
+# ``among`` takes a list as one value.
 sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
 
 _readers = count(1)
