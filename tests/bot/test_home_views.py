@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.loopback.limits import is_too_large, problems_of_view
 from bot.views import home as views
 from storage.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, Leafed
 from storage.leave_years import LeaveYear
@@ -16,7 +17,6 @@ from storage.ledgers import Balance
 from storage.pages import Page
 from storage.values import Absence, LeaveRequest, Organisation
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
-from tests.fakes.slack_limits import is_too_large, problems_of_view
 
 CURSOR = "c" * 400
 

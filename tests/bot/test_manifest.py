@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from bot import ids, manifest, operator_commands
 from bot.listeners import registered
+from bot.loopback import web_api
 from bot.settings import command_problem
 from tests.bot.world import World
-from tests.fakes import slack_web_api
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,7 +102,7 @@ def test_scopes_are_those_that_methods_events_and_commands_need() -> None:
 
 
 def test_the_loopback_slack_wants_the_same_scopes() -> None:
-    known = slack_web_api.METHODS
+    known = web_api.METHODS
     wanted = {name: known[name].scope for name in manifest.METHODS if name in known}
 
     assert wanted == {name: manifest.METHODS[name] for name in wanted}

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from bot.views import card as cards
 from bot.views import decline, replies, request_form, words
 from storage.approval_cards import ApprovalCard, ColleagueOff, YearBalance
 from storage.drafts import LONGEST_NOTE
 from storage.leave import LONGEST_REASON
 from storage.values import EVENT_TYPES, LEAVE_STATUSES, LeaveRequest, LeaveType, User
-from tests.fakes.slack_limits import is_too_large, problems_of_message, problems_of_view
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 REQUEST_ID = "01970000-0000-7000-8000-000000000001"

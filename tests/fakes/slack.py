@@ -34,26 +34,17 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self
 
-import tests.fakes.slack_web_methods  # noqa: F401  registers methods of the Web API
-from tests.fakes.loopback import LoopbackServer
-from tests.fakes.slack_blocks import Button, buttons, visible_text
-from tests.fakes.slack_delivery import Delivery
-from tests.fakes.slack_people import Channel, Person, Team
-from tests.fakes.slack_records import (
-    Answer,
-    Impossible,
-    Message,
-    Payload,
-    View,
-)
-from tests.fakes.slack_sending import Sending
-from tests.fakes.slack_server import Failure, SlackServer
-from tests.fakes.slack_socket import Sockets
-from tests.fakes.slack_web_api import WebApi
-from tests.fakes.slack_workspace import TRIGGER_SECONDS, Workspace
+from bot.loopback.blocks import Button, buttons, visible_text
+from bot.loopback.people import Team
+from bot.loopback.records import Answer, Impossible, Message, View
+from bot.loopback.slack import Slack
+from bot.loopback.web_api import WebApi
+from bot.loopback.workspace import TRIGGER_SECONDS, Workspace
+from tests.fakes.slack_failures import Failure, TestedSlackServer
+from tests.fakes.slack_reading import Reading
+from tests.fakes.slack_socket import SocketDelivery, Sockets
 
 __all__ = [
     "Answer",
@@ -67,7 +58,7 @@ __all__ = [
 ]
 
 
-class LoopbackSlack(Sending):
+class LoopbackSlack(Slack, Reading):
     """One app's Slack on 127.0.0.1, with a first workspace (`team_id`) and channel C1."""
 
     def __init__(
@@ -90,39 +81,20 @@ class LoopbackSlack(Sending):
             client=(client_id, client_secret),
             socket_url=self._sockets.new_url,
         )
-        self._front = SlackServer(api, self._sockets)
-        self._server = LoopbackServer(self._front.app, "loopback-slack")
-        super().__init__(api, Delivery(self._server, self._sockets, signing_secret), team_id)
+        self._front = TestedSlackServer(api, self._sockets)
+        self._socket_delivery = SocketDelivery(self._sockets, signing_secret)
+        super().__init__(self._front, self._socket_delivery, team_id, token)
         self.app_url = app_url
-        self.token, self.app_token, self.signing_secret = token, app_token, signing_secret
-        self.app_id, self.client_id, self.client_secret = app_id, client_id, client_secret
+        self.app_token = app_token
+        self.client_id, self.client_secret = client_id, client_secret
         self.add_team(team_id, token)
         self.add_channel("C1", "general")
 
     def start(self) -> Self:
-        self._server.start()
+        super().start()
         self._sockets.port = self._server.port
-        self.url = f"http://127.0.0.1:{self._server.port}"
+        self._socket_delivery.server = self._server
         return self
-
-    def stop(self) -> None:
-        self._server.stop()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    @property
-    def api_url(self) -> str:
-        """For `AsyncWebClient(base_url=...)`."""
-        return f"{self.url}/api/"
 
     @property
     def authorize_url(self) -> str:
@@ -130,62 +102,19 @@ class LoopbackSlack(Sending):
         return f"{self.url}/oauth/v2/authorize"
 
     @property
-    def app_url(self) -> str:
-        """Where the app listens, without /slack/events."""
-        return self._delivery.app_url
-
-    @app_url.setter
-    def app_url(self, url: str) -> None:
-        self._delivery.app_url = url.rstrip("/")
-
-    @property
     def via(self) -> str:
         """How things reach the app by default: "http" or "socket"."""
-        return self._delivery.via
+        return self._socket_delivery.via
 
     @via.setter
     def via(self, via: str) -> None:
-        self._delivery.via = via
+        self._socket_delivery.via = via
 
     # Setting up
-
-    def add_team(self, id: str, token: str | None = None, name: str = "", domain: str = "") -> Team:
-        """A workspace; without a token the app is not installed there yet."""
-        domain = domain or f"workspace-{id.lower()}"
-        team = Team(
-            id, name or domain, domain, f"{domain}.example", token, f"UBOT{id}", f"BBOT{id}"
-        )
-        with self._workspace.changed:
-            self._workspace.teams[id] = team
-        self.add_person(team.bot_user_id, team_id=id, real_name="Hiatus", is_bot=True)
-        return team
 
     def team(self, team_id: str | None = None) -> Team:
         """The live record: its `scopes` and `token` may be changed."""
         return self._workspace.teams[team_id or self.team_id]
-
-    def add_channel(self, id: str, name: str, **fields: Any) -> Channel:
-        """A channel; `is_member`, `is_archived` and `team_id` may be given."""
-        channel = Channel(id, fields.pop("team_id", self.team_id), name, **fields)
-        with self._workspace.changed:
-            self._workspace.channels[id] = channel
-        return channel
-
-    def add_person(
-        self,
-        id: str,
-        email: str | None = None,
-        real_name: str = "",
-        *,
-        team_id: str | None = None,
-        **fields: Any,
-    ) -> Person:
-        """Somebody in the directory; `fields` are those of `Person`."""
-        team_id = team_id or self.team_id
-        person = Person(id, team_id, email, real_name, **fields)
-        with self._workspace.changed:
-            self._workspace.people[team_id, id] = person
-        return replace(person)
 
     def change_person(self, id: str, *, team_id: str | None = None, **changes: Any) -> None:
         """Changes the directory; the app hears nothing until a user_change event is sent."""
@@ -193,11 +122,6 @@ class LoopbackSlack(Sending):
         with self._workspace.changed:
             person = self._workspace.person(team_id, id)
             self._workspace.people[team_id, id] = replace(person, **changes)
-
-    def user(self, id: str, *, team_id: str | None = None) -> Payload:
-        """Slack's user object, for a user_change event."""
-        person = self._workspace.person(team_id or self.team_id, id)
-        return person.to_slack(with_email=True, with_locale=False)
 
     def say(self, user_id: str, channel: str, text: str) -> Message:
         """A person writes a message; the app hears nothing of it."""

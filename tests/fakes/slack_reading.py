@@ -7,18 +7,17 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from tests.fakes.slack_records import Call, Message, ResponsePost, View, Violation
-from tests.fakes.slack_workspace import Workspace
+from bot.loopback.records import Call, Message, ResponsePost, View, Violation
+from bot.loopback.workspace import Workspace
 
 T = TypeVar("T")
 
 
 class Reading:
-    """The reading half of `LoopbackSlack`."""
+    """The reading half of `LoopbackSlack`, which sets what is declared here."""
 
-    def __init__(self, workspace: Workspace, team_id: str) -> None:
-        self.team_id = team_id
-        self._workspace = workspace
+    team_id: str
+    _workspace: Workspace
 
     def _copied(self, things: list[T]) -> list[T]:
         with self._workspace.changed:

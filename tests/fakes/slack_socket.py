@@ -9,11 +9,14 @@ import asyncio
 import json
 import secrets
 import threading
+import time
 from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from tests.fakes.loopback import reset_connection
+from bot.loopback.delivery import Delivery, How
+from bot.loopback.records import Answer
+from bot.loopback.serving import LoopbackServer, reset_connection
 
 Payload = dict[str, Any]
 
@@ -133,3 +136,30 @@ class Sockets:
 
     def _debug_info(self) -> Payload:
         return {"host": "loopback", "build_number": 1, "approximate_connection_time": 18060}
+
+
+class SocketDelivery(Delivery):
+    """Carries things over HTTP or, with `via` "socket", over a socket of `server`'s loop."""
+
+    server: LoopbackServer
+
+    def __init__(self, sockets: Sockets, signing_secret: str) -> None:
+        super().__init__(signing_secret)
+        self.via = "http"
+        self._sockets = sockets
+
+    def _carried(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
+        if how.get("via", self.via) != "socket":
+            return super()._carried(kind, payload, how, retry)
+        extra: Payload = {}
+        if kind == "events_api":
+            extra["retry_attempt"] = retry.get("retry_num", 0)
+            extra["retry_reason"] = retry.get("retry_reason", "")
+        patience = how.get("timeout_seconds", 3.5)
+        started = time.monotonic()
+        work = self._sockets.deliver(kind, payload, extra, patience)
+        acknowledged = self.server.run(work, patience + 5)
+        elapsed = time.monotonic() - started
+        if acknowledged is None:
+            return Answer(0, "", {}, elapsed)
+        return Answer(200, acknowledged.get("payload", ""), {}, elapsed)

@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.slack_blocks import carried_over, first_state, with_ids
-from tests.fakes.slack_people import Channel, Person, Team
-from tests.fakes.slack_records import (
+from bot.loopback.blocks import carried_over, first_state, with_ids
+from bot.loopback.people import Channel, Person, Team
+from bot.loopback.records import (
     Call,
     Impossible,
     Message,

@@ -9,9 +9,9 @@ import copy
 import time
 from typing import Any
 
-from tests.fakes.slack_blocks import chosen_option, is_stateful, state_of
-from tests.fakes.slack_records import Message, Payload, View
-from tests.fakes.slack_workspace import Workspace
+from bot.loopback.blocks import chosen_option, is_stateful, state_of
+from bot.loopback.records import Message, Payload, View
+from bot.loopback.workspace import Workspace
 
 VERIFICATION_TOKEN = "verification-token-of-old"
 

@@ -16,7 +16,7 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.models.blocks.block_elements import BlockElement
 from slack_sdk.models.views import View
 
-from tests.fakes.slack_blocks import elements_of, located, options_of
+from bot.loopback.blocks import elements_of, located, options_of
 
 Payload = dict[str, Any]
 

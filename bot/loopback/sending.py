@@ -9,23 +9,23 @@ import copy
 from collections.abc import Iterable
 from typing import Any, Unpack
 
-from tests.fakes import slack_payloads as payloads
-from tests.fakes.slack_blocks import is_empty, is_stateful, located, state_of
-from tests.fakes.slack_delivery import Delivery, How
-from tests.fakes.slack_effects import take_reply, take_submission
-from tests.fakes.slack_reading import Reading
-from tests.fakes.slack_records import Answer, Impossible, Message, Payload, View
-from tests.fakes.slack_web_api import WebApi
+from bot.loopback import payloads
+from bot.loopback.blocks import is_empty, is_stateful, located, state_of
+from bot.loopback.delivery import Delivery, How
+from bot.loopback.effects import take_reply, take_submission
+from bot.loopback.records import Answer, Impossible, Message, Payload, View
+from bot.loopback.web_api import WebApi
 
 Found = tuple[Payload, Payload]
 
 
-class Sending(Reading):
-    """The acting half of `LoopbackSlack`."""
+class Sending:
+    """The acting half of a `Slack`."""
 
     def __init__(self, api: WebApi, delivery: Delivery, team_id: str) -> None:
-        super().__init__(api.workspace, team_id)
+        self.team_id = team_id
         self.url = ""
+        self._workspace = api.workspace
         self._api = api
         self._delivery = delivery
 

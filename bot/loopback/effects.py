@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fakes.slack_limits import MESSAGE_TEXT_LENGTH
-from tests.fakes.slack_records import Answer, Message, Payload, ResponsePost, SlackRefusal, View
-from tests.fakes.slack_web_api import WebApi, is_true
-from tests.fakes.slack_workspace import ResponseAddress
+from bot.loopback.limits import MESSAGE_TEXT_LENGTH
+from bot.loopback.records import Answer, Message, Payload, ResponsePost, SlackRefusal, View
+from bot.loopback.web_api import WebApi, is_true
+from bot.loopback.workspace import ResponseAddress
 
 
 def take_reply(api: WebApi, team_id: str, user_id: str, channel: str, body: Any) -> None:

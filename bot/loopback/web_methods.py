@@ -1,13 +1,13 @@
 """The methods of Slack's Web API about people, conversations and views.
 
-Importing this module adds them to `slack_web_api.METHODS`.
+Importing this module adds them to `web_api.METHODS`.
 """
 
 from __future__ import annotations
 
-from tests.fakes.slack_people import Person, Team
-from tests.fakes.slack_records import Payload, SlackRefusal, View
-from tests.fakes.slack_web_api import WebApi, api_method, is_true
+from bot.loopback.people import Person, Team
+from bot.loopback.records import Payload, SlackRefusal, View
+from bot.loopback.web_api import WebApi, api_method, is_true
 
 
 @api_method("users.info", "users:read", "user")

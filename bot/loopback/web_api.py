@@ -1,4 +1,4 @@
-"""Slack's Web API over a `Workspace`: one function per method, no HTTP and no pytest in here.
+"""Slack's Web API over a `Workspace`: one function per method, no HTTP in here.
 
 `WebApi.call(method, arguments, token)` answers as docs.slack.dev/reference/methods has it.
 """
@@ -11,16 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.slack_limits import (
+from bot.loopback.limits import (
     MESSAGE_TEXT_LENGTH,
     UPDATE_TEXT_LENGTH,
     is_too_large,
     problems_of_message,
     problems_of_view,
 )
-from tests.fakes.slack_people import Team
-from tests.fakes.slack_records import Message, Payload, SlackRefusal, Violation
-from tests.fakes.slack_workspace import Workspace
+from bot.loopback.people import Team
+from bot.loopback.records import Message, Payload, SlackRefusal, Violation
+from bot.loopback.workspace import Workspace
 
 _STRUCTURED = ("blocks", "view", "metadata", "attachments")
 
@@ -48,15 +48,18 @@ def api_method(name: str, scope: str | None = None, required: str = "") -> Calla
 
 
 class WebApi:
-    """Answers API calls; `socket_url` mints a ws:// address for an app that asks for one."""
+    """Answers API calls; `socket_url` mints a ws:// address for an app that asks for one.
+
+    Without an `app_token` there is no Socket Mode, without a `client` no OAuth.
+    """
 
     def __init__(
         self,
         workspace: Workspace,
         *,
-        app_token: str,
-        client: tuple[str, str],
-        socket_url: Callable[[], str],
+        app_token: str | None = None,
+        client: tuple[str, str] | None = None,
+        socket_url: Callable[[], str] = str,
     ) -> None:
         self.workspace = workspace
         self.app_token = app_token
@@ -119,7 +122,7 @@ class WebApi:
         raise SlackRefusal("not_allowed_token_type" if token == self.app_token else "invalid_auth")
 
     def _connections_open(self, token: str | None) -> Payload:
-        if token != self.app_token:
+        if token is None or token != self.app_token:
             if any(team.token == token for team in self.workspace.teams.values() if token):
                 raise SlackRefusal("not_allowed_token_type")
             raise SlackRefusal("invalid_auth" if token else "not_authed")
@@ -128,7 +131,7 @@ class WebApi:
     def _oauth_access(self, arguments: Payload, client: tuple[str, str] | None) -> Payload:
         given = client or (arguments.get("client_id"), arguments.get("client_secret"))
         if given != self.client:
-            is_id_known = given[0] == self.client[0]
+            is_id_known = self.client is not None and given[0] == self.client[0]
             raise SlackRefusal("bad_client_secret" if is_id_known else "invalid_client_id")
         code = self.workspace.oauth_codes.pop(str(arguments.get("code")), None)
         if code is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fakes.slack_blocks import Button, buttons, visible_text
+from bot.loopback.blocks import Button, buttons, visible_text
 
 Payload = dict[str, Any]
 

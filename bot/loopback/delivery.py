@@ -1,4 +1,4 @@
-"""Carrying a payload to the app: signed over HTTP as Slack signs it, or by socket."""
+"""Carrying a payload to the app, signed over HTTP as Slack signs it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import time
 from typing import Any, TypedDict
 from urllib.parse import urlencode, urlsplit
 
-from tests.fakes.loopback import LoopbackServer
-from tests.fakes.slack_records import Answer, Payload
-from tests.fakes.slack_socket import Sockets
+from bot.loopback.records import Answer, Payload
 
 
 class How(TypedDict, total=False):
@@ -42,13 +40,10 @@ def signature_of(secret: str, timestamp: int | str, body: bytes) -> str:
 class Delivery:
     """Sends to one app; `app_url` is where it listens, without the path."""
 
-    def __init__(self, server: LoopbackServer, sockets: Sockets, signing_secret: str) -> None:
+    def __init__(self, signing_secret: str) -> None:
         self.app_url = ""
         self.events_path = "/slack/events"
-        self.via = "http"
         self.signing_secret = signing_secret
-        self._server = server
-        self._sockets = sockets
 
     def deliver(self, kind: str, payload: Payload, how: How, **retry: Any) -> Answer:
         """Sends a payload of "slash_commands", "interactive" or "events_api" and waits.
@@ -56,10 +51,7 @@ class Delivery:
         `retry`: `retry_num` and `retry_reason` of an event that is sent again.
         """
         payload = payload | how.get("overrides", {})
-        if how.get("via", self.via) == "socket":
-            answer = self._by_socket(kind, payload, how, retry)
-        else:
-            answer = self._by_http(kind, payload, how, retry)
+        answer = self._carried(kind, payload, how, retry)
         answer.payload = payload
         return answer
 
@@ -95,7 +87,7 @@ class Delivery:
         finally:
             connection.close()
 
-    def _by_http(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
+    def _carried(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
         headers = {}
         if retry:
             headers["X-Slack-Retry-Num"] = str(retry["retry_num"])
@@ -105,20 +97,6 @@ class Delivery:
         fields = payload if kind == "slash_commands" else {"payload": json.dumps(payload)}
         body = urlencode(fields).encode()
         return self.post(body, "application/x-www-form-urlencoded", how, headers)
-
-    def _by_socket(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
-        extra: Payload = {}
-        if kind == "events_api":
-            extra["retry_attempt"] = retry.get("retry_num", 0)
-            extra["retry_reason"] = retry.get("retry_reason", "")
-        patience = how.get("timeout_seconds", 3.5)
-        started = time.monotonic()
-        work = self._sockets.deliver(kind, payload, extra, patience)
-        acknowledged = self._server.run(work, patience + 5)
-        elapsed = time.monotonic() - started
-        if acknowledged is None:
-            return Answer(0, "", {}, elapsed)
-        return Answer(200, acknowledged.get("payload", ""), {}, elapsed)
 
 
 def _parsed(text: str, headers: dict[str, str]) -> Any:
