@@ -18,7 +18,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
   --generate-hashes --no-emit-index-url --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: run test install lint bench fuzz docs lock help
+.PHONY: run test install lint bench fuzz docs catalogues lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -43,6 +43,9 @@ docs: $(RUNTIME)  ## Write docs/errors.md anew
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+catalogues: $(DEV)  ## Bring bot/catalogues/*.po up to date with the code; NEW=fr begins another
+	$(BIN)/python -m tests.catalogues $(NEW)
 
 lock:  ## Resolve the dependencies anew (needs uv); ARGS=--upgrade takes newer versions
 	$(COMPILE) --extra build $(ARGS) --output-file requirements.txt

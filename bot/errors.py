@@ -10,6 +10,7 @@ import structlog
 from slack_bolt.response import BoltResponse
 
 from bot import ids
+from bot.language import later, say
 from bot.views import words
 from bot.views.request_form import FIELDS
 from storage import errors
@@ -28,51 +29,78 @@ from storage.webhooks import TooManyWebhooks
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
-BROKEN: Final = "Something went wrong on our side, and nothing was changed. Please try again."
-BUSY: Final = "The database does not answer right now. Please try again in a minute."
-SLACK_FAILED: Final = "Slack did not answer in time. Please try again."
-UNKNOWN_WORKSPACE: Final = (
+BROKEN: Final = later(
+    "Something went wrong on our side, and nothing was changed. Please try again."
+)
+BUSY: Final = later("The database does not answer right now. Please try again in a minute.")
+SLACK_FAILED: Final = later("Slack did not answer in time. Please try again.")
+UNKNOWN_WORKSPACE: Final = later(
     "This Slack workspace does not belong to an organisation in Hiatus. "
     "An administrator can link it with `hiatus slack link`."
 )
-SLOW: Final = (
+SLOW: Final = later(
     "This takes longer than usual. Nothing is lost: you will get a message as soon as it is done."
 )
 
 
 def _detail(refusal: Any) -> str:
-    detail: str = refusal.detail
-    return detail
+    return say(refusal.detail)
 
 
 def _already(refusal: errors.InvalidTransition) -> str:
     if refusal.status == "pending":
-        return "This request was changed at the same moment. Please look at it again."
-    by = f" by {refusal.decided_by_name}" if refusal.decided_by_name else ""
-    return f"Already {refusal.status}{by}."
+        return say("This request was changed at the same moment. Please look at it again.")
+    by = refusal.decided_by_name
+    match refusal.status:
+        case "cancelled":
+            return say("Already cancelled.")
+        case "approved":
+            return say("Already approved by {name}.", name=by) if by else say("Already approved.")
+    return say("Already declined by {name}.", name=by) if by else say("Already declined.")
 
 
 def _overlap(refusal: errors.OverlappingLeave) -> str:
     first, _, last = refusal.other_dates.partition(" to ")
     when = words.span(date.fromisoformat(first), date.fromisoformat(last))
-    return f"You already have leave then: {when}."
+    return say("You already have leave then: {when}.", when=when)
 
 
 def _too_little(refusal: errors.InsufficientAllowance) -> str:
     left, needed = refusal.remaining_half_days, refusal.needed_half_days
-    have = f"{words.amount(left)} left" if left > 0 else "nothing left"
-    return f"You have {have} in {refusal.leave_year}; this needs {words.amount(needed)}."
+    year, this = refusal.leave_year, words.amount(needed)
+    if left <= 0:
+        return say("You have nothing left in {year}; this needs {needed}.", year=year, needed=this)
+    return say(
+        "You have {left} left in {year}; this needs {needed}.",
+        left=words.amount(left),
+        year=year,
+        needed=this,
+    )
 
+
+# What the domain says in so many words; here for the catalogues.
+DOMAIN_SENTENCES: Final = (
+    later("Ask an admin of your organisation to add you."),
+    later("Your account is switched off; ask an admin of your organisation."),
+    later("Slack shows no e-mail address of yours; ask an admin."),
+    later("Nothing is left to take: these are days off or public holidays already."),
+    later("Leave on a single day cannot begin in the afternoon and end in the morning."),
+    later("There is no leave type with this id."),
+    later("Ask another admin or owner to do this for you."),
+    later("This is the organisation's last active owner; make somebody else an owner first."),
+)
 
 SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     InvalidInput: _detail,
-    errors.NotFound: lambda _: "There is no such request, or it is no longer yours to see.",
+    errors.NotFound: lambda _: say("There is no such request, or it is no longer yours to see."),
     errors.Forbidden: _detail,
     errors.InsufficientRole: _detail,
     errors.InsufficientScope: _detail,
-    errors.OwnRequest: lambda _: "You cannot decide on your own request; somebody else has to.",
+    errors.OwnRequest: lambda _: say(
+        "You cannot decide on your own request; somebody else has to."
+    ),
     errors.NotYourField: _detail,
-    errors.Unauthenticated: lambda _: BROKEN,
+    errors.Unauthenticated: lambda _: say(BROKEN),
     errors.Conflict: _detail,
     errors.InvalidTransition: _already,
     errors.OverlappingLeave: _overlap,
@@ -83,14 +111,16 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     errors.InUse: _detail,
     errors.CannotArchiveSelf: _detail,
     errors.InsufficientAllowance: _too_little,
-    errors.UnusableCursor: lambda _: BROKEN,
-    IdempotencyInProgress: lambda _: BROKEN,
-    IdempotencyKeyReused: lambda _: BROKEN,
+    errors.UnusableCursor: lambda _: say(BROKEN),
+    IdempotencyInProgress: lambda _: say(BROKEN),
+    IdempotencyKeyReused: lambda _: say(BROKEN),
     NotAMember: _detail,
     NotLinked: _detail,
-    NotYourApproval: lambda _: "This request does not await your decision; others decide on it.",
+    NotYourApproval: lambda _: say(
+        "This request does not await your decision; others decide on it."
+    ),
     UserArchived: _detail,
-    ChangedMeanwhile: lambda _: "Somebody changed this at the same moment. Please try again.",
+    ChangedMeanwhile: lambda _: say("Somebody changed this at the same moment. Please try again."),
     TooManyAdjustments: _detail,
     TooManyFeeds: _detail,
     TooManyWebhooks: _detail,
@@ -102,16 +132,16 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
 
 # Where the domain's own words would show a date in its wire form.
 _FIELD_SENTENCES: Final[Mapping[str, str]] = {
-    "end_before_start": "The last day is before the first day.",
-    "out_of_reach": "Choose a day within two years from today.",
+    "end_before_start": later("The last day is before the first day."),
+    "out_of_reach": later("Choose a day within two years from today."),
 }
 
 
 def sentence(refusal: Refusal) -> str:
     """The refusal as one plain sentence; it is not escaped."""
-    say = SENTENCES.get(type(refusal))
+    said = SENTENCES.get(type(refusal))
     # A type that somebody forgot to list is still better told than kept.
-    return refusal.detail if say is None else say(refusal)
+    return refusal.detail if said is None else said(refusal)
 
 
 def inline(refusal: Refusal) -> dict[str, str]:
@@ -125,7 +155,7 @@ def inline(refusal: Refusal) -> dict[str, str]:
     for error in refusal.errors:
         name = error.pointer.lstrip("/").split("/")[0]
         block = name if name in FIELDS else ids.FIRST_DAY
-        said = _FIELD_SENTENCES.get(error.code, error.detail)
+        said = say(_FIELD_SENTENCES.get(error.code, error.detail))
         found[block] = f"{found[block]} {said}" if block in found else said
     return found
 

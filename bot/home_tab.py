@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 import structlog
 
 from bot import identity, slack_web
+from bot.language import speaking
 from bot.listening import Edge, Visit
 from bot.views import home as views
 from bot.workspaces import Workspace
-from storage import home, people_rows, reference
+from storage import home, people_rows, reference, slack_locales
 from storage.database import Transaction
 from storage.errors import DatabaseUnavailable, Refusal
 from storage.home import Home
@@ -48,6 +49,7 @@ class Watched(NamedTuple):
     home: Home
     team_id: str
     slack_user_id: str
+    locale: str | None
 
 
 class Homes:
@@ -98,7 +100,8 @@ class Homes:
             return 0.0
         workspace: Workspace | None = await edge.workspaces.of_delivery(found.team_id)
         if workspace is not None:
-            view = views.view(found.home)
+            with speaking(found.locale):
+                view = views.view(found.home)
             await workspace.client.views_publish(user_id=found.slack_user_id, view=view)
         return PAUSE_SECONDS
 
@@ -114,4 +117,5 @@ def _watched(
     if organisation.slack_team_id is None or not home.is_watched(tx, by=by, now=now):
         return None
     found = home.look(tx, by=by, now=now)
-    return Watched(found, organisation.slack_team_id, user.slack_user_id)
+    locale = slack_locales.of_person(tx, organisation_id, user_id)
+    return Watched(found, organisation.slack_team_id, user.slack_user_id, locale)

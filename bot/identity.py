@@ -7,18 +7,20 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot import errors, slack_web
+from bot.language import later
 from bot.listening import Visit
-from storage import joining, slack_profiles, slack_workspaces
+from storage import joining, slack_locales, slack_workspaces
 from storage.database import Transaction
 from storage.joining import NotAMember
 from storage.slack_profiles import SlackProfile
+from storage.slack_workspaces import Known
 from storage.values import SCOPES, Caller, Organisation, User
 
 _SCOPES: Final = frozenset(SCOPES)
 # A form waits for its answer meanwhile.
 _LOOKUP_SECONDS: Final = 2.0
 
-_NO_FULL_MEMBER: Final = (
+_NO_FULL_MEMBER: Final = later(
     "Hiatus is for full members of this workspace; guests, bots and people from other "
     "workspaces cannot use it."
 )
@@ -33,9 +35,8 @@ async def caller(visit: Visit) -> Caller:
     team_id = visit.workspace.team_id
     if not visit.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
-    known = await visit.edge.database.read(
-        slack_workspaces.find_person, team_id, visit.slack_user_id
-    )
+    known, locale = await visit.edge.database.read(_seen, team_id, visit.slack_user_id)
+    visit.speak(locale)
     if known is not None and known.user is not None and known.user.status == "active":
         return as_caller(known.organisation, known.user)
     organisation = known.organisation if known is not None else await _organisation(visit)
@@ -86,11 +87,27 @@ async def _organisation(visit: Visit) -> Organisation:
     return organisation
 
 
+async def greet(visit: Visit) -> None:
+    """Speak the person's language where no more needs to be known of him."""
+    if visit.team_id and visit.slack_user_id:
+        _, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+        visit.speak(locale)
+
+
+def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | None, str | None]:
+    known = slack_workspaces.find_person(tx, team_id, slack_user_id)
+    if known is None or known.user is None:
+        return known, None
+    return known, slack_locales.of_person(tx, known.organisation.id, known.user.id)
+
+
 async def _joined(visit: Visit, organisation: Organisation) -> User:
     user = await _looked_up(visit)
     if not is_full_member(user, visit.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
-    return await visit.edge.database.write(_join, organisation.id, profile_of(user), now=visit.now)
+    profile = profile_of(user)
+    visit.speak(profile.locale)
+    return await visit.edge.database.write(_join, organisation.id, profile, now=visit.now)
 
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
@@ -105,7 +122,7 @@ def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: 
         avatar_url=profile.avatar_url,
         now=now,
     )
-    slack_profiles.keep_locale(tx, organisation_id, user.id, profile.locale, now=now)
+    slack_locales.keep(tx, organisation_id, user.id, profile.locale, now=now)
     return user
 
 

@@ -22,7 +22,8 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot import errors, slack_web
+from bot import errors, language, slack_web
+from bot.language import say
 from bot.views import replies, text
 from bot.workspaces import Workspace, Workspaces
 from storage import slack_events
@@ -83,6 +84,7 @@ class Visit:
         self.body = body
         self.now = edge.clock()
         self.is_answered = False
+        self.locale: str | None = None
         # Bolt's reading: also right for forms that were opened in somebody else's workspace.
         self.team_id: str = context.team_id or ""
         self._found = context.get(FOUND)
@@ -133,6 +135,11 @@ class Visit:
         container = self.body["container"]
         value = str(self.body["actions"][0].get("value", ""))
         return Clicked(value, container["channel_id"], container["message_ts"])
+
+    def speak(self, locale: str | None) -> None:
+        """Answer in the language of a Slack locale from here on."""
+        self.locale = locale
+        language.speak(locale)
 
     async def ack(self, *args: Any, **kwargs: Any) -> None:
         """Answer Slack; the first answer counts, later ones are dropped."""
@@ -276,13 +283,13 @@ async def _carried_out(visit: Visit, act: Act) -> None:
         await _told(visit, errors.sentence(refusal))
     except DatabaseUnavailable:
         _log.exception("slack.database_unavailable", listener=act.__name__)
-        await _told(visit, errors.BUSY)
+        await _told(visit, say(errors.BUSY))
     except slack_web.FAILURES as failure:
         await _call_failed(visit, act, failure)
-        await _told(visit, errors.SLACK_FAILED)
+        await _told(visit, say(errors.SLACK_FAILED))
     except Exception:  # noqa: BLE001  # whoever clicked is owed an answer, whatever it was
         _log.exception("slack.listener_failed", listener=act.__name__)
-        await _told(visit, errors.BROKEN)
+        await _told(visit, say(errors.BROKEN))
     else:
         await _acknowledged(visit)
 
@@ -351,7 +358,10 @@ async def _told(visit: Visit, sentence: str) -> None:
 
 async def _answer_for(visit: Visit) -> None:
     if visit.is_submission:
-        await visit.ack(response_action="update", view=replies.notice("Hiatus", errors.SLOW))
+        # The listener's task, which knows the language, is another one.
+        with language.speaking(visit.locale):
+            view = replies.notice("Hiatus", say(errors.SLOW))
+        await visit.ack(response_action="update", view=view)
     else:
         await _acknowledged(visit)
 

@@ -17,12 +17,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import slack_web
 from bot.home_tab import Homes
-from bot.identity import is_full_member
+from bot.identity import is_full_member, profile_of
+from bot.language import speak, speaking
 from bot.views import card as cards
 from bot.views import replies
 from bot.workspaces import Workspace, Workspaces
-from storage import notices, slack_workspaces
-from storage.database import Database
+from storage import notices, slack_locales, slack_workspaces
+from storage.database import Database, Transaction
 from storage.notices import Drawn, Notice, Outcome, Sight, WebhookSight
 from storage.posted import Posted
 from storage.values import User
@@ -81,26 +82,33 @@ class Notifier:
             found = await self._database.read(notices.look_at_webhook, notice)
             if found is None:
                 return Outcome("delivered")
-            return await self._attempted(notice, found.team_id, partial(self._webhook, found))
+            return await self._attempted(
+                notice, found.team_id, found.locale, partial(self._webhook, found)
+            )
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
             return Outcome("failed", "the request is gone")
         draw = self._card if notice.kind == "approval_card" else self._requester_notice
-        return await self._attempted(notice, sight.team_id, partial(draw, sight))
+        return await self._attempted(notice, sight.team_id, sight.locale, partial(draw, sight))
 
     async def _attempted(
         self,
         notice: Notice,
         team_id: str | None,
+        locale: str | None,
         send: Callable[[Notice, Workspace], Awaitable[Outcome]],
     ) -> Outcome:
-        """What came of sending it to the organisation's workspace, if that has the app."""
+        """What came of sending it to the organisation's workspace, if that has the app.
+
+        ``locale`` is that of the person who reads it.
+        """
         workspace = None
         try:
             workspace = await self._workspaces.of_delivery(team_id or "")
             if workspace is None:
                 return Outcome("failed", "the app is not installed in the workspace")
-            return await send(notice, workspace)
+            with speaking(locale):
+                return await send(notice, workspace)
         except slack_web.FAILURES as failure:
             if workspace and slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
                 await self._workspaces.token_refused(workspace)
@@ -148,14 +156,15 @@ class Notifier:
     async def _requester_notice(
         self, sight: Sight, notice: Notice, workspace: Workspace
     ) -> Outcome:
-        message = replies.requester_notice(sight.card, notice.event_type, sight.news)
-        if message is None:
+        if replies.requester_notice(sight.card, notice.event_type, sight.news) is None:
             return Outcome("delivered")
         if sight.recipient.status not in ("pending", "active"):
             return Outcome("failed", "the person is switched off")
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
             return Outcome("failed", "nobody in the workspace has this e-mail address")
+        # Drawn anew: only now it may be known which language to speak.
+        message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
 
@@ -182,14 +191,27 @@ class Notifier:
         if not is_full_member(answer["user"], workspace.team_id):
             return None
         found: str = answer["user"]["id"]
+        # Only this method tells the language, which is asked for once a person.
+        answer = await workspace.client.users_info(user=found, include_locale=True)
+        locale = profile_of(answer["user"]).locale
+        speak(locale)
         await self._database.write(
-            slack_workspaces.remember_slack_id,
-            notice.organisation_id,
-            recipient.id,
-            found,
-            now=self._clock(),
+            _remember, notice.organisation_id, recipient.id, found, locale, now=self._clock()
         )
         return found
+
+
+def _remember(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    slack_user_id: str,
+    locale: str | None,
+    *,
+    now: datetime,
+) -> None:
+    slack_workspaces.remember_slack_id(tx, organisation_id, user_id, slack_user_id, now=now)
+    slack_locales.keep(tx, organisation_id, user_id, locale, now=now)
 
 
 async def drain(notifier: Notifier, *, limit: int = 32) -> int:

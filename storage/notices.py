@@ -12,7 +12,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 from peewee import Delete, Expression, Select, Tuple, Update, fn
 
-from storage import approval_cards, outbox, people_rows, posted, recount, reference, rows
+from storage import (
+    approval_cards,
+    outbox,
+    people_rows,
+    posted,
+    recount,
+    reference,
+    rows,
+    slack_locales,
+)
 from storage.approval_cards import ApprovalCard
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -77,17 +86,20 @@ class WebhookSight(NamedTuple):
 
     team_id: str | None
     recipient: User
+    locale: str | None
     webhook: Webhook
 
 
 class Sight(NamedTuple):
     """All that drawing a notice takes. ``message`` is the card that the person has already.
 
-    ``news`` is set where the person is told that his leave counts something else now.
+    ``news`` is set where the person is told that his leave counts something else now. ``locale``
+    is the recipient's, as Slack names it.
     """
 
     team_id: str | None
     recipient: User
+    locale: str | None
     card: ApprovalCard
     message: Posted | None
     news: News | None = None
@@ -144,7 +156,8 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
     if (notice.kind, notice.event_type) == ("requester_notice", "leave_request.recounted"):
         place = (notice.organisation_id, notice.leave_request_id)
         news = recount.news(tx, *place, at=notice.created_at)
-    return Sight(team_id, recipient, card, message, news)
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    return Sight(team_id, recipient, locale, card, message, news)
 
 
 def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
@@ -157,7 +170,8 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
     if webhook.is_active or recipient.role not in ("admin", "owner"):
         return None
     team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
-    return WebhookSight(team_id, recipient, webhook)
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    return WebhookSight(team_id, recipient, locale, webhook)
 
 
 def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:

@@ -23,7 +23,7 @@ from storage import (
     organisations,
     reference,
     rows,
-    slack_profiles,
+    slack_locales,
     slack_workspaces,
     zone_countries,
 )
@@ -197,7 +197,7 @@ def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: d
         avatar_url=person.avatar_url,
         now=now,
     )
-    slack_profiles.keep_locale(tx, organisation_id, user.id, person.locale, now=now)
+    slack_locales.keep(tx, organisation_id, user.id, person.locale, now=now)
 
 
 def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: datetime) -> None:

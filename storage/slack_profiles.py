@@ -5,21 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from peewee import Insert, Select
-
-from storage import audit, fields, people, people_rows
-from storage.compiled import Place, among, compiled
+from storage import audit, fields, people, people_rows, slack_locales
 from storage.database import Transaction
 from storage.errors import LastOwner
 from storage.pages import PageOf
-from storage.tables import SlackProfileRow
 from storage.values import Caller, User
-
-_LONGEST_LOCALE: Final = 35
 
 
 class SlackProfile(NamedTuple):
@@ -57,34 +50,12 @@ def keep_in_step(
         return None
     by = _slack(organisation_id)
     user = _described(tx, user, profile, by=by, now=now)
-    keep_locale(tx, organisation_id, user.id, profile.locale, now=now)
+    slack_locales.keep(tx, organisation_id, user.id, profile.locale, now=now)
     if profile.is_deleted:
         return _switched_off(tx, user, by=by, now=now)
     if user.status == "deactivated" and _was_switched_off_by_slack(tx, user, by=by):
         return Synced(people.reactivate(tx, user.id, by=by, now=now))
     return Synced(user)
-
-
-def keep_locale(
-    tx: Transaction, organisation_id: str, user_id: str, locale: str | None, *, now: datetime
-) -> None:
-    """Remember the language that the person reads Slack in; None leaves what is known."""
-    if not locale or len(locale) > _LONGEST_LOCALE:
-        return
-    if locales(tx, organisation_id, [user_id]).get(user_id) != locale:
-        tx.change(
-            _keep_locale,
-            organisation_id=organisation_id,
-            user_id=user_id,
-            locale=locale,
-            now=now,
-        )
-
-
-def locales(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) -> dict[str, str]:
-    """The Slack locale (``en-GB``) of those of whom it is known, by id."""
-    found = tx.all(_locales, organisation_id=organisation_id, user_ids=list(user_ids))
-    return {user_id: locale for user_id, locale in found if locale is not None}
 
 
 def _matched(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
@@ -131,21 +102,3 @@ def _was_switched_off_by_slack(tx: Transaction, user: User, *, by: Caller) -> bo
 
 def _slack(organisation_id: str) -> Caller:
     return Caller(organisation_id, None, "owner", frozenset(), "slack")
-
-
-@compiled
-def _keep_locale(organisation_id: Place, user_id: Place, locale: Place, now: Place) -> Insert:
-    told = {"locale": locale, "updated_at": now}
-    return SlackProfileRow.insert(
-        organisation_id=organisation_id, user_id=user_id, **told
-    ).on_conflict(
-        conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=told
-    )
-
-
-@compiled
-def _locales(organisation_id: Place, user_ids: Place) -> Select:
-    return SlackProfileRow.select(SlackProfileRow.user_id, SlackProfileRow.locale).where(
-        SlackProfileRow.organisation_id == organisation_id,
-        among(SlackProfileRow.user_id, user_ids),
-    )

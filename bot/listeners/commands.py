@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot import ids
+from bot import identity, ids
 from bot.listeners import request_form
 from bot.listening import Listener, Visit
 from bot.views import replies
@@ -20,6 +20,7 @@ async def timeoff(visit: Visit) -> None:
     if words.casefold() in ("", "request"):
         await request_form.open_form(visit)
         return
+    await identity.greet(visit)
     command = str(visit.body["command"])
     unknown = "" if words.casefold() == "help" else words
     await visit.ack(response_type="ephemeral", text=replies.help_text(command, unknown))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot import errors, identity, ids
+from bot.language import say
 from bot.listening import Listener, Visit
 from bot.views import request_form
 from storage import leave, reference
@@ -19,7 +20,7 @@ async def open_form(visit: Visit) -> None:
     by = await identity.caller(visit)
     known = await visit.edge.database.read(reference.of_organisation, by.organisation_id)
     if not request_form.offered(known.leave_types.values()):
-        await visit.tell("Your organisation has no type of leave to ask for yet.")
+        await visit.tell(say("Your organisation has no type of leave to ask for yet."))
         return
     today = local_day(visit.now, known.organisation.timezone)
     await visit.open(request_form.view(known.leave_types.values(), today))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot import identity
+from bot.language import say
 from bot.listening import Listener, Visit
 from bot.views import replies
 
@@ -15,6 +17,7 @@ _ANYTHING: Final = re.compile("")
 
 
 async def unknown_command(visit: Visit) -> None:
+    await identity.greet(visit)
     await visit.ack(
         response_type="ephemeral", text=replies.unknown_command(str(visit.body.get("command")))
     )
@@ -24,11 +27,12 @@ async def unknown_action(visit: Visit) -> None:
     """Buttons are answered; links, and fields that are read when their form is sent, are not."""
     action = visit.body["actions"][0]
     if action.get("type") == "button" and not action.get("url"):
-        await visit.tell(replies.OUTDATED)
+        await outdated(visit)
 
 
 async def outdated(visit: Visit) -> None:
-    await visit.tell(replies.OUTDATED)
+    await identity.greet(visit)
+    await visit.tell(say(replies.OUTDATED))
 
 
 async def ignored(visit: Visit) -> None:

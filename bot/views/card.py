@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot import ids
+from bot.language import say
 from bot.views import text, words
 from bot.views.text import Block
 from storage.approval_cards import ApprovalCard, ColleagueOff
@@ -24,7 +25,11 @@ def blocks(card: ApprovalCard) -> list[Block]:
     request = card.request
     shown = [
         text.section(
-            f"*{text.name(card.requester.name)}* asks for *{text.name(card.leave_type.name)}*"
+            say(
+                "*{requester}* asks for *{leave_type}*",
+                requester=text.name(card.requester.name),
+                leave_type=text.name(card.leave_type.name),
+            )
         ),
         text.section(f"{dates(request)}\n{words.amount(request.total_half_days)}"),
     ]
@@ -33,9 +38,11 @@ def blocks(card: ApprovalCard) -> list[Block]:
     if card.colleagues and request.status == "pending":
         shown.append({"type": "section", "text": text.verbatim(_colleagues(card))})
     if request.note:
-        shown.append({"type": "section", "text": text.verbatim(f"Note: {request.note}")})
+        shown.append(
+            {"type": "section", "text": text.verbatim(say("Note: {note}", note=request.note))}
+        )
     if request.status == "declined" and request.decision_reason:
-        reason = f"Reason: {request.decision_reason}"
+        reason = say("Reason: {reason}", reason=request.decision_reason)
         shown.append({"type": "section", "text": text.verbatim(reason)})
     shown.append(text.quiet(text.escaped(state(card))))
     if card.may_decide:
@@ -56,41 +63,47 @@ def state(card: ApprovalCard) -> str:
     if request.status == "pending":
         return _waiting(card)
     at = request.cancelled_at if request.status == "cancelled" else request.decided_at
-    when = "" if at is None else f", {words.moment(at, card.timezone)}"
-    if request.status == "cancelled":
-        return f"Cancelled{when}"
-    if card.decided_by_name is None:
-        return f"{request.status.capitalize()} automatically{when}"
-    return f"{request.status.capitalize()} by {text.cut(card.decided_by_name, 80)}{when}"
+    what = _outcome(card)
+    if at is None:
+        return what
+    return say("{what}, {when}", what=what, when=words.moment(at, card.timezone))
+
+
+def _outcome(card: ApprovalCard) -> str:
+    by = card.decided_by_name and text.cut(card.decided_by_name, text.LONGEST_NAME)
+    match card.request.status:
+        case "cancelled":
+            return say("Cancelled")
+        case "approved":
+            return say("Approved by {name}", name=by) if by else say("Approved automatically")
+    return say("Declined by {name}", name=by) if by else say("Declined automatically")
 
 
 def _waiting(card: ApprovalCard) -> str:
     request = card.request
     asked = [text.cut(one, text.LONGEST_NAME) for one in card.awaited_names]
-    sentence = f"Waits for {words.names(asked)}" if asked else "Waits for a decision"
+    waits = say("Waits for {names}", names=words.names(asked))
+    sentence = waits if asked else say("Waits for a decision")
     if request.version > 1:
-        sentence += f". Changed {words.moment(request.updated_at, card.timezone)}"
+        when = words.moment(request.updated_at, card.timezone)
+        return say("{sentence}. Changed {when}", sentence=sentence, when=when)
     return sentence
 
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
-    lines = []
-    for year_name, remaining_half_days in card.balances:
-        left = f"{remaining_half_days / 2:g}"
-        lines.append(f"After this: {left} {'day' if left == '1' else 'days'} left in {year_name}")
-    return lines
+    return [words.left(half_days, year_name) for year_name, half_days in card.balances]
 
 
 def _colleagues(card: ApprovalCard) -> str:
-    lines = ["Off then:", *map(_colleague, card.colleagues)]
+    lines = [say("Off then:"), *map(_colleague, card.colleagues)]
     if card.has_more_colleagues:
-        lines.append("… and others")
+        lines.append(say("… and others"))
     return "\n".join(lines)
 
 
 def _colleague(one: ColleagueOff) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = "Away" if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
     return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"
 
 
@@ -101,14 +114,14 @@ def _buttons(request_id: str) -> Block:
             {
                 "type": "button",
                 "action_id": ids.APPROVE,
-                "text": text.plain("Approve"),
+                "text": text.plain(say("Approve")),
                 "style": "primary",
                 "value": request_id,
             },
             {
                 "type": "button",
                 "action_id": ids.DECLINE,
-                "text": text.plain("Decline"),
+                "text": text.plain(say("Decline")),
                 "style": "danger",
                 "value": request_id,
             },
@@ -119,11 +132,16 @@ def _buttons(request_id: str) -> Block:
 def _text(card: ApprovalCard) -> str:
     request = card.request
     parts = [
-        f"{text.name(card.requester.name)} asks for {text.name(card.leave_type.name)}: "
-        f"{dates(request)}, {words.amount(request.total_half_days)}.",
+        say(
+            "{requester} asks for {leave_type}: {dates}, {amount}.",
+            requester=text.name(card.requester.name),
+            leave_type=text.name(card.leave_type.name),
+            dates=dates(request),
+            amount=words.amount(request.total_half_days),
+        ),
         *(f"{line}." for line in _balance_lines(card)),
         f"{text.escaped(state(card))}.",
     ]
     if request.note:
-        parts.append(f"Note: {text.excerpt(request.note, text.room_after(parts))}")
+        parts.append(say("Note: {note}", note=text.excerpt(request.note, text.room_after(parts))))
     return " ".join(parts)

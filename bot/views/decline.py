@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from bot import ids
+from bot.language import say
 from bot.views import card as cards
 from bot.views import text
 from storage.approval_cards import ApprovalCard
@@ -37,9 +38,11 @@ def view_from_home(card: ApprovalCard) -> dict[str, Any]:
 
 
 def _what(card: ApprovalCard) -> str:
-    return (
-        f"*{text.name(card.requester.name)}*: {text.name(card.leave_type.name)}, "
-        f"{cards.dates(card.request)}"
+    return say(
+        "*{requester}*: {leave_type}, {dates}",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+        dates=cards.dates(card.request),
     )
 
 
@@ -48,17 +51,17 @@ def _modal(what: str, callback_id: str, kept: str) -> dict[str, Any]:
         "type": "modal",
         "callback_id": callback_id,
         "private_metadata": kept,
-        "title": text.plain("Decline request", text.LONGEST_TITLE),
-        "submit": text.plain("Decline"),
-        "close": text.plain("Back"),
+        "title": text.plain(say("Decline request"), text.LONGEST_TITLE),
+        "submit": text.plain(say("Decline")),
+        "close": text.plain(say("Back")),
         "blocks": [
             text.section(what),
             {
                 "type": "input",
                 "block_id": ids.REASON,
                 "optional": True,
-                "label": text.plain("Reason"),
-                "hint": text.plain("The person who asked will read it."),
+                "label": text.plain(say("Reason")),
+                "hint": text.plain(say("The person who asked will read it.")),
                 "element": {
                     "type": "plain_text_input",
                     "action_id": ids.ANSWER,

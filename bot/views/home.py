@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bot import ids
+from bot.language import say
 from bot.views import card as cards
 from bot.views import fields, text, words
 from bot.views.text import Block
@@ -54,7 +55,7 @@ def bar(balance: Balance) -> str:
 
 
 def _head(home: Home) -> list[Block]:
-    request = fields.button("Request leave", ids.HOME_REQUEST, style="primary")
+    request = fields.button(say("Request leave"), ids.HOME_REQUEST, style="primary")
     title = f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"
     return [{**text.section(title), "accessory": request}]
 
@@ -62,43 +63,56 @@ def _head(home: Home) -> list[Block]:
 def _balance(balance: Balance) -> list[Block]:
     year = words.span(*balance.year)
     left = _days(balance.remaining_half_days)
-    lines = [f"*{left} of {_days(balance.entitled_half_days)} days left*"]
+    entitled = _days(balance.entitled_half_days)
+    lines = [f"*{say('{left} of {entitled} days left', left=left, entitled=entitled)}*"]
     if drawn := bar(balance):
         lines.append(f"`{drawn}`")
-    figures = [
-        f"*Entitled*\n{_days(balance.entitled_half_days)}",
-        f"*Approved*\n{_days(balance.taken_half_days)}",
-        f"*Waiting for a decision*\n{_days(balance.pending_half_days)}",
-        f"*Left*\n{left}",
-    ]
+    figures = (
+        (say("Entitled"), entitled),
+        (say("Approved"), _days(balance.taken_half_days)),
+        (say("Waiting for a decision"), _days(balance.pending_half_days)),
+        (say("Left"), left),
+    )
     blocks = [
-        fields.header("Your balance"),
+        fields.header(say("Your balance")),
         {
             **text.section("\n".join(lines)),
-            "fields": [text.marked(figure) for figure in figures],
+            "fields": [text.marked(f"*{title}*\n{figure}") for title, figure in figures],
         },
-        text.quiet(f"Leave year: {year}"),
+        text.quiet(say("Leave year: {year}", year=year)),
     ]
     if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
         lapsing = words.amount(balance.lapsing_half_days)
         last = words.day(balance.lapsing_after)
-        blocks.append(text.quiet(f"Carried over: {lapsing} to take by {last}."))
+        blocks.append(
+            text.quiet(say("Carried over: {amount} to take by {day}.", amount=lapsing, day=last))
+        )
     return blocks
 
 
 def _waiting(home: Home) -> list[Block]:
     if not home.waiting.items:
         return []
-    blocks = [fields.header("Waiting for your decision")]
+    blocks = [fields.header(say("Waiting for your decision"))]
     for item in home.waiting.items:
         request_id, who = item.request.id, item.person_name
         blocks += [
             text.section(_asked(item)),
             fields.actions(
                 fields.button(
-                    "Approve", ids.HOME_APPROVE, request_id, "primary", f"Approve: {who}"
+                    say("Approve"),
+                    ids.HOME_APPROVE,
+                    request_id,
+                    "primary",
+                    say("Approve: {who}", who=who),
                 ),
-                fields.button("Decline", ids.HOME_DECLINE, request_id, "danger", f"Decline: {who}"),
+                fields.button(
+                    say("Decline"),
+                    ids.HOME_DECLINE,
+                    request_id,
+                    "danger",
+                    say("Decline: {who}", who=who),
+                ),
             ),
         ]
     leafed, cursor = home.leafed, home.waiting.next_cursor
@@ -117,14 +131,15 @@ def _asked(item: Item) -> str:
         f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
     )
     if request.note:
-        said += f"\nNote: {text.escaped(text.cut(_one_line(request.note), _LONGEST_NOTE))}"
+        note = text.escaped(text.cut(_one_line(request.note), _LONGEST_NOTE))
+        said += "\n" + say("Note: {note}", note=note)
     return said
 
 
 def _own(home: Home) -> list[Block]:
-    blocks = [fields.header("Your leave")]
+    blocks = [fields.header(say("Your leave"))]
     if not home.own.items:
-        return [*blocks, text.section("You have no leave ahead of you.")]
+        return [*blocks, text.section(say("You have no leave ahead of you."))]
     for item in home.own.items:
         blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
     leafed, cursor = home.leafed, home.own.next_cursor
@@ -135,7 +150,7 @@ def _own(home: Home) -> list[Block]:
 
 def _owned(item: Item) -> str:
     request = item.request
-    status = "Waits for a decision" if request.status == "pending" else "Approved"
+    status = say("Waits for a decision") if request.status == "pending" else say("Approved")
     return (
         f"*{text.name(item.leave_type.name)}*: {cards.dates(request)}, "
         f"{words.amount(request.total_half_days)}\n{status}"
@@ -144,8 +159,11 @@ def _owned(item: Item) -> str:
 
 def _own_buttons(item: Item) -> list[Block]:
     request, when = item.request, cards.dates(item.request)
-    cancel = fields.button("Cancel", ids.HOME_CANCEL, request.id, spoken=f"Cancel: {when}")
-    cancel["confirm"] = fields.confirm("Cancel this leave?", f"{when}.", "Cancel leave", "Keep it")
+    spoken = say("Cancel: {dates}", dates=when)
+    cancel = fields.button(say("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
+    cancel["confirm"] = fields.confirm(
+        say("Cancel this leave?"), f"{when}.", say("Cancel leave"), say("Keep it")
+    )
     return [cancel]
 
 
@@ -153,20 +171,23 @@ def _away(home: Home) -> list[Block]:
     is_team = home.leafed.scope == "team"
     other = home.leafed._replace(scope="org" if is_team else "team", away=None)
     switch = fields.button(
-        "Show everybody" if is_team else "Show my team", ids.HOME_SCOPE, other.packed()
+        say("Show everybody") if is_team else say("Show my team"), ids.HOME_SCOPE, other.packed()
     )
     last_day = words.day(home.last_day)
-    whose = "your team" if is_team else "everybody"
+    if is_team:
+        who = say("From today to {day}, your team", day=last_day)
+    else:
+        who = say("From today to {day}, everybody", day=last_day)
     # Cursors lead through one list by first day: those of today come first.
     today = [one for one in home.away.items if one.start_date <= home.today]
     later = [one for one in home.away.items if one.start_date > home.today]
     blocks: list[Block] = [
-        fields.header("Who is out"),
-        {**text.section(f"From today to {last_day}, {whose}"), "accessory": switch},
+        fields.header(say("Who is out")),
+        {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
-        return [*blocks, text.section("Nobody is out.")]
-    blocks += _absences("Today", today) + _absences("Later this week", later)
+        return [*blocks, text.section(say("Nobody is out."))]
+    blocks += _absences(say("Today"), today) + _absences(say("Later this week"), later)
     leafed, cursor = home.leafed, home.away.next_cursor
     return blocks + _leafing(
         leafed.away, cursor, leafed._replace(away=None), leafed._replace(away=cursor)
@@ -185,22 +206,22 @@ def _absences(title: str, found: Sequence[Absence]) -> list[Block]:
 
 def _absent(one: Absence) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = text.cut(one.summary_type or "Away", text.LONGEST_NAME)
-    who = "You" if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
+    what = text.cut(one.summary_type or say("Away"), text.LONGEST_NAME)
+    who = say("You") if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
     return f"{who}: {when} ({what})"
 
 
 def _leafing(at: str | None, cursor: str | None, first: Leafed, following: Leafed) -> list[Block]:
     buttons = []
     if at is not None:
-        buttons.append(fields.button("Back to the first", ids.HOME_FIRST, first.packed()))
+        buttons.append(fields.button(say("Back to the first"), ids.HOME_FIRST, first.packed()))
     if cursor is not None:
-        buttons.append(fields.button("Show more", ids.HOME_NEXT, following.packed()))
+        buttons.append(fields.button(say("Show more"), ids.HOME_NEXT, following.packed()))
     return [fields.actions(*buttons)] if buttons else []
 
 
 def _days(half_days: int) -> str:
-    return f"{half_days / 2:g}"
+    return words.number(half_days / 2)
 
 
 def _one_line(typed: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.language import later, say
 from bot.views import card as cards
 from bot.views import text, words
 from bot.views.text import Block
@@ -11,7 +12,7 @@ from storage.approval_cards import ApprovalCard
 from storage.recount import Cause, News
 from storage.values import NoticeEvent, Webhook
 
-OUTDATED = (
+OUTDATED = later(
     "This belongs to an older version of Hiatus, so nothing was changed. Please open it anew."
 )
 
@@ -23,20 +24,22 @@ def help_text(command: str, unknown_words: str = "") -> str:
     intro = ""
     if unknown_words:
         shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
-        intro = f"I do not understand “{shown}”.\n"
-    return (
-        f"{intro}`{command}` opens the form in which you request leave.\n"
-        f"`{command} help` shows this.\n"
-        "Whoever decides gets a message with buttons, and you hear from me what came of it."
+        intro = say("I do not understand “{words}”.", words=shown) + "\n"
+    lines = (
+        say("`{command}` opens the form in which you request leave.", command=command),
+        say("`{command} help` shows this.", command=command),
+        say("Whoever decides gets a message with buttons, and you hear from me what came of it."),
     )
+    return intro + "\n".join(lines)
 
 
 def unknown_command(command: str) -> str:
     """What somebody hears whose command the manifest knows and the settings do not, in mrkdwn."""
     shown = text.escaped(text.cut(command, _LONGEST_COMMAND))
-    return (
-        f"Hiatus does not listen to `{shown}`. Whoever operates it names the command in "
-        "`HIATUS_SLACK_COMMAND`."
+    return say(
+        "Hiatus does not listen to `{command}`. Whoever operates it names the command in "
+        "`HIATUS_SLACK_COMMAND`.",
+        command=shown,
     )
 
 
@@ -45,7 +48,7 @@ def notice(title: str, sentence: str) -> dict[str, Any]:
     return {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
-        "close": text.plain("Close"),
+        "close": text.plain(say("Close")),
         "blocks": [{"type": "section", "text": text.verbatim(sentence)}],
     }
 
@@ -61,28 +64,37 @@ def requester_notice(
     if told is None:
         return None
     request = card.request
-    what = (
-        f"{text.name(card.leave_type.name)}, {cards.dates(request)}, "
-        f"{words.amount(request.total_half_days)}"
+    what = ", ".join(
+        (
+            text.name(card.leave_type.name),
+            cards.dates(request),
+            words.amount(request.total_half_days),
+        )
     )
     blocks: list[Block] = [text.section(f"*{text.escaped(told)}*\n{what}")]
     fallback = f"{text.escaped(told)} {what}."
     if request.status == "declined" and request.decision_reason:
         reason = request.decision_reason
-        blocks.append({"type": "section", "text": text.verbatim(f"Reason: {reason}")})
-        fallback += f" Reason: {text.excerpt(reason, text.room_after([fallback]))}"
+        blocks.append(
+            {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))}
+        )
+        shown = text.excerpt(reason, text.room_after([fallback]))
+        fallback += " " + say("Reason: {reason}", reason=shown)
     return {"text": fallback, "blocks": blocks}
 
 
 def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     """The DM that tells an admin of a webhook that was switched off, and the cure."""
-    told = "A webhook of your organisation was switched off."
+    told = say("A webhook of your organisation was switched off.")
     url = text.verbatim(webhook.url)
-    reason = text.verbatim(f"Reason: {webhook.disabled_reason}")
+    reason = text.verbatim(say("Reason: {reason}", reason=webhook.disabled_reason))
     cure = text.section(
-        "Nothing is sent there any more. Once the receiver is mended, switch the webhook on again: "
-        f'`PATCH /api/v1/webhooks/{webhook.id}` with `{{"is_active": true}}`. What waits for it '
-        "is then sent."
+        say(
+            "Nothing is sent there any more. Once the receiver is mended, switch the webhook on "
+            "again: `{call}` with `{body}`. What waits for it is then sent.",
+            call=f"PATCH /api/v1/webhooks/{webhook.id}",
+            body='{"is_active": true}',
+        )
     )
     blocks: list[Block] = [
         text.section(f"*{told}*"),
@@ -90,48 +102,58 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
         {"type": "section", "text": reason},
         cure,
     ]
-    return {"text": told, "blocks": blocks}
+    fallback = " ".join(
+        (told, text.excerpt(webhook.url, 2_000), text.excerpt(str(webhook.disabled_reason), 1_000))
+    )
+    return {"text": fallback, "blocks": blocks}
 
 
 def changed_reply(card: ApprovalCard) -> str:
     """What an approver reads beneath the card when the request was changed."""
-    return (
-        f"{text.name(card.requester.name)} changed this request: {cards.dates(card.request)}, "
-        f"{words.amount(card.request.total_half_days)}."
+    return say(
+        "{requester} changed this request: {dates}, {amount}.",
+        requester=text.name(card.requester.name),
+        dates=cards.dates(card.request),
+        amount=words.amount(card.request.total_half_days),
     )
 
 
 def _recounted(card: ApprovalCard, news: News) -> str | None:
     if card.request.status not in ("pending", "approved"):
         return None
-    now_counts = "now counts nothing" if news.after_half_days == 0 else "now counts"
-    if news.after_half_days:
-        now_counts += f" {words.amount(news.after_half_days)}"
-    before = words.amount(news.before_half_days) if news.before_half_days else "nothing"
-    sentence = f"Your leave {now_counts} instead of {before}: {_because(news.cause)}."
+    sentence = say(
+        "Your leave now counts {after} instead of {before}: {why}.",
+        after=_amount_or_nothing(news.after_half_days),
+        before=_amount_or_nothing(news.before_half_days),
+        why=_because(news.cause),
+    )
     if news.after_half_days == 0:
-        sentence += " It stays where it is; cancel it if you no longer need it."
+        sentence += " " + say("It stays where it is; cancel it if you no longer need it.")
     return sentence
+
+
+def _amount_or_nothing(half_days: int) -> str:
+    return words.amount(half_days) if half_days else say("nothing")
 
 
 def _because(cause: Cause) -> str:
     match cause.code:
         case "working_days_changed":
-            return "your working days changed"
+            return say("your working days changed")
         case "public_holidays_changed":
-            return "other public holidays hold for you now"
+            return say("other public holidays hold for you now")
         case "working_days_and_public_holidays_changed":
-            return "your working days and public holidays changed"
+            return say("your working days and public holidays changed")
     if cause.holiday_date is None:
-        return "public holidays changed"
+        return say("public holidays changed")
     day = words.day(cause.holiday_date)
     name = f" ({text.cut(cause.holiday_name, 80)})" if cause.holiday_name else ""
     match cause.code:
         case "public_holiday_added":
-            return f"{day} is a public holiday now{name}"
+            return say("{day} is a public holiday now", day=day) + name
         case "public_holiday_removed":
-            return f"{day} is no longer a public holiday{name}"
-    return f"the public holiday on {day} changed{name}"
+            return say("{day} is no longer a public holiday", day=day) + name
+    return say("the public holiday on {day} changed", day=day) + name
 
 
 def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
@@ -139,10 +161,18 @@ def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
     if event_type in ("leave_request.created", "leave_request.updated"):
         if status != "pending":
             return None
-        sent_to = words.names([text.cut(one, text.LONGEST_NAME) for one in card.awaited_names])
-        is_new = event_type == "leave_request.created"
-        done = "Your request was sent" if is_new else "Your request was changed and sent"
-        return f"{done} to {sent_to} for approval." if sent_to else f"{done} for approval."
+        return _sent(card, is_new=event_type == "leave_request.created")
     if event_type != f"leave_request.{status}":
         return None
-    return f"Your request: {cards.state(card)}."
+    return say("Your request: {state}.", state=cards.state(card))
+
+
+def _sent(card: ApprovalCard, *, is_new: bool) -> str:
+    names = words.names([text.cut(one, text.LONGEST_NAME) for one in card.awaited_names])
+    if is_new and names:
+        return say("Your request was sent to {names} for approval.", names=names)
+    if is_new:
+        return say("Your request was sent for approval.")
+    if names:
+        return say("Your request was changed and sent to {names} for approval.", names=names)
+    return say("Your request was changed and sent for approval.")

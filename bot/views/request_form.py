@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, Final
 
 from bot import ids
+from bot.language import say
 from bot.views import text
 from bot.views.text import Block
 from storage.drafts import LONGEST_NOTE, Draft
@@ -32,24 +33,29 @@ def view(leave_types: Iterable[LeaveType], today: date) -> dict[str, Any]:
     return {
         "type": "modal",
         "callback_id": ids.REQUEST_FORM,
-        "title": text.plain("Request leave", text.LONGEST_TITLE),
-        "submit": text.plain("Send"),
-        "close": text.plain("Cancel"),
+        "title": text.plain(say("Request leave"), text.LONGEST_TITLE),
+        "submit": text.plain(say("Send")),
+        "close": text.plain(say("Cancel")),
         "blocks": [
-            _field(ids.LEAVE_TYPE, "Type of leave", _menu_of_types(leave_types)),
-            _field(ids.FIRST_DAY, "First day", _day(today)),
+            _field(ids.LEAVE_TYPE, say("Type of leave"), _menu_of_types(leave_types)),
+            _field(ids.FIRST_DAY, say("First day"), _day(today)),
             _field(
                 ids.BEGINS,
-                "Begins",
-                _halves("At the start of the first day", "At midday of the first day"),
+                say("Begins"),
+                _halves(say("At the start of the first day"), say("At midday of the first day")),
             ),
-            _field(ids.LAST_DAY, "Last day", _day(today), hint="The last day off is included."),
+            _field(
+                ids.LAST_DAY,
+                say("Last day"),
+                _day(today),
+                hint=say("The last day off is included."),
+            ),
             _field(
                 ids.ENDS,
-                "Ends",
-                _halves("At the end of the last day", "At midday of the last day"),
+                say("Ends"),
+                _halves(say("At the end of the last day"), say("At midday of the last day")),
             ),
-            _field(ids.NOTE, "Note", _note(), is_optional=True),
+            _field(ids.NOTE, say("Note"), _note(), is_optional=True),
         ],
     }
 
@@ -70,7 +76,7 @@ def draft_of(values: Mapping[str, Any]) -> Draft:
     start, end = _picked_day(values, ids.FIRST_DAY), _picked_day(values, ids.LAST_DAY)
     leave_type_id = _chosen(values, ids.LEAVE_TYPE)
     missing = [
-        FieldError(f"/{field}", "required", "Choose one.")
+        FieldError(f"/{field}", "required", say("Choose one."))
         for field, value in (
             (ids.LEAVE_TYPE, leave_type_id),
             (ids.FIRST_DAY, start),
@@ -105,7 +111,7 @@ def _field(
 
 def _menu_of_types(leave_types: Iterable[LeaveType]) -> Block:
     types = offered(leave_types)
-    menu: Block = {"type": "static_select", "placeholder": text.plain("Choose a type")}
+    menu: Block = {"type": "static_select", "placeholder": text.plain(say("Choose a type"))}
     if len(types) <= _MOST_IN_GROUP:
         menu["options"] = [_option(_label(one), one.id) for one in types]
     else:
@@ -146,7 +152,7 @@ def _note() -> Block:
         "type": "plain_text_input",
         "multiline": True,
         "max_length": LONGEST_NOTE,
-        "placeholder": text.plain("Whoever decides can read it"),
+        "placeholder": text.plain(say("Whoever decides can read it")),
     }
 
 

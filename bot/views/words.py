@@ -1,4 +1,7 @@
-"""Dates, amounts and names in words: always our own, never in the reader's device's time zone."""
+"""Dates, amounts and names in words: always our own, never in the reader's device's time zone.
+
+In the language spoken; a date's pattern is a sentence of the catalogues like any other.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,26 @@ from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from babel.dates import format_date, format_datetime
+from babel.lists import format_list
+from babel.numbers import format_decimal
+
+from bot import language
+from bot.language import say, say_count
 from storage.values import HalfDay
 
-_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 _MOST_NAMES: Final = 5
 
 
 def day(value: date) -> str:
     """``Mon 3 August 2026``."""
-    return f"{_WEEKDAYS[value.weekday()]} {value.day} {_MONTHS[value.month - 1]} {value.year}"
+    # A date's pattern in Unicode's letters (UTS 35).
+    return format_date(value, say("EEE d MMMM y"), locale=language.locale())
+
+
+def short_day(value: date) -> str:
+    """``Mon 3 August``."""
+    return format_date(value, say("EEE d MMMM"), locale=language.locale())
 
 
 def span(
@@ -42,42 +42,61 @@ def span(
 
     Source of what the halves mean: contract 4.
     """
+    last = day(end_date)
     if start_date == end_date:
-        return day(start_date) + _half_of_one_day(start_half_day, end_half_day)
-    begins = " from midday" if start_half_day == "pm" else ""
-    ends = " until midday" if end_half_day == "am" else ""
-    first = day(start_date)
-    if start_date.year == end_date.year:
-        first = first.removesuffix(f" {start_date.year}")
-    return f"{first}{begins} to {day(end_date)}{ends}"
+        return _one_day(last, start_half_day, end_half_day)
+    is_one_year = start_date.year == end_date.year
+    first = short_day(start_date) if is_one_year else day(start_date)
+    match start_half_day == "pm", end_half_day == "am":
+        case True, True:
+            return say("{first} from midday to {last} until midday", first=first, last=last)
+        case True, False:
+            return say("{first} from midday to {last}", first=first, last=last)
+        case False, True:
+            return say("{first} to {last} until midday", first=first, last=last)
+    return say("{first} to {last}", first=first, last=last)
 
 
 def amount(half_days: int) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:
-        return "half a day"
-    return "1 day" if half_days == 2 else f"{half_days / 2:g} days"
+        return say("half a day")
+    # Half a day more than one is said like two.
+    return say_count("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
+
+
+def number(value: float) -> str:
+    """``2.5``; with a comma where the language has one."""
+    return str(format_decimal(value, locale=language.locale()))
+
+
+def left(half_days: int, year_name: str) -> str:
+    """What some leave leaves of a leave year: ``After this: 2.5 days left in 2026``."""
+    if half_days < 0:
+        over = amount(-half_days)
+        return say("After this: {amount} overdrawn in {year}", amount=over, year=year_name)
+    if half_days == 0:
+        return say("After this: nothing left in {year}", year=year_name)
+    return say("After this: {amount} left in {year}", amount=amount(half_days), year=year_name)
 
 
 def moment(instant: datetime, timezone: str) -> str:
     """``2 June 2026, 10:05`` on the clock of an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))
-    return f"{local.day} {_MONTHS[local.month - 1]} {local.year}, {local:%H:%M}"
+    return format_datetime(local, say("d MMMM y, HH:mm"), locale=language.locale())
 
 
 def names(people: Sequence[str]) -> str:
     """``Grace, Hedy and Ada``; after five the rest are a number."""
     shown = list(people[:_MOST_NAMES])
-    if len(people) > _MOST_NAMES:
-        shown.append(f"{len(people) - _MOST_NAMES} more")
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    if more := len(people) - len(shown):
+        shown.append(say_count("{count} more", "{count} more", more))
+    return format_list(shown, locale=language.locale()) if shown else ""
 
 
-def _half_of_one_day(start: HalfDay | None, end: HalfDay | None) -> str:
+def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:
     if start == "pm" or (start is None and end == "pm"):
-        return ", afternoon"
+        return say("{day}, afternoon", day=shown)
     if end == "am" or (end is None and start == "am"):
-        return ", morning"
-    return ""
+        return say("{day}, morning", day=shown)
+    return shown

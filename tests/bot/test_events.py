@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.listening import Listener, Visit
-from storage import access, audit, people, people_rows, slack_events, slack_profiles
+from storage import access, audit, people, people_rows, slack_events, slack_locales, slack_profiles
 from storage.database import Database
 from storage.errors import Unauthenticated
 from storage.pages import PageOf
@@ -44,7 +44,7 @@ def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     ada = person(world, ADA)
     assert answer.status == 200
     assert (ada.name, ada.timezone) == ("Augusta King-Noel", "Europe/Rome")
-    locales = world.database.read_now(slack_profiles.locales, world.acme.id, [ada.id])
+    locales = world.database.read_now(slack_locales.of_people, world.acme.id, [ada.id])
     assert locales == {ada.id: "it-IT"}
     found = world.database.read_now(
         audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"

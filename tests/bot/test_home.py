@@ -37,7 +37,7 @@ def test_it_shows_balance_own_leave_and_who_is_out(world: World) -> None:
     assert "Mon 3 August to Wed 5 August 2026, 3 days\nWaits for a decision" in shown
     assert "Nobody is out." in shown
     assert "Waiting for your decision" not in shown
-    assert labels(home) == ["Request leave", "Cancel", "Show everybody"]
+    assert labels(home) == ["Request leave", "Cancel leave", "Show everybody"]
 
 
 def test_the_messages_tab_is_none_of_our_business(world: World) -> None:
@@ -56,7 +56,7 @@ def test_request_leave_opens_the_form(world: World) -> None:
 def test_cancel_asks_first_cancels_and_draws_again(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
-    (button,) = [one for one in home.buttons if one.text == "Cancel"]
+    (button,) = [one for one in home.buttons if one.text == "Cancel leave"]
     assert "confirm" in button.element
 
     world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)

@@ -1,0 +1,208 @@
+"""Every sentence is in every catalogue, and people are spoken to in their own language."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from bot import errors, ids, language
+from bot.language import say, say_count, speaking
+from bot.views import words
+from tests import catalogues
+from tests.bot.world import ADA, GRACE, HEDY, World
+
+NAMES = sorted(language.available())
+
+
+def placeholders(message: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(message) if name is not None}
+
+
+def forms(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_catalogue_has_what_the_code_says_and_nothing_else(name: str) -> None:
+    have = {forms(one.id) for one in catalogues.read(name) if one.id}
+    said = {forms(one.id) for one in catalogues.said() if one.id}
+
+    assert have == said, "run `make catalogues` and translate what is new"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> None:
+    wrong = []
+    catalogue = catalogues.read(name)
+    for message in catalogue:
+        if not message.id:
+            continue
+        wanted = placeholders(forms(message.id)[-1])
+        translated = forms(message.string)
+        is_complete = len(translated) == (catalogue.num_plurals if message.pluralizable else 1)
+        if not is_complete or any(
+            not one or placeholders(one) - {"count"} != wanted - {"count"} for one in translated
+        ):
+            wrong.append(message.id)
+
+    assert wrong == []
+
+
+# Views that people see in a browser, whose language nobody tells us.
+ENGLISH_ONLY = {"install_page.py"}
+# What looks like words and is none: of Slack, of HTTP, or our name.
+NO_WORDS = {"&amp;", "&lt;", "&gt;", "Hiatus", "PATCH /api/v1/webhooks/", '{"is_active": true}'}
+
+
+def bare_literals(path: Path) -> Iterator[str]:
+    """String literals that look like words and go through none of the catalogues' functions."""
+    tree = ast.parse(path.read_text())
+    passed_over: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in catalogues.KEYWORDS:
+            passed_over |= {id(one) for argument in node.args for one in ast.walk(argument)}
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            passed_over.add(id(body[0].value))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if id(node) not in passed_over and looks_like_words(node.value):
+            yield f"{path.name}:{node.lineno}: {node.value!r}"
+
+
+def looks_like_words(text: str) -> bool:
+    """Names that Slack and Python give to things are lower case and without spaces."""
+    has_words = re.search(r"[^\W\d_]{2}", text) is not None
+    return has_words and text not in NO_WORDS and re.fullmatch(r"[a-z0-9_.:/-]+", text) is None
+
+
+def test_no_view_says_anything_that_escapes_translation() -> None:
+    views = Path(language.__file__).parent / "views"
+
+    found = [
+        literal
+        for path in sorted(views.glob("*.py"))
+        if path.name not in ENGLISH_ONLY
+        for literal in bare_literals(path)
+    ]
+
+    assert found == []
+
+
+def test_what_escapes_translation_is_found(tmp_path: Path) -> None:
+    view = tmp_path / "view.py"
+    view.write_text(
+        '"""Words of a module."""\n'
+        "def f(x):\n"
+        '    """Words of a function."""\n'
+        '    return [say("Said"), {"type": "plain_text"}, "Bare", f"{x} days", say(f"Also {x}")]\n'
+    )
+
+    assert [one.partition(": ")[2] for one in bare_literals(view)] == ["'Bare'", "' days'"]
+
+
+def test_what_the_domain_says_is_what_the_catalogues_hold() -> None:
+    storage = Path(errors.__file__).parents[1] / "storage"
+    code = "\n".join(path.read_text() for path in storage.glob("*.py"))
+
+    assert [one for one in errors.DOMAIN_SENTENCES if f'"{one}"' not in code] == []
+
+
+@pytest.mark.parametrize(
+    ("slack_locale", "said"),
+    [
+        ("de-DE", "Abwesend"),
+        ("de", "Abwesend"),
+        ("de-AT", "Abwesend"),
+        ("en-US", "Away"),
+        ("fr-FR", "Away"),
+        ("", "Away"),
+        (None, "Away"),
+        ("../../etc", "Away"),
+    ],
+)
+def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None, said: str) -> None:
+    with speaking(slack_locale):
+        assert say("Away") == said
+    assert say("Away") == "Away"
+
+
+def test_dates_amounts_and_names_in_german() -> None:
+    with speaking("de-DE"):
+        assert words.span(date(2026, 8, 3), date(2026, 8, 5)) == (
+            "Mo, 3. August bis Mi, 5. August 2026"
+        )
+        assert words.span(date(2026, 12, 31), date(2027, 1, 1), "pm", "am") == (
+            "Do, 31. Dezember 2026, ab Mittag, bis Fr, 1. Januar 2027, mittags"
+        )
+        assert [words.amount(halves) for halves in (1, 2, 3, 5)] == [
+            "0,5 Tage",
+            "1 Tag",
+            "1,5 Tage",
+            "2,5 Tage",
+        ]
+        assert words.names(list("ABCDEFG")) == "A, B, C, D, E und 2 weitere"
+        at = datetime(2026, 6, 1, 9, tzinfo=UTC)
+        assert words.moment(at, "Asia/Tokyo") == "1. Juni 2026, 18:00"
+
+
+def test_what_people_typed_is_never_read_as_a_placeholder() -> None:
+    assert say("Note: {note}", note="{names} {0} {") == "Note: {names} {0} {"
+    assert say_count("{days} day", "{days} days", 1, days="{count}") == "{count} day"
+    assert say("") == ""
+
+
+def test_each_person_reads_it_in_their_own_language(world: World) -> None:
+    world.slack.change_person(ADA, locale="de-DE")
+    world.slack.change_person(GRACE, locale="de-DE")
+
+    world.a_request()
+
+    assert world.slack.dm(ADA)[-1].text.startswith("Dein Antrag wurde zur Genehmigung an ")
+    assert "beantragt Annual leave: Mo, 3. August bis Mi, 5. August 2026, 3 Tage." in (
+        world.slack.dm(GRACE)[-1].text
+    )
+    assert "asks for Annual leave: Mon 3 August to Wed 5 August 2026, 3 days." in (
+        world.slack.dm(HEDY)[-1].text
+    )
+
+
+def test_the_form_its_refusals_and_the_help_are_in_the_persons_language(world: World) -> None:
+    world.slack.change_person(ADA, locale="de-DE")
+
+    form = world.open_form(ADA)
+    answer = world.slack.submit(
+        ADA,
+        form,
+        {
+            ids.LEAVE_TYPE: world.leave_type("annual"),
+            ids.FIRST_DAY: "2026-08-04",
+            ids.LAST_DAY: "2026-08-03",
+        },
+    )
+    world.slack.command(ADA, "/timeoff", "help")
+    world.settled()
+
+    assert form.body["title"]["text"] == "Abwesenheit beantragen"
+    assert answer.errors == {ids.LAST_DAY: "Der letzte Tag liegt vor dem ersten."}
+    assert "öffnet das Formular" in world.told(ADA)[-1]
+
+
+def test_a_click_is_answered_in_the_language_of_who_clicked(world: World) -> None:
+    world.slack.change_person(GRACE, locale="de-DE")
+    world.a_request()
+    card = world.slack.dm(GRACE)[-1]
+
+    world.click(HEDY, ids.APPROVE)
+    world.click(GRACE, ids.APPROVE, card)
+
+    assert world.told(GRACE) == ["Schon genehmigt von Hedy Lamarr."]
+    assert "Genehmigt von Hedy Lamarr" in card.text or world.slack.dm(GRACE)[-1].text
