@@ -112,6 +112,8 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         assert [entry["source"] for entry in entries] == ["slack"]
 
     assert "Traceback" not in server.logged()
+    for secret in ("Lovelace", "example.com", "Moving house", slack.token, owner_key):
+        assert secret not in server.logged()
 
 
 def test_a_decision_over_rest_redraws_the_card_and_tells_the_requester(
@@ -154,6 +156,8 @@ def test_the_same_over_socket_mode_in_a_process_of_its_own(
         code, logged = bot.stop()
 
     assert (code, "Traceback" in logged) == (0, False)
+    for secret in ("Lovelace", "example.com", "Moving house", slack.token, slack.app_token):
+        assert secret not in logged
     with deployment.serving() as server:
         assert only_request(server.client(owner_key))["status"] == "approved"
 
@@ -180,3 +184,37 @@ def test_a_wrong_app_token_ends_the_bot_with_a_sentence(
 
     assert code == 1
     assert "HIATUS_SLACK_APP_TOKEN" in logged
+
+
+def test_a_workspace_that_installs_the_app_uses_it_at_once(
+    database_url: str, slack: LoopbackSlack
+) -> None:
+    migrate(database_url)
+    many = Deployment(
+        database_url,
+        HIATUS_SLACK_SIGNING_SECRET=slack.signing_secret,
+        HIATUS_SLACK_CLIENT_ID=slack.client_id,
+        HIATUS_SLACK_CLIENT_SECRET=slack.client_secret,
+        HIATUS_SLACK_API_URL=slack.api_url,
+        HIATUS_SLACK_COMMAND="/urlaub",
+    )
+    many.init()
+    with many.serving() as server:
+        slack.app_url = server.url
+        began = httpx.get(f"{server.url}/slack/install")
+        state = began.headers["location"].partition("state=")[2].partition("&")[0]
+        installed = httpx.get(
+            f"{server.url}/slack/oauth_redirect",
+            params={"state": state, "code": slack.oauth_code(OLIVE)},
+            headers={"Cookie": began.headers["set-cookie"].partition(";")[0]},
+        )
+        assert "now belongs to Acme" in installed.text
+
+        slack.command(ADA, "/urlaub")
+        assert slack.open_modal(ADA).title == "Request leave"
+
+    logged = server.logged()
+    assert "Traceback" not in logged
+    tokens = {call.token for call in slack.calls() if call.token}
+    for secret in ("Lovelace", "example.com", state, slack.client_secret, *tokens):
+        assert secret not in logged

@@ -305,6 +305,9 @@ def test_slack_settings_of_many_workspaces() -> None:
             {"HIATUS_SLACK_SIGNING_SECRET": "s", "HIATUS_SLACK_CLIENT_SECRET": "c"},
             "HIATUS_SLACK_CLIENT_ID",
         ),
+        (SLACK | {"HIATUS_SLACK_COMMAND": "timeoff"}, "HIATUS_SLACK_COMMAND"),
+        (SLACK | {"HIATUS_SLACK_COMMAND": "/Time"}, "HIATUS_SLACK_COMMAND"),
+        (SLACK | {"HIATUS_SLACK_COMMAND": "/leave"}, "HIATUS_SLACK_COMMAND cannot be /leave"),
         (
             SLACK | {"HIATUS_SLACK_CLIENT_ID": "1.2", "HIATUS_SLACK_CLIENT_SECRET": "c"},
             "HIATUS_SLACK_BOT_TOKEN",
