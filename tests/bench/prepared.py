@@ -17,6 +17,7 @@ from storage import (
     leave_types,
     organisations,
     people,
+    slack_workspaces,
     webhooks,
 )
 from storage.database import Database, Transaction
@@ -60,6 +61,11 @@ class Prepared:
         self._feed_token = feed_token
         self._written = written
         self._creations = self._all_creations()
+
+    def link(self, team_id: str) -> None:
+        """Tie the organisation that is read to a Slack workspace."""
+        found = self._database.read_now(organisations.get, by=self._read.owner)
+        self._database.write_now(slack_workspaces.link, found, team_id, source="cli", now=_now())
 
     def page(self) -> list[str]:
         return [_request("GET", "/api/v1/leave-requests", self._read.owner_key)]

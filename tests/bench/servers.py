@@ -57,8 +57,11 @@ def receiver(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def hiatus(url: str, secret_key: str, folder: Path, name: str) -> Iterator[Server]:
-    """Hiatus as somebody would start it, with nothing sent out and no limit of requests."""
+def hiatus(url: str, secret_key: str, folder: Path, name: str, **more: str) -> Iterator[Server]:
+    """Hiatus as somebody would start it, with nothing sent out and no limit of requests.
+
+    ``more`` are settings beside those.
+    """
     port = _free_port()
     settings = {
         "DATABASE_URL": url,
@@ -67,6 +70,7 @@ def hiatus(url: str, secret_key: str, folder: Path, name: str) -> Iterator[Serve
         "HIATUS_RATE_LIMIT": "1000000000/minute",
         "HIATUS_FEED_RATE_LIMIT": "1000000000/minute",
         "BASE_URL": f"http://127.0.0.1:{port}",
+        **more,
     }
     command = ["-m", "serve", "serve", "--port", str(port)]
     with _running(command, settings, port, folder / f"{name}.log") as server:

@@ -1,0 +1,120 @@
+"""How soon Slack hears back while the database is busy: ``python -m tests.bench.acknowledging``.
+
+A running ``hiatus serve`` takes creations over REST from 32 connections, as in the other benchmark,
+and one thing after the other from Slack, for every listener in turn, signed and over HTTP.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from bot.listeners import registered
+from storage.secrets import new_secret_key
+from tests import postgres
+from tests.bench import prepared as preparing
+from tests.bench import servers
+from tests.bench.load import Load, Outcome, run_apart
+from tests.bench.measuring import CONNECTIONS, MOST_PER_SECOND
+from tests.bot.anything import Subject, send_all
+from tests.fakes.slack import LoopbackSlack
+
+TARGET_SECONDS = 1.0
+PERSON = "UPERSON"
+_WARM_UP_SECONDS = 2.0
+
+
+class Acknowledged(NamedTuple):
+    """Seconds that acknowledging took, of each kind; ``load`` is what REST did meanwhile."""
+
+    by_kind: dict[str, list[float]]
+    load: Outcome
+
+
+def measure(url: str, seconds: float, folder: Path) -> Acknowledged:
+    """Fill the empty database, serve it, and measure for so long."""
+    key = new_secret_key()
+    with ExitStack() as stack:
+        slack = stack.enter_context(LoopbackSlack())
+        ready = stack.enter_context(preparing.prepared(url, key))
+        ready.link(slack.team_id)
+        slack.add_person(PERSON, "person.1@example.com", "Person Number")
+        settings = {
+            "HIATUS_SLACK_SIGNING_SECRET": slack.signing_secret,
+            "HIATUS_SLACK_BOT_TOKEN": slack.token,
+            "HIATUS_SLACK_API_URL": slack.api_url,
+        }
+        server = stack.enter_context(servers.hiatus(url, key, folder, "slack", **settings))
+        slack.app_url = f"http://127.0.0.1:{server.port}"
+        slack.command(PERSON, "/timeoff")
+        return _under_load(server.port, slack, ready, seconds)
+
+
+def _under_load(
+    port: int, slack: LoopbackSlack, ready: preparing.Prepared, seconds: float
+) -> Acknowledged:
+    requests = ready.create(int(MOST_PER_SECOND * seconds))
+    load = Load(port, CONNECTIONS, _WARM_UP_SECONDS + seconds, requests, True, 201)
+    outcomes: list[Outcome] = []
+    loading = threading.Thread(target=lambda: outcomes.append(run_apart(load)))
+    loading.start()
+    # Until the load's process is up.
+    time.sleep(_WARM_UP_SECONDS)
+    by_kind: dict[str, list[float]] = defaultdict(list)
+    # No request of that id: what it takes to find that out is what any click takes.
+    what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XPERSON", "1.1")
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for listener in registered("/timeoff"):
+            # Its own workspace would be gone afterwards.
+            if listener.name not in ("app_uninstalled", "tokens_revoked"):
+                answers = send_all(slack, listener, PERSON, what)
+                by_kind[listener.kind] += [answer.elapsed_seconds for answer in answers]
+    loading.join()
+    return Acknowledged(by_kind, outcomes[0])
+
+
+def percentile(seconds: list[float], share: float) -> float:
+    """The time within which that share of them was answered."""
+    ordered = sorted(seconds)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def main(
+    seconds: Annotated[float, typer.Option(help="How long to measure each engine.")] = 15.0,
+) -> None:
+    """Measure both engines; exits with 1 where the 99th percentile misses one second."""
+    missed = False
+    for engine in ("sqlite", "postgresql"):
+        with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as name:
+            folder = Path(name)
+            if engine == "sqlite":
+                found = measure(f"sqlite:///{folder / 'hiatus.db'}", seconds, folder)
+            else:
+                running = postgres.start(durable=True)
+                try:
+                    url = postgres.make_database(running.url, "hiatus")
+                    found = measure(url, seconds, folder)
+                finally:
+                    running.stop()
+        typer.echo(f"{engine}: {found.load.per_second:,.0f} creations/s meanwhile")
+        for kind, taken in sorted(found.by_kind.items()):
+            p50, p99 = percentile(taken, 0.5), percentile(taken, 0.99)
+            typer.echo(
+                f"  {kind:<12}{len(taken):>7,}  p50 {p50 * 1000:>6.1f} ms  "
+                f"p99 {p99 * 1000:>6.1f} ms"
+            )
+            missed |= p99 >= TARGET_SECONDS
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)
