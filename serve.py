@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,9 +27,12 @@ from storage.settings import Environment, StorageSettings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.routing import BaseRoute
 
     from api.dispatcher import Dispatcher
     from bot.app import SlackApp
+    from bot.playground import Playground
+    from storage.demo import DemoOrganisation
 
 Clock = Callable[[], datetime]
 
@@ -38,6 +41,8 @@ TICK_SECONDS = 1
 NOTICES_KEPT = timedelta(days=30)
 # How many old rows one transaction deletes, so that nobody waits long behind it.
 PRUNED = 1_000
+# Whom the playground shows first: somebody who asks, who decides, and who administers.
+_FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
 # How long a stopping server waits for requests under way.
 DRAIN_SECONDS = 20
 
@@ -69,7 +74,9 @@ def utc_now() -> datetime:
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
-def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
+def build(
+    settings: Settings, database: Database, clock: Clock, more_routes: Sequence[BaseRoute] = ()
+) -> Starlette:
     """REST, feeds, Slack over HTTP and the scheduler as one application.
 
     The caller opens the database, has checked its schema, and closes it afterwards.
@@ -110,6 +117,7 @@ def build(settings: Settings, database: Database, clock: Clock) -> Starlette:
         routes=[
             *app.routes(database, settings.api, clock, rate_limits, metrics),
             *(slack.routes() if slack is not None else ()),
+            *more_routes,
         ],
         exception_handlers=app.exception_handlers(settings.api),
         middleware=app.middleware(settings.api, metrics),
@@ -191,17 +199,27 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         """Serve REST, calendar feeds, Slack and the scheduler."""
         import uvicorn
 
+        from storage import demo as demo_data
+
         # Where it listens is the address to name until BASE_URL knows a better one.
         shown_host = "127.0.0.1" if host in ("0.0.0.0", "::") else host
         settings = prepared({"BASE_URL": f"http://{shown_host}:{port}", **env}, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = Database.open(settings.storage.database_url, settings.storage.secrets())
+        playground = None
         try:
             if demo:
-                typer.echo(demo_banner(database, settings.api.base_url))
+                found = database.write_now(demo_data.ensure, now=utc_now())
+                playground = demo_playground(database, found, settings, f"{shown_host}:{port}")
+                typer.echo(demo_banner(found, playground, settings))
+            more_routes = []
+            if playground is not None:
+                playground.slack.start()
+                settings = replace(settings, slack=playground.settings)
+                more_routes = playground_routes(playground, settings, f"{shown_host}:{port}")
             uvicorn.run(
-                build(settings, database, utc_now),
+                build(settings, database, utc_now, more_routes),
                 host=host,
                 port=port,
                 access_log=False,
@@ -210,6 +228,8 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
                 timeout_graceful_shutdown=DRAIN_SECONDS,
             )
         finally:
+            if playground is not None:
+                playground.slack.stop()
             database.close()
 
     return serve
@@ -271,15 +291,51 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
     return settings
 
 
-def demo_banner(database: Database, base_url: str) -> str:
-    """What to try first, with API keys of the demo organisation's people."""
-    from storage import demo
+def demo_playground(
+    database: Database, found: DemoOrganisation | None, settings: Settings, address: str
+) -> Playground | None:
+    """The demo organisation's people in a Slack of their own, where there is no real one.
 
-    found = database.write_now(demo.ensure, now=utc_now())
+    A real one takes the organisation over: what tied it to the playground is undone.
+    """
+    from storage import demo_slack
+
+    if found is None:
+        return None
+    if settings.slack is not None:
+        database.write_now(demo_slack.leave, found.organisation_id, now=utc_now())
+        return None
+    users = database.write_now(demo_slack.enter, found.organisation_id, now=utc_now())
+    if users is None:
+        return None
+    from bot.playground import Playground, player
+
+    return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
+
+
+def playground_routes(playground: Playground, settings: Settings, address: str) -> list[BaseRoute]:
+    """The page, and what it asks for."""
+    from urllib.parse import urlsplit
+
+    from api.routes import playground as page
+    from bot import playground_http
+    from bot.ids import COMMAND
+
+    hosts = {"127.0.0.1", "localhost", "[::1]", address, urlsplit(settings.api.base_url).netloc}
+    first = playground.first(_FIRST_PLAYERS)
+    return [*page.routes(first, COMMAND), *playground_http.routes(playground, hosts)]
+
+
+def demo_banner(
+    found: DemoOrganisation | None, playground: Playground | None, settings: Settings
+) -> str:
+    """What to try first, with API keys of the demo organisation's people."""
+    base_url = settings.api.base_url
     if found is None:
         return f"Hiatus serves your organisations at {base_url}; there is no demo among them."
     lines = [
         f"Hiatus serves the demo organisation {found.organisation_name} at {base_url}",
+        f"  Slack     {_where_slack_is(playground, settings)}",
         f"  API       {base_url}/api/v1, described at {base_url}/docs",
         f"  API key   {found.api_key} of {found.owner_email}, an owner",
         f"  API key   {found.member_api_key} of {found.member_email}, a member",
@@ -287,6 +343,14 @@ def demo_banner(database: Database, base_url: str) -> str:
         f"{base_url}/api/v1/leave-requests",
     ]
     return "\n".join(lines)
+
+
+def _where_slack_is(playground: Playground | None, settings: Settings) -> str:
+    if playground is not None:
+        return f"{settings.api.base_url}/playground plays it, for three people at once"
+    if settings.slack is not None:
+        return "the one that the settings name; there is no playground beside a real Slack"
+    return "none: the demo organisation belongs to a real workspace, so there is no playground"
 
 
 def main() -> None:

@@ -116,6 +116,14 @@ class Sending:
         payload = payloads.action_in_view(self._workspace, user_id, current, chosen)
         return self._delivery.deliver("interactive", payload, how)
 
+    def fill(self, view: View, block_id: str, action_id: str, value: Any) -> None:
+        """Types or picks `value`, of which the app hears nothing before the next click."""
+        current = self._current(view)
+        block, element = _only(_matching(current.blocks, action_id, block_id, None), action_id)
+        self._workspace.fill_in(
+            current, block["block_id"], element["action_id"], _state(element, value)
+        )
+
     def suggest(
         self, user_id: str, view: View, action_id: str, typed: str, **how: Unpack[How]
     ) -> Answer:

@@ -77,11 +77,42 @@ class Workspace:
         self.oauth_codes: dict[str, tuple[str, str]] = {}
         self.revoked_tokens: set[str] = set()
         self._numbers = itertools.count(1)
+        # Grows with everything that happened.
+        self.version = 0
 
     def note_change(self) -> None:
         """Wakes everybody who waits for something to happen."""
         with self.changed:
+            self.version += 1
             self.changed.notify_all()
+
+    def forget(self, *, keep: int = 0) -> None:
+        """Drops all that happened but the last `keep` of each kind; open views and homes stay.
+
+        With 0 those go too: the directory is all that is left.
+        """
+        with self.changed:
+            if not keep:
+                self.stacks.clear()
+                self.homes.clear()
+                self.views.clear()
+            shown = {
+                *self.homes.values(),
+                *(one for stack in self.stacks.values() for one in stack),
+            }
+            for view_id in [one for one in self.views if one not in shown][: -keep or None]:
+                del self.views[view_id]
+            for things in (self.triggers, self.responses):
+                for name in list(things)[: -keep or None]:
+                    del things[name]
+            kept: list[list[Any]] = [self.messages, self.ephemerals, self.deleted, self.calls]
+            for happened in [*kept, self.violations, self.response_posts]:
+                del happened[: -keep or None]
+            for message in [*self.messages, *self.ephemerals]:
+                del message.history[:-1]
+            for view in self.views.values():
+                view.history.clear()
+            self.note_change()
 
     def next_number(self) -> int:
         return next(self._numbers)

@@ -57,9 +57,9 @@ class Deployment:
         )
 
     @contextmanager
-    def serving(self, **settings: str) -> Iterator[Server]:
+    def serving(self, *options: str, **settings: str) -> Iterator[Server]:
         """``hiatus serve`` on a free port, ready; stopped as an operator would if still alive."""
-        server = Server(self.env | settings)
+        server = Server(self.env | settings, *options)
         try:
             server.wait_until_ready()
             yield server
@@ -94,17 +94,18 @@ class Bot:
 class Server:
     """One ``hiatus serve``."""
 
-    def __init__(self, env: dict[str, str]) -> None:
+    def __init__(self, env: dict[str, str], *options: str) -> None:
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._clients: list[httpx.Client] = []
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # closed by stop()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by logged()
         self._log = ""
         self._process = subprocess.Popen(
-            [sys.executable, "serve.py", "serve", "--port", str(self.port)],
+            [sys.executable, "serve.py", "serve", "--port", str(self.port), *options],
             cwd=ROOT,
             env=env | {"BASE_URL": self.url},
-            stdout=subprocess.DEVNULL,
+            stdout=self._printed,
             # A file: a full pipe would stop a server that nobody reads from.
             stderr=self._errors,
         )
@@ -142,8 +143,14 @@ class Server:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
         code = self._process.wait(30)
+        self._printed.close()
         self.logged()
         return code
+
+    def printed(self) -> str:
+        """What it has said on standard output so far."""
+        self._printed.seek(0)
+        return self._printed.read().decode()
 
     def logged(self) -> str:
         """Everything on standard error, once the process has ended."""

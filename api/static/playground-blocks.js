@@ -1,0 +1,375 @@
+// Block Kit as elements. What is pressed or picked goes to `scene.act`; nothing is kept here.
+//
+// A scene: `people`, `act(block, element, value)`, `suggest(block, element, typed)`, `values` (what
+// is filled in, by block id and action id), `errors` (by block id), `confirm(dialog)`.
+
+import { anchor, element, plainOf, textOf } from "./playground-text.js";
+
+const STATEFUL = new Set([
+  "static_select", "external_select", "users_select", "radio_buttons", "checkboxes", "datepicker",
+  "timepicker", "plain_text_input", "number_input", "email_text_input", "url_text_input",
+  "conversations_select", "channels_select", "multi_static_select",
+]);
+const INPUT_TYPES = {
+  number_input: "number", email_text_input: "email", url_text_input: "url",
+  datepicker: "date", timepicker: "time", plain_text_input: "text",
+};
+let lastId = 0;
+
+export function drawBlocks(blocks, scene) {
+  return blocks.map((block) => {
+    const draw = BLOCKS[block.type];
+    const drawn = draw ? draw(block, scene) : unknown(block.type);
+    drawn.classList.add("block", `block-${block.type}`);
+    return drawn;
+  });
+}
+
+// Every field's value as it stands on the screen: [block_id, action_id, value].
+export function fieldsIn(root) {
+  return [...root.querySelectorAll("[data-field]")].map((field) => {
+    const [blockId, actionId] = JSON.parse(field.dataset.field);
+    return [blockId, actionId, field.read()];
+  });
+}
+
+const BLOCKS = {
+  header: (block) => element("h3", {}, plainOf(block.text)),
+  divider: () => element("hr"),
+  section,
+  context: (block, scene) =>
+    element("div", {}, ...block.elements.map((one) =>
+      one.type === "image" ? picture(one) : element("span", {}, ...textOf(one, scene.people)))),
+  actions: (block, scene) =>
+    element("div", { role: "group" }, ...block.elements.map((one) => control(block, one, scene))),
+  input,
+  image: (block) => element("figure", {}, picture(block), plainOf(block.title)),
+  rich_text: (block) => element("div", {}, ...block.elements.map(richText)),
+};
+
+function section(block, scene) {
+  const words = element("div", { class: "words" });
+  if (block.text) {
+    words.append(element("div", {}, ...textOf(block.text, scene.people)));
+  }
+  if (block.fields) {
+    const fields = block.fields.map((one) => element("div", {}, ...textOf(one, scene.people)));
+    words.append(element("div", { class: "fields" }, ...fields));
+  }
+  const drawn = element("div", {}, words);
+  if (block.accessory) {
+    const held = block.accessory.type === "image" ? picture(block.accessory) : control(block, block.accessory, scene);
+    drawn.append(element("div", { class: "accessory" }, held));
+  }
+  return drawn;
+}
+
+function input(block, scene) {
+  const of = block.element;
+  const id = `field-${++lastId}`;
+  const isGroup = of.type === "radio_buttons" || of.type === "checkboxes";
+  const label = element(isGroup ? "legend" : "label", isGroup ? {} : { for: id }, plainOf(block.label));
+  if (block.optional) {
+    label.append(element("span", { class: "optional" }, " (optional)"));
+  }
+  const field = control(block, of, scene, { id, required: !block.optional, isInput: true });
+  const drawn = element(isGroup ? "fieldset" : "div", {}, label, field);
+  const notes = [];
+  if (block.hint) {
+    notes.push(element("p", { class: "hint", id: `${id}-hint` }, plainOf(block.hint)));
+  }
+  const error = scene.errors[block.block_id];
+  if (error) {
+    notes.push(element("p", { class: "error", id: `${id}-error`, role: "alert" }, error));
+    (field.matches("input,select,textarea") ? field : drawn).setAttribute("aria-invalid", "true");
+  }
+  if (notes.length) {
+    const target = field.matches("input,select,textarea") ? field : drawn;
+    target.setAttribute("aria-describedby", notes.map((one) => one.id).join(" "));
+  }
+  drawn.append(...notes);
+  return drawn;
+}
+
+function control(block, of, scene, how = {}) {
+  const draw = CONTROLS[of.type];
+  if (!draw) {
+    return unknown(of.type);
+  }
+  const drawn = draw(block, of, scene, how);
+  if (STATEFUL.has(of.type)) {
+    drawn.dataset.field = JSON.stringify([block.block_id, of.action_id]);
+  }
+  if (!how.isInput && !drawn.hasAttribute("aria-label") && of.type !== "button" && of.type !== "overflow") {
+    drawn.setAttribute("aria-label", plainOf(of.placeholder) || plainOf(block.text) || "Choose");
+  }
+  if (of.focus_on_load) {
+    drawn.dataset.focus = "yes";
+  }
+  return drawn;
+}
+
+const CONTROLS = {
+  button,
+  overflow,
+  static_select: select,
+  multi_static_select: select,
+  users_select: select,
+  channels_select: select,
+  conversations_select: select,
+  external_select: external,
+  radio_buttons: boxes,
+  checkboxes: boxes,
+  datepicker: typed,
+  timepicker: typed,
+  plain_text_input: typed,
+  number_input: typed,
+  email_text_input: typed,
+  url_text_input: typed,
+};
+
+function tells(block) {
+  return block.type !== "input" || block.dispatch_action;
+}
+
+function button(block, of, scene) {
+  const label = plainOf(of.text);
+  const drawn = element(
+    "button",
+    { type: "button", class: `button ${of.style || ""}`, "aria-label": of.accessibility_label },
+    label,
+  );
+  drawn.addEventListener("click", async () => {
+    if (of.confirm && !(await scene.confirm(of.confirm))) {
+      return;
+    }
+    if (of.url) {
+      window.open(of.url, "_blank", "noopener");
+    }
+    scene.act(block, of, of.value ?? null);
+  });
+  return drawn;
+}
+
+function overflow(block, of, scene) {
+  const menu = element("details", { class: "overflow" });
+  const items = of.options.map((option) => {
+    const item = option.url
+      ? element("a", { class: "item", href: option.url, target: "_blank", rel: "noopener noreferrer" }, plainOf(option.text))
+      : element("button", { type: "button", class: "item" }, plainOf(option.text));
+    item.addEventListener("click", async () => {
+      menu.open = false;
+      if (!of.confirm || (await scene.confirm(of.confirm))) {
+        scene.act(block, of, option.value);
+      }
+    });
+    return item;
+  });
+  menu.append(element("summary", { class: "button", "aria-label": "More actions" }, "⋯"), element("div", { class: "menu" }, ...items));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && menu.open) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+      event.stopPropagation();
+    }
+  });
+  return menu;
+}
+
+function select(block, of, scene, how) {
+  const isMany = of.type.startsWith("multi_");
+  const state = stateOf(block, of, scene);
+  const drawn = element("select", { id: how.id, required: how.required, multiple: isMany });
+  if (!isMany) {
+    drawn.append(element("option", { value: "" }, plainOf(of.placeholder) || "Choose…"));
+  }
+  const groups = of.option_groups || [{ options: of.options || choices(of, scene) }];
+  for (const group of groups) {
+    const options = group.options.map((one) => element("option", { value: one.value }, plainOf(one.text)));
+    drawn.append(...(group.label ? [element("optgroup", { label: plainOf(group.label) }, ...options)] : options));
+  }
+  const chosen = isMany ? (state.selected_options || []).map((one) => one.value) : [selectedIn(state) ?? ""];
+  for (const option of drawn.options) {
+    option.selected = chosen.includes(option.value);
+  }
+  drawn.read = () =>
+    isMany ? [...drawn.selectedOptions].map((one) => one.value) : drawn.value || null;
+  if (tells(block)) {
+    drawn.addEventListener("change", async () => {
+      if (of.confirm && !(await scene.confirm(of.confirm))) {
+        drawn.value = selectedIn(state) ?? "";
+        return;
+      }
+      scene.act(block, of, drawn.read());
+    });
+  }
+  return drawn;
+}
+
+function choices(of, scene) {
+  const things = of.type === "users_select" ? scene.people : scene.channels;
+  const sign = of.type === "users_select" ? "" : "#";
+  return things.map((one) => ({ value: one.id, text: { type: "plain_text", text: sign + one.name } }));
+}
+
+// Typing asks the app for options; they stand in a list below until one is picked.
+function external(block, of, scene, how) {
+  let picked = stateOf(block, of, scene).selected_option || null;
+  let asked = 0;
+  const listId = `options-${++lastId}`;
+  const box = element("input", {
+    id: how.id, type: "text", role: "combobox", autocomplete: "off", "aria-expanded": "false",
+    "aria-controls": listId, required: how.required, placeholder: plainOf(of.placeholder) || "Search…",
+  });
+  box.value = picked ? plainOf(picked.text) : "";
+  const list = element("ul", { id: listId, class: "menu", role: "listbox", hidden: true });
+  const drawn = element("div", { class: "combobox" }, box, list);
+  const shut = () => {
+    list.hidden = true;
+    box.setAttribute("aria-expanded", "false");
+  };
+  const pick = (option) => {
+    picked = option;
+    box.value = plainOf(option.text);
+    shut();
+    if (tells(block)) {
+      scene.act(block, of, option);
+    }
+  };
+  const search = async () => {
+    const mine = ++asked;
+    if (box.value.length < (of.min_query_length ?? 3)) {
+      shut();
+      return;
+    }
+    const options = await scene.suggest(block, of, box.value);
+    if (mine !== asked) {
+      return;
+    }
+    list.replaceChildren(...options.map((option) => {
+      const item = element("li", { role: "option", tabindex: "-1" }, plainOf(option.text));
+      item.addEventListener("click", () => pick(option));
+      item.addEventListener("keydown", (event) => move(event, item, () => pick(option)));
+      return item;
+    }));
+    if (!options.length) {
+      list.append(element("li", { class: "none" }, "No results"));
+    }
+    list.hidden = false;
+    box.setAttribute("aria-expanded", "true");
+  };
+  const move = (event, item, choose) => {
+    const next = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling || box }[event.key];
+    if (next) {
+      next.focus();
+    } else if (event.key === "Enter") {
+      choose();
+      box.focus();
+    } else if (event.key === "Escape") {
+      shut();
+      box.focus();
+      event.stopPropagation();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  };
+  box.addEventListener("input", () => {
+    picked = null;
+    search();
+  });
+  box.addEventListener("focus", () => list.hidden && !picked && search());
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" && list.firstElementChild) {
+      list.firstElementChild.focus();
+      event.preventDefault();
+    } else if (event.key === "Escape" && !list.hidden) {
+      shut();
+      event.stopPropagation();
+    }
+  });
+  drawn.addEventListener("focusout", (event) => drawn.contains(event.relatedTarget) || shut());
+  drawn.read = () => picked;
+  return drawn;
+}
+
+function boxes(block, of, scene) {
+  const isMany = of.type === "checkboxes";
+  const state = stateOf(block, of, scene);
+  const chosen = isMany ? (state.selected_options || []).map((one) => one.value) : [selectedIn(state)];
+  const name = `choice-${++lastId}`;
+  const drawn = element("div", { class: "boxes" });
+  const fields = of.options.map((option) => {
+    const field = element("input", { type: isMany ? "checkbox" : "radio", name, value: option.value });
+    field.checked = chosen.includes(option.value);
+    const words = element("span", {}, ...textOf(option.text, scene.people));
+    if (option.description) {
+      words.append(element("small", {}, ...textOf(option.description, scene.people)));
+    }
+    drawn.append(element("label", {}, field, words));
+    return field;
+  });
+  drawn.read = () => {
+    const values = fields.filter((one) => one.checked).map((one) => one.value);
+    return isMany ? values : (values[0] ?? null);
+  };
+  if (tells(block)) {
+    drawn.addEventListener("change", () => scene.act(block, of, drawn.read()));
+  }
+  return drawn;
+}
+
+function typed(block, of, scene, how) {
+  const state = stateOf(block, of, scene);
+  const isLong = of.type === "plain_text_input" && of.multiline;
+  const attributes = {
+    id: how.id, required: how.required, minlength: of.min_length, maxlength: of.max_length,
+    placeholder: plainOf(of.placeholder), min: of.min_value, max: of.max_value,
+  };
+  const drawn = isLong
+    ? element("textarea", { ...attributes, rows: 3 })
+    : element("input", { ...attributes, type: INPUT_TYPES[of.type], autocomplete: "off" });
+  if (of.type === "number_input") {
+    drawn.step = of.is_decimal_allowed ? "any" : "1";
+  }
+  drawn.value = state.value ?? state.selected_date ?? state.selected_time ?? "";
+  drawn.read = () => drawn.value || null;
+  if (tells(block)) {
+    drawn.addEventListener("change", () => scene.act(block, of, drawn.read()));
+  }
+  return drawn;
+}
+
+function stateOf(block, of, scene) {
+  const kept = (scene.values[block.block_id] || {})[of.action_id];
+  return kept || {
+    selected_option: of.initial_option, selected_options: of.initial_options,
+    selected_user: of.initial_user, selected_channel: of.initial_channel,
+    selected_conversation: of.initial_conversation, selected_date: of.initial_date,
+    selected_time: of.initial_time, value: of.initial_value,
+  };
+}
+
+function selectedIn(state) {
+  return state.selected_option?.value ?? state.selected_user ?? state.selected_channel ?? state.selected_conversation;
+}
+
+function picture(of) {
+  // Pictures live elsewhere, and this page loads nothing from elsewhere.
+  return element("span", { class: "picture" }, of.alt_text || "picture");
+}
+
+function richText(one) {
+  if (one.type === "rich_text_list") {
+    return element(one.style === "ordered" ? "ol" : "ul", {}, ...one.elements.map((item) => element("li", {}, richText(item))));
+  }
+  if (one.elements) {
+    const name = { rich_text_preformatted: "pre", rich_text_quote: "blockquote" }[one.type] || "span";
+    return element(name, {}, ...one.elements.map(richText));
+  }
+  return one.type === "link" ? anchor(one.url, one.text || one.url) : document.createTextNode(one.text || one.name || one.user_id || "");
+}
+
+function unknown(type) {
+  return element("div", { class: "unknown" }, `The playground cannot draw “${type}”.`);
+}

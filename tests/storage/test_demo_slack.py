@@ -1,0 +1,77 @@
+"""The demo organisation enters the playground's workspace, and leaves it for a real one."""
+
+from __future__ import annotations
+
+from storage import demo, demo_slack, notices, slack_workspaces
+from storage.database import Database
+from storage.demo import DemoOrganisation
+from storage.notices import Notice, Outcome
+from storage.values import User
+from tests.builders import NOW
+
+
+def a_demo(database: Database) -> DemoOrganisation:
+    return database.write_now(demo.fill, now=NOW)
+
+
+def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
+    return database.write_now(demo_slack.enter, made.organisation_id, now=NOW)
+
+
+def delivered(database: Database) -> list[Notice]:
+    found = database.write_now(notices.claim, limit=100, claim_id="a test", now=NOW)
+    database.write_now(notices.settle, [(one, Outcome("delivered")) for one in found], now=NOW)
+    return found
+
+
+def test_everybody_is_known_there_by_an_id(database: Database) -> None:
+    users = enter(database, a_demo(database))
+
+    assert users is not None
+    ids = {user.email: user.slack_user_id for user in users}
+    assert len(set(ids.values())) == len(users) == 9
+    assert ids["amir@acme.example"] == "U0AMIR"
+    found = database.read_now(slack_workspaces.find_person, demo_slack.TEAM_ID, "U0AMIR")
+    assert found is not None
+    assert found.user is not None
+    assert found.user.email == "amir@acme.example"
+
+
+def test_approvers_are_shown_what_waits_each_time_it_is_entered(database: Database) -> None:
+    made = a_demo(database)
+    users = {user.id: user.first_name for user in enter(database, made) or []}
+    first = delivered(database)
+
+    enter(database, made)
+    again = delivered(database)
+
+    for told in (first, again):
+        cards = sorted(users[one.user_id] for one in told if one.kind == "approval_card")
+        assert cards == ["Grace", "Marta"]
+
+
+def test_an_organisation_of_another_workspace_stays_there(database: Database) -> None:
+    made = a_demo(database)
+    database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
+
+    assert enter(database, made) is None
+
+    found = database.read_now(slack_workspaces.find, "T0REAL")
+    assert found is not None
+    assert found.id == made.organisation_id
+    assert database.write_now(demo_slack.leave, made.organisation_id, now=NOW) is False
+
+
+def test_a_real_workspace_can_be_tied_once_the_playground_is_left(database: Database) -> None:
+    made = a_demo(database)
+    enter(database, made)
+
+    left = database.write_now(demo_slack.leave, made.organisation_id, now=NOW)
+
+    tied = database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
+    assert left is True
+    assert tied is not None
+    assert tied.slack_team_id == "T0REAL"
+    known = database.read_now(slack_workspaces.find_person, "T0REAL", "U0AMIR")
+    assert known is not None
+    assert known.user is None
