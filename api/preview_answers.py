@@ -12,7 +12,7 @@ from api import errors
 from api.balance_answers import LeaveYearRecord, leave_year
 from api.openapi import FieldErrorRecord
 from storage import records
-from storage.approval_cards import ColleagueOff
+from storage.colleagues import ColleagueOff
 from storage.day_lines import DayLine, HalfCount, LineReason
 from storage.errors import Refusal
 from storage.leave import WhyUnasked

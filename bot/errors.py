@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
 from typing import Any, Final
 
@@ -144,20 +144,34 @@ def sentence(refusal: Refusal) -> str:
     return refusal.detail if said is None else said(refusal)
 
 
-def inline(refusal: Refusal) -> dict[str, str]:
+def inline(refusal: Refusal, inputs: Collection[str] = FIELDS) -> dict[str, str]:
     """The refusal as errors of the request form: block id and sentence.
 
-    A field's error goes to its block, everything else to the first day's.
+    A field's error goes to its block, if that is among the ``inputs``, everything else to the
+    first day's.
     """
-    if not isinstance(refusal, InvalidInput):
-        return {ids.FIRST_DAY: sentence(refusal)}
     found: dict[str, str] = {}
-    for error in refusal.errors:
-        name = error.pointer.lstrip("/").split("/")[0]
-        block = name if name in FIELDS else ids.FIRST_DAY
-        said = say(_FIELD_SENTENCES.get(error.code, error.detail))
+    for name, said in _by_field(refusal):
+        block = name if name in inputs else ids.FIRST_DAY
         found[block] = f"{found[block]} {said}" if block in found else said
     return found
+
+
+def foreseen(refusals: Iterable[Refusal]) -> list[str]:
+    """Why a form that is still being filled in could not be sent; a note may yet be typed."""
+    return [said for refusal in refusals for name, said in _by_field(refusal) if name != ids.NOTE]
+
+
+def _by_field(refusal: Refusal) -> list[tuple[str, str]]:
+    if not isinstance(refusal, InvalidInput):
+        return [("", sentence(refusal))]
+    return [
+        (
+            error.pointer.lstrip("/").split("/")[0],
+            say(_FIELD_SENTENCES.get(error.code, error.detail)),
+        )
+        for error in refusal.errors
+    ]
 
 
 async def on_error(error: Exception) -> BoltResponse:

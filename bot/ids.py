@@ -11,10 +11,21 @@ from typing import Final
 COMMAND: Final = "/timeoff"
 # Slack keeps it for itself in most workspaces; where it does not, it opens the same form.
 LEAVE_COMMAND: Final = "/leave"
+# What may be typed behind it to have the form filled in; months and weekdays are read in English.
+TYPED: Final = ("3-7 aug", "next fri pm sick", "24 dec - 2 jan unpaid")
 # Named in manifest.yml, as the command is.
 REQUEST_SHORTCUT: Final = "request_leave"
 
 REQUEST_FORM: Final = "leave.request"
+# The same form, for a request that is pending; its private metadata is the request's id.
+EDIT_FORM: Final = "leave.edit.form"
+# A pick in either form.
+RECOUNT: Final = "leave.recount"
+# Buttons of one's own requests, wherever they stand; the value is the request's id.
+EDIT: Final = "leave.edit"
+CANCEL: Final = "leave.cancel"
+# The same in the list that the command shows.
+CANCEL_LISTED: Final = "leave.cancel.listed"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
 DECLINE_FORM: Final = "leave.decline.form"
@@ -27,6 +38,12 @@ BEGINS: Final = "start_half_day"
 ENDS: Final = "end_half_day"
 NOTE: Final = "note"
 REASON: Final = "reason"
+
+# What the form comes to, and what was typed behind the command and not understood.
+LIVE: Final = "live"
+PROBLEMS: Final = "problems"
+OFF: Final = "off"
+ASIDES: Final = "asides"
 
 # Beside a block's id, the action id of its one element.
 ANSWER: Final = "answer"

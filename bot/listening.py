@@ -24,6 +24,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot import errors, language, slack_web
 from bot.language import say
+from bot.redraws import Redraws
 from bot.views import replies, text
 from bot.workspaces import Workspace, Workspaces
 from storage import slack_events
@@ -58,6 +59,7 @@ class Edge:
     workspaces: Workspaces
     clock: Callable[[], datetime]
     visits: set[asyncio.Task[Any]] = field(default_factory=set)
+    redraws: Redraws = field(default_factory=Redraws)
 
     async def finish(self) -> None:
         """Wait for what people have begun: Slack was told already that it was received."""
@@ -136,6 +138,11 @@ class Visit:
         value = str(self.body["actions"][0].get("value", ""))
         return Clicked(value, container["channel_id"], container["message_ts"])
 
+    @property
+    def value(self) -> str:
+        """What the button that was clicked stands for, wherever it is."""
+        return str(self.body["actions"][0].get("value", ""))
+
     def speak(self, locale: str | None) -> None:
         """Answer in the language of a Slack locale from here on."""
         self.locale = locale
@@ -157,6 +164,11 @@ class Visit:
         show = self.client.views_push if is_in_modal else self.client.views_open
         async with asyncio.timeout(ANSWER_SECONDS):
             await show(trigger_id=self.body["trigger_id"], view=view)
+
+    async def reply(self, message: dict[str, Any]) -> None:
+        """Show the person alone a message, beside the command or message that he used."""
+        await self.ack()
+        await self._respond(response_type="ephemeral", replace_original=False, **message)
 
     async def redraw(self, message: dict[str, Any]) -> None:
         """Replace the message that was clicked."""

@@ -36,6 +36,7 @@ METHODS: Final[Mapping[str, str | None]] = {
     "views.open": None,
     "views.publish": None,
     "views.push": None,
+    "views.update": None,
 }
 
 
@@ -127,7 +128,7 @@ def _features(command: str, events_url: str | None) -> list[str]:
         "  slash_commands:",
         f"    - command: {command}",
         "      description: Request leave and see what it does to your balance",
-        '      usage_hint: "[request | help]"',
+        '      usage_hint: "[3-7 aug sick | balance | out | mine | cancel | help]"',
         "      # A mentioned colleague arrives as an id instead of a name that may change.",
         "      should_escape: true",
     ]

@@ -165,8 +165,20 @@ class Notifier:
             return Outcome("failed", "nobody in the workspace has this e-mail address")
         # Drawn anew: only now it may be known which language to speak.
         message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
-        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-        return Outcome("delivered")
+        if sight.message is not None:
+            await self._superseded(sight, sight.message, workspace.client)
+        answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        posted = Posted(answer["channel"], answer["ts"])
+        return Outcome("delivered", drawn=Drawn(posted, sight.card.request.version))
+
+    async def _superseded(self, sight: Sight, message: Posted, client: AsyncWebClient) -> None:
+        """Take the buttons off the last message about the request: news takes its place."""
+        earlier = replies.own_request(sight.card)
+        try:
+            await client.chat_update(channel=message.channel, ts=message.ts, **earlier)
+        except SlackApiError as failure:
+            if slack_web.error_code(failure) not in FINAL_ERRORS:
+                raise
 
     async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)

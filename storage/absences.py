@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from peewee import Select, Tuple
 
+from storage.colleagues import team
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.feeds import FeedOwner
 from storage.pages import Page, PageOf, page_of, position
 from storage.rows import day, instant
-from storage.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.values import Absence, FeedScope, Organisation, User
 
 MAX_ABSENCES: Final = 50_000
@@ -236,22 +237,3 @@ def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:
     # Declined leave is never cancelled, so whatever was decided before had been approved.
     was_approved = LeaveRequestRow.decided_at.is_null(False)
     return (LeaveRequestRow.status == "approved") | (just_cancelled & was_approved)
-
-
-def team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
-    """The ids of all whose leave a person's team calendar shows, the person among them."""
-    managed = DepartmentRow.select(DepartmentRow.id).where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id
-    )
-    member = UserRow.alias()
-    is_in_team = (
-        (member.id == owner_id)
-        | (member.manager_id == owner_id)
-        | member.department_id.in_(managed)
-    )
-    if department_id is not None:
-        head = DepartmentRow.select(DepartmentRow.manager_id).where(
-            DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
-        )
-        is_in_team = is_in_team | (member.department_id == department_id) | member.id.in_(head)
-    return member.select(member.id).where(member.organisation_id == organisation_id, is_in_team)

@@ -130,6 +130,16 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     return request
 
 
+def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
+    """The request, for whoever could edit it now.
+
+    Raises NotFound, InsufficientRole or InvalidTransition.
+    """
+    found = _own_or_managed(tx, request_id, by=by, now=now)
+    _check_transition(tx, "edit", found, by)
+    return found
+
+
 def edit(
     tx: Transaction, request_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
 ) -> LeaveRequest:

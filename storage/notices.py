@@ -224,7 +224,9 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
     row = tx.first(
         _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
     )
-    if row is not None and row[0] != outcome.drawn.version and not _is_awaited(tx, notice):
+    is_outdated = row is not None and row[0] != outcome.drawn.version
+    # A requester hears of every change by a notice of its own.
+    if notice.kind == "approval_card" and is_outdated and not _is_awaited(tx, notice):
         # The request changed while it was drawn: no live button may stay behind.
         tx.insert(
             NoticeRow,

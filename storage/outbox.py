@@ -251,7 +251,8 @@ def notify(
     people: list[tuple[NoticeKind, str]] = [("requester_notice", request.user_id)]
     people += [
         ("approval_card", user_id)
-        for user_id in sorted(holders | {approver.id for approver in approvers})
+        # A requester has a message, too, and no card.
+        for user_id in sorted((holders | {one.id for one in approvers}) - {request.user_id})
     ]
     for kind, user_id in people:
         notice = _notice_row(organisation_id, kind, user_id, request.id, event_type, now)
@@ -287,6 +288,7 @@ def notify_all(
             leave_request_ids=[request.id for request in changed],
         )
     )
+    cards -= {(request.id, request.user_id) for request in changed}
     notices = [
         _notice_row(
             organisation_id, "requester_notice", request.user_id, request.id, event_type, now

@@ -6,16 +6,13 @@ what is announced is what happens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Any, Final, NamedTuple
-
-from peewee import Select
+from typing import NamedTuple
 
 from storage import (
-    absences,
     approvers,
     balances,
+    colleagues,
     day_lines,
     days,
     drafts,
@@ -23,13 +20,11 @@ from storage import (
     leave_reading,
     people_rows,
     reference,
-    rows,
     rules,
     standings,
 )
-from storage.approval_cards import ColleagueOff
 from storage.clock import local_day
-from storage.compiled import Place, compiled
+from storage.colleagues import ColleagueOff
 from storage.database import Transaction
 from storage.day_lines import DayLine
 from storage.drafts import Assessment, Draft
@@ -38,12 +33,7 @@ from storage.leave import WhyUnasked
 from storage.leave_years import LeaveYear
 from storage.reference import Reference
 from storage.standings import Deduction
-from storage.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.values import Caller, LeaveRequest, LeaveType, User
-
-MOST_COLLEAGUES: Final = 10
-# Further ones are not even counted.
-MOST_COUNTED: Final = 1_000
 
 
 class YearChange(NamedTuple):
@@ -111,7 +101,7 @@ def preview(
     if found is None:
         return Preview(user, None, [], 0, [], [], None, [], 0, refusals)
     deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
-    colleagues = _colleagues(tx, known, user, found.span)
+    off = colleagues.off_with(tx, by.organisation_id, user, found.span)
     return Preview(
         user,
         found.leave_type,
@@ -120,8 +110,8 @@ def preview(
         _years(known, found, replaces),
         deciders,
         why,
-        colleagues[:MOST_COLLEAGUES],
-        len(colleagues),
+        off[: colleagues.MOST_NAMED],
+        len(off),
         refusals,
     )
 
@@ -198,76 +188,3 @@ def _deciders(
         return [], leave.why_unasked(leave_type)
     deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)
     return deciders, None if deciders or replaced else leave.why_unasked(leave_type)
-
-
-def _colleagues(
-    tx: Transaction, known: Reference, user: User, span: days.Span
-) -> list[ColleagueOff]:
-    """Approved leave of the same people as in the person's team calendar, in the same halves."""
-    found = tx.all(
-        _team_off,
-        organisation_id=known.organisation.id,
-        user_id=user.id,
-        department_id=user.department_id,
-        first_day=span.start_date.isoformat(),
-        last_day=span.end_date.isoformat(),
-        limit=MOST_COUNTED,
-    )
-    colleagues = [_colleague(row) for row in sorted(found)]
-    return [one for one in colleagues if days.overlaps(span, days.Span(*one[1:5]))]
-
-
-def _colleague(row: Sequence[Any]) -> ColleagueOff:
-    start, _, first_name, last_name, end, start_half, end_half, type_name, is_private = row
-    return ColleagueOff(
-        f"{first_name} {last_name}".strip(),
-        rows.day(start),
-        rows.day(end),
-        start_half,
-        end_half,
-        None if is_private else type_name,
-    )
-
-
-@compiled
-def _team_off(
-    organisation_id: Place,
-    user_id: Place,
-    department_id: Place | None,
-    first_day: Place,
-    last_day: Place,
-    limit: Place,
-) -> Select:
-    return (
-        LeaveRequestRow.select(
-            LeaveRequestRow.start_date,
-            LeaveRequestRow.id,
-            UserRow.first_name,
-            UserRow.last_name,
-            LeaveRequestRow.end_date,
-            LeaveRequestRow.start_half_day,
-            LeaveRequestRow.end_half_day,
-            LeaveTypeRow.name,
-            LeaveTypeRow.is_private,
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (UserRow.id == LeaveRequestRow.user_id),
-        )
-        .join(
-            LeaveTypeRow,
-            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
-        )
-        .where(
-            LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.user_id.in_(absences.team(organisation_id, user_id, department_id)),
-            LeaveRequestRow.user_id != user_id,
-            LeaveRequestRow.status == "approved",
-            LeaveRequestRow.start_date <= last_day,
-            LeaveRequestRow.end_date >= first_day,
-        )
-        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
-        .limit(limit)
-    )

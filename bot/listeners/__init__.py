@@ -6,7 +6,15 @@ manifest has to say about it is checked by the tests.
 
 from __future__ import annotations
 
-from bot.listeners import commands, decisions, events, home, request_form, shortcuts
+from bot.listeners import (
+    commands,
+    decisions,
+    events,
+    home,
+    own_leave,
+    request_form,
+    shortcuts,
+)
 from bot.listening import Listener
 
 
@@ -16,6 +24,7 @@ def registered(command: str) -> tuple[Listener, ...]:
         *commands.listeners(command),
         *shortcuts.LISTENERS,
         *request_form.LISTENERS,
+        *own_leave.LISTENERS,
         *decisions.LISTENERS,
         *home.LISTENERS,
         *events.LISTENERS,

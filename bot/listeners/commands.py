@@ -1,11 +1,23 @@
-"""Slash commands."""
+"""Slash commands: a word is answered, everything else is read as leave."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import date, datetime, timedelta
+from typing import Final
+
 from bot import identity, ids
-from bot.listeners import request_form
+from bot.listeners import own_leave, request_form
 from bot.listening import Listener, Visit
-from bot.views import replies
+from bot.views import answers, replies
+from bot.views.answers import Away
+from storage import absences, ledgers, people, reference
+from storage.clock import local_day
+from storage.database import Transaction
+from storage.pages import PageOf
+from storage.values import Caller
+
+_SUNDAY: Final = 6
 
 
 def listeners(command: str) -> tuple[Listener, ...]:
@@ -15,12 +27,79 @@ def listeners(command: str) -> tuple[Listener, ...]:
 
 
 async def timeoff(visit: Visit) -> None:
-    """Open the form for ``/timeoff`` and ``/timeoff request``; every other word gets help."""
-    words = str(visit.body.get("text") or "").strip()
-    if words.casefold() in ("", "request"):
-        await request_form.open_form(visit)
+    """Open the form, filled in with what was typed; or answer a word."""
+    typed = " ".join(str(visit.body.get("text") or "").split())
+    answer = _WORDS.get(typed.casefold())
+    if answer is not None:
+        await answer(visit)
         return
+    first, _, others = typed.partition(" ")
+    if first.casefold() == "request":
+        typed = others
+    is_misspelt = first.casefold() in _WORDS and typed != others
+    if is_misspelt or not await request_form.open_typed(visit, typed):
+        await _help(visit, typed)
+
+
+async def _help(visit: Visit, unknown: str = "") -> None:
     await identity.greet(visit)
-    command = str(visit.body["command"])
-    unknown = "" if words.casefold() == "help" else words
-    await visit.ack(response_type="ephemeral", text=replies.help_text(command, unknown))
+    told = replies.help_text(str(visit.body["command"]), unknown)
+    await visit.reply({"text": told})
+
+
+async def _balance(visit: Visit) -> None:
+    await visit.ack()
+    by = await identity.caller(visit)
+    found = await visit.edge.database.read(
+        ledgers.balance, str(by.user_id), on=None, by=by, now=visit.now
+    )
+    await visit.reply(answers.balance(found))
+
+
+async def _out_today(visit: Visit) -> None:
+    await _out(visit, is_week=False)
+
+
+async def _out_this_week(visit: Visit) -> None:
+    await _out(visit, is_week=True)
+
+
+async def _out(visit: Visit, *, is_week: bool) -> None:
+    await visit.ack()
+    by = await identity.caller(visit)
+    away = await visit.edge.database.read(_away, is_week, by=by, now=visit.now)
+    await visit.reply(answers.out(away))
+
+
+def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
+    """Who is off today, or until Sunday: the team of whoever has one, then everybody else."""
+    known = reference.of_organisation(tx, by.organisation_id)
+    user = people.get(tx, str(by.user_id), by=by)
+    first_day = local_day(now, user.timezone or known.organisation.timezone)
+    last_day = _end_of_week(first_day) if is_week else first_day
+    page = PageOf(answers.MOST_AWAY)
+    team, everybody = (
+        absences.away(
+            tx, page, user, known.organisation, scope, first_day=first_day, last_day=last_day
+        )
+        for scope in ("team", "org")
+    )
+    return Away(first_day, last_day, team, everybody)
+
+
+def _end_of_week(day: date) -> date:
+    return day + timedelta(days=_SUNDAY - day.weekday())
+
+
+_WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
+    "": request_form.open_form,
+    "request": request_form.open_form,
+    "help": _help,
+    "balance": _balance,
+    "out": _out_today,
+    "out today": _out_today,
+    "out week": _out_this_week,
+    "out this week": _out_this_week,
+    "mine": own_leave.show,
+    "cancel": own_leave.show_to_cancel,
+}

@@ -1,41 +1,205 @@
-"""Asking for leave: the form is opened, filled in and sent."""
+"""Asking for leave and changing what was asked for: the form is opened, filled in and sent."""
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
-from bot import errors, identity, ids
-from bot.language import say
+from bot import errors, identity, ids, typed_leave
+from bot.language import later, say
 from bot.listening import Listener, Visit
-from bot.views import request_form
-from storage import leave, reference
+from bot.typed_days import is_month_first
+from bot.typed_leave import Reader, Wish
+from bot.views import live_line, request_form
+from bot.views.request_form import Filled
+from bot.views.text import Block
+from storage import days, leave, leave_reading, people, previews, reference
 from storage.clock import local_day
-from storage.errors import Refusal
+from storage.database import Transaction
+from storage.errors import InvalidTransition, Refusal
+from storage.previews import Preview
+from storage.reference import Reference
+from storage.values import Caller, LeaveRequest
+
+_NO_TYPES: Final = later("Your organisation has no type of leave to ask for yet.")
+
+
+class _Drawing(NamedTuple):
+    """All that the form shows. ``edited`` is the request that it changes."""
+
+    known: Reference
+    filled: Filled
+    preview: Preview | None
+    edited: LeaveRequest | None = None
+
+    def view(self, asides: list[Block]) -> dict[str, Any]:
+        problems = errors.foreseen(self.preview.refusals) if self.preview else []
+        return request_form.view(
+            self.known.leave_types.values(),
+            self.filled,
+            live_line.blocks(self.preview, problems),
+            asides,
+            edited_id="" if self.edited is None else self.edited.id,
+        )
 
 
 async def open_form(visit: Visit) -> None:
-    """Show the form with the organisation's leave types."""
+    """Show the form as it is before anybody fills it in."""
     # The form comes by its own call; what Slack waits for is this.
     await visit.ack()
     by = await identity.caller(visit)
-    known = await visit.edge.database.read(reference.of_organisation, by.organisation_id)
-    if not request_form.offered(known.leave_types.values()):
-        await visit.tell(say("Your organisation has no type of leave to ask for yet."))
-        return
-    today = local_day(visit.now, known.organisation.timezone)
-    await visit.open(request_form.view(known.leave_types.values(), today))
+    await _open_filled_in(visit, by, Wish())
+
+
+async def open_typed(visit: Visit, typed: str) -> bool:
+    """Show the form filled in with what was typed; False where that is not about leave."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    reader = await visit.edge.database.read(_reader, by=by, now=visit.now)
+    wish = typed_leave.read(typed, reader)
+    if wish.is_about_leave:
+        await _open_filled_in(visit, by, wish)
+    return wish.is_about_leave
+
+
+async def open_edit(visit: Visit) -> None:
+    """Show the form for the pending request of the clicked button."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    drawing = await visit.edge.database.read(
+        _drawn_for_edit, visit.value, None, by=by, now=visit.now
+    )
+    await visit.open(drawing.view([]))
+
+
+async def recount(visit: Visit) -> None:
+    """Say anew what the leave comes to, as it is filled in now."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    view = visit.body["view"]
+    asides = [one for one in view["blocks"] if one.get("block_id") == ids.ASIDES]
+    draw = _drawn_for_edit if view["callback_id"] == ids.EDIT_FORM else _drawn_filled
+
+    async def drawn() -> dict[str, Any]:
+        filled = request_form.filled_of(visit.values)
+        about = view["private_metadata"]
+        drawing = await visit.edge.database.read(draw, about, filled, by=by, now=visit.now)
+        return drawing.view(asides)
+
+    await visit.edge.redraws.redraw(visit.client, visit.body, drawn)
 
 
 async def submitted(visit: Visit) -> None:
     """Ask for the leave; what a rule refuses stands beside the field at fault."""
     by = await identity.caller(visit)
     try:
-        draft = request_form.draft_of(visit.values)
+        draft = request_form.draft_of(request_form.filled_of(visit.values))
         await visit.edge.database.write(leave.submit, by=by, draft=draft, now=visit.now)
     except Refusal as refusal:
-        if visit.is_answered:
-            raise  # Too late for the form: the sentence goes where it still can.
-        await visit.ack(response_action="errors", errors=errors.inline(refusal))
+        await _refused(visit, refusal)
 
 
-LISTENERS: Final = (Listener("view", ids.REQUEST_FORM, submitted),)
+async def edited(visit: Visit) -> None:
+    """Change the pending request; where it is pending no more, the form says so."""
+    by = await identity.caller(visit)
+    request_id = visit.body["view"]["private_metadata"]
+    filled = request_form.filled_of(visit.values)
+    try:
+        await visit.edge.database.write(_edit, request_id, filled, by=by, now=visit.now)
+    except InvalidTransition as refusal:
+        await visit.tell(errors.sentence(refusal))
+    except Refusal as refusal:
+        await _refused(visit, refusal)
+
+
+async def _refused(visit: Visit, refusal: Refusal) -> None:
+    if visit.is_answered:
+        raise refusal  # Too late for the form: the sentence goes where it still can.
+    blocks = visit.body["view"]["blocks"]
+    inputs = {one["block_id"] for one in blocks if one["type"] == "input"}
+    await visit.ack(response_action="errors", errors=errors.inline(refusal, inputs))
+
+
+async def _open_filled_in(visit: Visit, by: Caller, wish: Wish) -> None:
+    drawing = await visit.edge.database.read(_drawn_for_wish, wish, by=by, now=visit.now)
+    if not request_form.offered(drawing.known.leave_types.values()):
+        await visit.tell(say(_NO_TYPES))
+        return
+    await visit.open(drawing.view(request_form.asides(wish.puzzles)))
+
+
+def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
+    known = reference.of_organisation(tx, by.organisation_id)
+    user = people.get(tx, str(by.user_id), by=by)
+    week = days.working_week(user.working_days or known.organisation.working_days)
+    return Reader(
+        local_day(now, user.timezone or known.organisation.timezone),
+        list(known.leave_types.values()),
+        is_month_first(known.organisation.country_code),
+        frozenset(weekday for weekday, halves in enumerate(week) if halves),
+    )
+
+
+def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -> _Drawing:
+    reader = _reader(tx, by=by, now=now)
+    offered = request_form.offered(reader.leave_types)
+    filled = Filled(
+        offered[0].id if len(offered) == 1 else wish.leave_type_id,
+        wish.start_date or reader.today,
+        wish.end_date or reader.today,
+        wish.start_half_day == "pm",
+        wish.end_half_day == "am",
+    )
+    return _drawn_filled(tx, "", filled, by=by, now=now)
+
+
+def _drawn_filled(
+    tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime
+) -> _Drawing:
+    known = reference.of_organisation(tx, by.organisation_id)
+    return _Drawing(known, filled, _foreseen(tx, filled, None, by=by, now=now))
+
+
+def _drawn_for_edit(
+    tx: Transaction, request_id: str, filled: Filled | None, *, by: Caller, now: datetime
+) -> _Drawing:
+    """``filled`` is None before anything was changed.
+
+    Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
+    """
+    request = leave.editable(tx, request_id, by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    shown = Filled.with_request(request)
+    if filled is not None:
+        shown = filled._replace(leave_type_id=request.leave_type_id)
+    return _Drawing(known, shown, _foreseen(tx, shown, request.id, by=by, now=now), request)
+
+
+def _foreseen(
+    tx: Transaction, filled: Filled, edited_id: str | None, *, by: Caller, now: datetime
+) -> Preview | None:
+    draft = filled.draft()
+    if draft is None:
+        return None
+    return previews.preview(tx, by=by, draft=draft, now=now, replaces=edited_id)
+
+
+def _edit(
+    tx: Transaction, request_id: str, filled: Filled, *, by: Caller, now: datetime
+) -> LeaveRequest:
+    before = leave_reading.get(tx, request_id, by=by, now=now)
+    filled = filled._replace(leave_type_id=before.leave_type_id)
+    changes = request_form.draft_of(filled)._asdict()
+    del changes["leave_type_id"]
+    if filled[:5] == Filled.with_request(before)[:5]:
+        # The same time may have been asked for in other words, and is then no change.
+        changes = {"note": filled.note}
+    return leave.edit(tx, request_id, changes, by=by, now=now)
+
+
+LISTENERS: Final = (
+    Listener("action", ids.RECOUNT, recount),
+    Listener("action", ids.EDIT, open_edit),
+    Listener("view", ids.REQUEST_FORM, submitted),
+    Listener("view", ids.EDIT_FORM, edited),
+)

@@ -6,9 +6,9 @@ from typing import Any
 
 from bot import ids
 from bot.language import say
-from bot.views import text, words
+from bot.views import colleagues, text, words
 from bot.views.text import Block
-from storage.approval_cards import ApprovalCard, ColleagueOff
+from storage.approval_cards import ApprovalCard
 from storage.values import LeaveRequest
 
 
@@ -36,7 +36,8 @@ def blocks(card: ApprovalCard) -> list[Block]:
     if card.balances:
         shown.append(text.section("\n".join(_balance_lines(card))))
     if card.colleagues and request.status == "pending":
-        shown.append({"type": "section", "text": text.verbatim(_colleagues(card))})
+        lines = colleagues.lines(card.colleagues, card.colleagues_count)
+        shown.append({"type": "section", "text": text.verbatim("\n".join(lines))})
     if request.note:
         shown.append(
             {"type": "section", "text": text.verbatim(say("Note: {note}", note=request.note))}
@@ -92,19 +93,6 @@ def _waiting(card: ApprovalCard) -> str:
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
     return [words.left(half_days, year_name) for year_name, half_days in card.balances]
-
-
-def _colleagues(card: ApprovalCard) -> str:
-    lines = [say("Off then:"), *map(_colleague, card.colleagues)]
-    if card.has_more_colleagues:
-        lines.append(say("… and others"))
-    return "\n".join(lines)
-
-
-def _colleague(one: ColleagueOff) -> str:
-    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
-    return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"
 
 
 def _buttons(request_id: str) -> Block:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot import ids
 from bot.language import later, say
+from bot.views import answers, text, words
 from bot.views import card as cards
-from bot.views import text, words
 from bot.views.text import Block
 from storage.approval_cards import ApprovalCard
 from storage.recount import Cause, News
@@ -25,8 +26,24 @@ def help_text(command: str, unknown_words: str = "") -> str:
     if unknown_words:
         shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
         intro = say("I do not understand “{words}”.", words=shown) + "\n"
+    examples = [f"{command} {typed}" for typed in ids.TYPED]
     lines = (
         say("`{command}` opens the form in which you request leave.", command=command),
+        say(
+            "`{one}`, `{other}` or `{third}` opens it filled in.",
+            one=examples[0],
+            other=examples[1],
+            third=examples[2],
+        ),
+        say("`{command} balance` tells what you have left.", command=command),
+        say(
+            "`{command} out` tells who is off today, `{command} out week` until Sunday.",
+            command=command,
+        ),
+        say(
+            "`{command} mine` lists your leave, `{command} cancel` lets you cancel it.",
+            command=command,
+        ),
         say("`{command} help` shows this.", command=command),
         say("Whoever decides gets a message with buttons, and you hear from me what came of it."),
     )
@@ -63,6 +80,17 @@ def requester_notice(
     told = _told(card, event_type) if news is None else _recounted(card, news)
     if told is None:
         return None
+    return _about_own(card, told, has_buttons=True)
+
+
+def own_request(card: ApprovalCard) -> dict[str, Any]:
+    """An earlier message to the requester, as it stands once there is later news: no buttons."""
+    return _about_own(
+        card, say("Your request: {state}.", state=cards.state(card)), has_buttons=False
+    )
+
+
+def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> dict[str, Any]:
     request = card.request
     what = ", ".join(
         (
@@ -80,7 +108,25 @@ def requester_notice(
         )
         shown = text.excerpt(reason, text.room_after([fallback]))
         fallback += " " + say("Reason: {reason}", reason=shown)
+    if has_buttons and request.status in ("pending", "approved"):
+        blocks.append(_own_buttons(card))
     return {"text": fallback, "blocks": blocks}
+
+
+def _own_buttons(card: ApprovalCard) -> Block:
+    what = (
+        f"{text.cut(card.leave_type.name, text.LONGEST_NAME)}, {cards.dates(card.request)}, "
+        f"{words.amount(card.request.total_half_days)}"
+    )
+    edit: Block = {
+        "type": "button",
+        "action_id": ids.EDIT,
+        "text": text.plain(say("Change")),
+        "value": card.request.id,
+    }
+    cancel = answers.cancel_button(ids.CANCEL, card.request, what)
+    is_pending = card.request.status == "pending"
+    return {"type": "actions", "elements": [edit, cancel] if is_pending else [cancel]}
 
 
 def webhook_disabled(webhook: Webhook) -> dict[str, Any]:

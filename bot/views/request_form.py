@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bot import ids
-from bot.language import say
-from bot.views import text
+from bot.language import later, say
+from bot.typed_days import Puzzle, PuzzleKind
+from bot.views import text, words
 from bot.views.text import Block
+from storage.days import Span
 from storage.drafts import LONGEST_NOTE, Draft
 from storage.errors import FieldError, InvalidInput
-from storage.values import LeaveType
+from storage.values import LeaveRequest, LeaveType
 
 # Slack takes 100 options in a menu, or 100 groups of 100.
 _MOST_IN_GROUP: Final = 100
 _MOST_TYPES: Final = 1_000
+_MOST_PUZZLES: Final = 8
 
 FIELDS: Final = (
     ids.LEAVE_TYPE,
@@ -28,36 +31,120 @@ FIELDS: Final = (
 )
 
 
-def view(leave_types: Iterable[LeaveType], today: date) -> dict[str, Any]:
-    """The modal, with the types that can be asked for by name; both days start out as today."""
+class Filled(NamedTuple):
+    """What stands in the form. None where nothing was chosen yet."""
+
+    leave_type_id: str | None
+    start_date: date | None
+    end_date: date | None
+    begins_at_midday: bool = False
+    ends_at_midday: bool = False
+    note: str | None = None
+
+    @classmethod
+    def with_request(cls, request: LeaveRequest) -> Filled:
+        """The form as it was filled in for this request."""
+        span = Span(
+            request.start_date, request.end_date, request.start_half_day, request.end_half_day
+        )
+        return cls(
+            request.leave_type_id,
+            request.start_date,
+            request.end_date,
+            span.first_slot % 2 == 1,
+            span.last_slot % 2 == 0,
+            request.note,
+        )
+
+    def draft(self) -> Draft | None:
+        """What it asks for; None while something is missing."""
+        if self.leave_type_id is None or self.start_date is None or self.end_date is None:
+            return None
+        return Draft(
+            self.leave_type_id,
+            self.start_date,
+            self.end_date,
+            "pm" if self.begins_at_midday else None,
+            "am" if self.ends_at_midday else None,
+            self.note,
+        )
+
+
+def view(
+    leave_types: Iterable[LeaveType],
+    filled: Filled,
+    live: Sequence[Block],
+    asides: Sequence[Block] = (),
+    *,
+    edited_id: str = "",
+) -> dict[str, Any]:
+    """The modal. ``live`` stands under the dates, ``asides`` before everything.
+
+    With ``edited_id`` it changes that request, whose type stays.
+    """
+    types = list(leave_types)
     return {
         "type": "modal",
-        "callback_id": ids.REQUEST_FORM,
-        "title": text.plain(say("Request leave"), text.LONGEST_TITLE),
-        "submit": text.plain(say("Send")),
+        "callback_id": ids.EDIT_FORM if edited_id else ids.REQUEST_FORM,
+        "private_metadata": edited_id,
+        "title": text.plain(
+            say("Change request") if edited_id else say("Request leave"), text.LONGEST_TITLE
+        ),
+        "submit": text.plain(say("Save") if edited_id else say("Send")),
         "close": text.plain(say("Cancel")),
         "blocks": [
-            _field(ids.LEAVE_TYPE, say("Type of leave"), _menu_of_types(leave_types)),
-            _field(ids.FIRST_DAY, say("First day"), _day(today)),
-            _field(
-                ids.BEGINS,
-                say("Begins"),
-                _halves(say("At the start of the first day"), say("At midday of the first day")),
-            ),
+            *asides,
+            _kept_type(types, filled) if edited_id else _type_field(types, filled),
+            _field(ids.FIRST_DAY, say("First day"), _day(filled.start_date)),
+            _field(ids.BEGINS, say("Begins"), _halves(_BEGINS, filled.begins_at_midday)),
             _field(
                 ids.LAST_DAY,
                 say("Last day"),
-                _day(today),
+                _day(filled.end_date),
                 hint=say("The last day off is included."),
             ),
-            _field(
-                ids.ENDS,
-                say("Ends"),
-                _halves(say("At the end of the last day"), say("At midday of the last day")),
-            ),
-            _field(ids.NOTE, say("Note"), _note(), is_optional=True),
+            _field(ids.ENDS, say("Ends"), _halves(_ENDS, filled.ends_at_midday)),
+            *live,
+            _field(ids.NOTE, say("Note"), _note(filled.note), is_optional=True),
         ],
     }
+
+
+_BEGINS: Final = (later("At the start of the first day"), later("At midday of the first day"))
+_ENDS: Final = (later("At the end of the last day"), later("At midday of the last day"))
+
+
+def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
+    """What was typed behind the command and not understood, in sentences."""
+    if not puzzles:
+        return []
+    lines = [_puzzle(one) for one in puzzles[:_MOST_PUZZLES]]
+    block = {"type": "section", "text": text.verbatim("\n".join(lines))}
+    return [{"block_id": ids.ASIDES, **block}]
+
+
+def _puzzle(puzzle: Puzzle) -> str:
+    typed = text.cut(puzzle.typed, text.LONGEST_NAME)
+    choices = words.names([text.cut(one, text.LONGEST_NAME) for one in puzzle.choices])
+    return say(_PUZZLES[puzzle.kind], typed=typed, choices=choices)
+
+
+_PUZZLES: Final[Mapping[PuzzleKind, str]] = {
+    "unknown": later("I do not understand “{typed}”."),
+    "which_day": later("“{typed}” could be more than one day; please choose below."),
+    "which_month": later("“{typed}” is of no month; please choose the days below."),
+    "which_year": later("“{typed}” could be in more than one year; please choose below."),
+    "which_half": later(
+        "“{typed}” could be the half of either day; please choose when it begins and ends."
+    ),
+    "half_of_which_day": later("“{typed}” of which day? Please choose below."),
+    "impossible_day": later("There is no “{typed}”; please choose the days below."),
+    "several_days": later(
+        "“{typed}”: one request has a first and a last day. Type “3-7 aug”, or choose below."
+    ),
+    "which_type": later("“{typed}” could be {choices}; please choose below."),
+    "several_types": later("One request is of one type; you named {choices}."),
+}
 
 
 def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
@@ -68,48 +155,63 @@ def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
     )[:_MOST_TYPES]
 
 
-def draft_of(values: Mapping[str, Any]) -> Draft:
-    """What was filled in, from a view's ``state.values``.
+def filled_of(values: Mapping[str, Any], leave_type_id: str | None = None) -> Filled:
+    """What was filled in, from a view's ``state.values``; the type is that of a kept one."""
+    return Filled(
+        leave_type_id or _chosen(values, ids.LEAVE_TYPE),
+        _picked_day(values, ids.FIRST_DAY),
+        _picked_day(values, ids.LAST_DAY),
+        _chosen(values, ids.BEGINS) == ids.MIDDAY,
+        _chosen(values, ids.ENDS) == ids.MIDDAY,
+        _answer(values, ids.NOTE).get("value"),
+    )
+
+
+def draft_of(filled: Filled) -> Draft:
+    """What it asks for.
 
     Raises InvalidInput ``required``, which Slack's own client lets nobody send.
     """
-    start, end = _picked_day(values, ids.FIRST_DAY), _picked_day(values, ids.LAST_DAY)
-    leave_type_id = _chosen(values, ids.LEAVE_TYPE)
-    missing = [
-        FieldError(f"/{field}", "required", say("Choose one."))
-        for field, value in (
-            (ids.LEAVE_TYPE, leave_type_id),
-            (ids.FIRST_DAY, start),
-            (ids.LAST_DAY, end),
+    draft = filled.draft()
+    if draft is None:
+        raise InvalidInput(
+            [
+                FieldError(f"/{field}", "required", say("Choose one."))
+                for field, value in zip(
+                    (ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY), filled, strict=False
+                )
+                if value is None
+            ]
         )
-        if value is None
-    ]
-    if missing or start is None or end is None or leave_type_id is None:
-        raise InvalidInput(missing)
-    return Draft(
-        leave_type_id,
-        start,
-        end,
-        "pm" if _chosen(values, ids.BEGINS) == ids.MIDDAY else None,
-        "am" if _chosen(values, ids.ENDS) == ids.MIDDAY else None,
-        _answer(values, ids.NOTE).get("value"),
-    )
+    return draft
 
 
 def _field(
     block_id: str, label: str, element: Block, *, hint: str = "", is_optional: bool = False
 ) -> Block:
+    # Whatever is picked is counted at once; what is typed waits.
+    is_picked = element["type"] != "plain_text_input"
     block: Block = {
         "type": "input",
         "block_id": block_id,
         "label": text.plain(label),
-        "element": {"action_id": ids.ANSWER, **element},
+        "element": {"action_id": ids.RECOUNT if is_picked else ids.ANSWER, **element},
         "optional": is_optional,
+        "dispatch_action": is_picked,
     }
     return block | {"hint": text.plain(hint)} if hint else block
 
 
-def _menu_of_types(leave_types: Iterable[LeaveType]) -> Block:
+def _type_field(types: Sequence[LeaveType], filled: Filled) -> Block:
+    return _field(ids.LEAVE_TYPE, say("Type of leave"), _menu_of_types(types, filled.leave_type_id))
+
+
+def _kept_type(types: Sequence[LeaveType], filled: Filled) -> Block:
+    name = next((one.name for one in types if one.id == filled.leave_type_id), "")
+    return text.section(f"*{text.name(name)}*")
+
+
+def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> Block:
     types = offered(leave_types)
     menu: Block = {"type": "static_select", "placeholder": text.plain(say("Choose a type"))}
     if len(types) <= _MOST_IN_GROUP:
@@ -117,8 +219,9 @@ def _menu_of_types(leave_types: Iterable[LeaveType]) -> Block:
     else:
         groups = range(0, len(types), _MOST_IN_GROUP)
         menu["option_groups"] = [_group(types[at : at + _MOST_IN_GROUP]) for at in groups]
-    if len(types) == 1:
-        menu["initial_option"] = menu["options"][0]
+    for one in types:
+        if one.id == chosen_id or len(types) == 1:
+            menu["initial_option"] = _option(_label(one), one.id)
     return menu
 
 
@@ -138,27 +241,29 @@ def _option(label: str, value: str) -> Block:
     return {"text": text.plain(label, text.LONGEST_OPTION), "value": value}
 
 
-def _day(today: date) -> Block:
-    return {"type": "datepicker", "initial_date": today.isoformat()}
+def _day(day: date | None) -> Block:
+    picker: Block = {"type": "datepicker"}
+    return picker if day is None else picker | {"initial_date": day.isoformat()}
 
 
-def _halves(whole: str, midday: str) -> Block:
-    options = [_option(whole, ids.WHOLE_DAY), _option(midday, ids.MIDDAY)]
-    return {"type": "static_select", "options": options, "initial_option": options[0]}
+def _halves(labels: tuple[str, str], at_midday: bool) -> Block:
+    options = [_option(say(labels[0]), ids.WHOLE_DAY), _option(say(labels[1]), ids.MIDDAY)]
+    return {"type": "static_select", "options": options, "initial_option": options[at_midday]}
 
 
-def _note() -> Block:
-    return {
+def _note(typed: str | None) -> Block:
+    field: Block = {
         "type": "plain_text_input",
         "multiline": True,
         "max_length": LONGEST_NOTE,
         "placeholder": text.plain(say("Whoever decides can read it")),
     }
+    return field | {"initial_value": typed} if typed else field
 
 
 def _answer(values: Mapping[str, Any], block_id: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (values.get(block_id) or {}).get(ids.ANSWER) or {}
-    return found
+    of_block: Mapping[str, Any] = values.get(block_id) or {}
+    return next(iter(of_block.values()), {}) or {}
 
 
 def _chosen(values: Mapping[str, Any], block_id: str) -> str | None:

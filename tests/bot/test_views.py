@@ -5,21 +5,30 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.loopback.limits import is_too_large, problems_of_message, problems_of_view
+from bot.typed_days import Puzzle, PuzzleKind
+from bot.views import answers, decline, live_line, replies, request_form, words
 from bot.views import card as cards
-from bot.views import decline, replies, request_form, words
-from storage.approval_cards import ApprovalCard, ColleagueOff, YearBalance
+from bot.views.answers import Away, OwnLeave
+from bot.views.request_form import Filled
+from storage.approval_cards import ApprovalCard, YearBalance
+from storage.colleagues import ColleagueOff
+from storage.day_lines import DayLine
 from storage.drafts import LONGEST_NOTE
 from storage.leave import LONGEST_REASON
-from storage.values import EVENT_TYPES, LEAVE_STATUSES, LeaveRequest, LeaveType, User
+from storage.leave_years import LeaveYear
+from storage.pages import Page
+from storage.previews import Preview, YearChange
+from storage.values import EVENT_TYPES, LEAVE_STATUSES, Absence, LeaveRequest, LeaveType, User
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
+EMPTY = Filled(None, None, None)
 REQUEST_ID = "01970000-0000-7000-8000-000000000001"
 
 HOSTILE = st.sampled_from(
@@ -87,7 +96,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
         status == "pending" and draw(st.booleans()),
         tuple(draw(st.lists(year, max_size=3))),
         tuple(draw(st.lists(colleague, max_size=10))),
-        draw(st.booleans()),
+        draw(st.integers(0, 1_000)),
         "Europe/London",
     )
 
@@ -121,7 +130,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         status == "pending",
         (YearBalance("2026/27", -729), YearBalance("2027/28", -729)),
         (one,) * 10,
-        True,
+        1_000,
         "America/Argentina/ComodRivadavia",
     )
 
@@ -158,19 +167,112 @@ def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> N
     assert decline.Subject.of(view["private_metadata"]) == subject
 
 
+@st.composite
+def previews_of_leave(draw: st.DrawFn) -> Preview:
+    start = draw(st.dates(date(2024, 1, 1), date(2028, 12, 31)))
+    reasons: Any = st.sampled_from(
+        [None, "not_asked", "not_worked", "half_worked", "public_holiday", "changed_since"]
+    )
+    lines = [
+        DayLine(start + timedelta(days=day), 2, "counted", "counted", reason, holiday, False)
+        for day, (reason, holiday) in enumerate(
+            draw(st.lists(st.tuples(reasons, st.none() | text(300)), min_size=1, max_size=366))
+        )
+    ]
+    name = text(200)
+    off: Any = st.builds(
+        ColleagueOff, name, st.just(start), st.just(start), st.none(), st.none(), st.none() | name
+    )
+    change = YearChange(LeaveYear(start, start), 0, 0, draw(st.integers(-732, 732)))
+    shown = draw(st.lists(off, max_size=10))
+    return Preview(
+        user("Ada", "Lovelace"),
+        leave_type(draw(name))._replace(deducts_allowance=draw(st.booleans())),
+        lines,
+        draw(st.integers(0, 732)),
+        [change] * draw(st.integers(0, 3)),
+        draw(st.lists(st.builds(user, name, name), max_size=50)),
+        draw(st.sampled_from([None, "no_approval_needed", "nobody_could_approve"])),
+        shown,
+        len(shown) + draw(st.integers(0, 990)),
+        [],
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    previews_of_leave(),
+    st.lists(text(600), max_size=8),
+    st.lists(
+        st.builds(
+            Puzzle,
+            st.sampled_from(get_args(PuzzleKind)),
+            text(200),
+            st.lists(text(200), max_size=10).map(tuple),
+        ),
+        max_size=60,
+    ),
+    st.none() | text(LONGEST_NOTE),
+    st.sampled_from(["", REQUEST_ID]),
+)
+def test_the_live_line_is_within_limits_and_harmless(
+    preview: Preview, problems: list[str], puzzles: list[Puzzle], note: str | None, edited_id: str
+) -> None:
+    filled = Filled(REQUEST_ID, date(2026, 6, 1), None, True, False, note)
+    view = request_form.view(
+        [leave_type("&" * 200)],
+        filled,
+        live_line.blocks(preview, problems),
+        request_form.asides(puzzles),
+        edited_id=edited_id,
+    )
+
+    assert problems_of_view(view) == []
+    assert is_harmless(view)
+
+
+def a_page(items: list[Any], has_more: bool) -> Page[Any]:
+    return Page(items, "cursor" if has_more else None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn_cards(), st.integers(0, 20), st.booleans(), text(200))
+def test_lists_of_leave_are_within_limits_and_harmless(
+    card: ApprovalCard, number: int, has_more: bool, type_name: str
+) -> None:
+    kind = leave_type(type_name)
+    one = card.request._replace(status="approved", leave_type_id=kind.id)
+    own = OwnLeave(a_page([one] * number, has_more), {kind.id: kind})
+    absence = Absence(
+        *("id", card.requester.name, False, "approved", one.start_date, one.end_date, "pm", "am"),
+        *(type_name, None, "Europe/London", 1, NOW),
+    )
+    team = a_page([absence] * number, has_more)
+    others = a_page([absence._replace(request_id="other")] * number, has_more)
+
+    for message in (
+        answers.own_leave(own),
+        answers.own_leave_to_cancel(own, "Cancelled."),
+        answers.out(Away(one.start_date, one.end_date, team, others)),
+    ):
+        assert problems_of_message(message["text"], message.get("blocks") or []) == []
+        assert 0 < len(message["text"]) <= 4_000
+        assert is_harmless(message)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(text(200), st.none() | text(100)), min_size=1, max_size=5))
 def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
     made = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
 
-    assert problems_of_view(request_form.view(made, date(2026, 6, 1))) == []
+    assert problems_of_view(request_form.view(made, EMPTY, live_line.blocks(None, []))) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 100, 101, 1_500])
 def test_any_number_of_types_fits_into_the_form(number: int) -> None:
     types = [leave_type(f"Type {one} " + "x" * 180, "palm_tree", one) for one in range(number)]
 
-    view = request_form.view(types, date(2026, 6, 1))
+    view = request_form.view(types, EMPTY, live_line.blocks(None, []))
 
     assert problems_of_view(view) == []
     assert not is_too_large(view)

@@ -1,0 +1,182 @@
+"""What the words of the command are answered with; only the person who typed them reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from bot import ids
+from bot.language import later, say
+from bot.views import text, words
+from bot.views.text import Block
+from storage.ledgers import Balance
+from storage.pages import Page
+from storage.values import Absence, LeaveRequest, LeaveType
+
+# A message has at most 50 blocks; nobody reads more, and App Home has all of it.
+MOST_OWN: Final = 20
+MOST_AWAY: Final = 20
+# So that twenty of them with their dates fit into a section.
+_LONGEST_NAME: Final = 35
+
+
+class Away(NamedTuple):
+    """Who is off between two days, both included; ``everybody`` has the team in it, too."""
+
+    first_day: date
+    last_day: date
+    team: Page[Absence]
+    everybody: Page[Absence]
+
+
+class OwnLeave(NamedTuple):
+    """Somebody's own leave, and the types that it is of."""
+
+    page: Page[LeaveRequest]
+    leave_types: Mapping[str, LeaveType]
+
+
+def balance(found: Balance) -> dict[str, Any]:
+    """What is left of the leave year, and how that comes about."""
+    told = [
+        say(
+            "*{left} left* in the leave year {first} to {last}",
+            left=_days(found.remaining_half_days),
+            first=words.day(found.year.first_day),
+            last=words.day(found.year.last_day),
+        ),
+        say(
+            "Entitled to {entitled}; approved {approved}; waiting for approval {waiting}.",
+            entitled=_days(found.entitled_half_days),
+            approved=_days(found.taken_half_days),
+            waiting=_days(found.pending_half_days),
+        ),
+    ]
+    if found.lapsing_half_days and found.lapsing_after is not None:
+        told.append(
+            say(
+                "{lapsing} of it, carried over, can be taken until {day}.",
+                lapsing=_days(found.lapsing_half_days),
+                day=words.day(found.lapsing_after),
+            )
+        )
+    return {"text": "\n".join(told)}
+
+
+def out(away: Away) -> dict[str, Any]:
+    """Who is off: first of the team, then of everybody else."""
+    when = say("today, {day}", day=words.short_day(away.first_day))
+    if away.first_day != away.last_day:
+        when = say("from today until {day}", day=words.short_day(away.last_day))
+    if not away.everybody.items:
+        return {"text": say("Nobody is off {when}.", when=when)}
+    teammates = {one.request_id for one in away.team.items}
+    others = [one for one in away.everybody.items if one.request_id not in teammates]
+    groups = [
+        _group(say("Off {when}, of your team:", when=when), away.team.items, away.team.next_cursor),
+        _group(
+            say("Off {when}, of all others:", when=when)
+            if teammates
+            else say("Off {when}:", when=when),
+            others,
+            away.everybody.next_cursor,
+        ),
+    ]
+    return _message([group for group in groups if len(group) > 1])
+
+
+def own_leave(found: OwnLeave) -> dict[str, Any]:
+    """What somebody has before him and waits for."""
+    if not found.page.items:
+        return {"text": say(_NOTHING)}
+    lines = [f"• {_what(one, found)}: {say(_STATE[one.status])}" for one in found.page.items]
+    return _message([[say("Your leave:"), *lines, *_more(found.page.next_cursor)]])
+
+
+def own_leave_to_cancel(found: OwnLeave, told: str = "") -> dict[str, Any]:
+    """The same, each with a button; ``told`` says what was just done."""
+    if not found.page.items:
+        return {"text": f"{told} {say(_NOTHING)}".strip(), "blocks": []}
+    heading = say("Your leave that you could cancel:")
+    heading = f"{told} {heading}".strip()
+    lines = [_what(one, found) for one in found.page.items]
+    blocks = [{"type": "section", "text": text.verbatim(heading)}]
+    blocks += [_with_button(one, found) for one in found.page.items]
+    if found.page.next_cursor is not None:
+        blocks.append(text.quiet(say(_MORE)))
+    return {"text": _fallback([heading, *lines]), "blocks": blocks}
+
+
+_NOTHING: Final = later("You have no leave before you, and no request that waits.")
+_MORE: Final = later("… and more")
+_STATE: Final = {"pending": later("waits for approval"), "approved": later("approved")}
+
+
+def _what(request: LeaveRequest, found: OwnLeave) -> str:
+    name = text.cut(found.leave_types[request.leave_type_id].name, _LONGEST_NAME)
+    when = words.span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+    return f"{when}, {words.amount(request.total_half_days)}, {name}"
+
+
+def _with_button(request: LeaveRequest, found: OwnLeave) -> Block:
+    what = _what(request, found)
+    return {
+        "type": "section",
+        "text": text.verbatim(f"{what}: {say(_STATE[request.status])}"),
+        "accessory": cancel_button(ids.CANCEL_LISTED, request, what),
+    }
+
+
+def cancel_button(action_id: str, request: LeaveRequest, what: str) -> Block:
+    """Cancels a request once its owner has said that he means it; ``what`` is plain text."""
+    return {
+        "type": "button",
+        "action_id": action_id,
+        "text": text.plain(say("Cancel leave")),
+        "style": "danger",
+        "value": request.id,
+        "confirm": {
+            "title": text.plain(say("Cancel this leave?")),
+            "text": text.verbatim(what, 300),
+            "confirm": text.plain(say("Cancel leave")),
+            "deny": text.plain(say("Keep it")),
+        },
+    }
+
+
+def _group(heading: str, absences: Sequence[Absence], next_cursor: str | None) -> list[str]:
+    return [heading, *map(_line, absences), *(_more(next_cursor) if absences else [])]
+
+
+def _more(next_cursor: str | None) -> list[str]:
+    return [] if next_cursor is None else [say(_MORE)]
+
+
+def _line(one: Absence) -> str:
+    name = say("You") if one.is_own else text.cut(one.person_name, _LONGEST_NAME)
+    what = say("Away") if one.summary_type is None else text.cut(one.summary_type, _LONGEST_NAME)
+    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+    return f"• {name}: {when} ({what})"
+
+
+def _message(groups: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Each group as a paragraph of plain text, and as much of it as fits for screen readers."""
+    blocks = [{"type": "section", "text": text.verbatim("\n".join(group))} for group in groups]
+    return {"text": _fallback([line for group in groups for line in group]), "blocks": blocks}
+
+
+def _fallback(lines: Sequence[str]) -> str:
+    said = ""
+    for line in lines:
+        longer = f"{said}\n{text.escaped(line)}".strip()
+        if len(longer) > text.LONGEST_MESSAGE:
+            break
+        said = longer
+    return said
+
+
+def _days(half_days: int) -> str:
+    return words.amount(half_days) if half_days else say("no days")

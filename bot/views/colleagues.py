@@ -1,0 +1,22 @@
+"""Who else is off: one way to say it, for forms and cards. Plain text, nothing escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.language import say, say_count
+from bot.views import text, words
+from storage.colleagues import ColleagueOff
+
+
+def lines(shown: Sequence[ColleagueOff], count: int) -> list[str]:
+    """A heading, a line for each, and how many are not shown of the ``count``."""
+    more = count - len(shown)
+    rest = [say_count("… and {count} more", "… and {count} more", more)] if more > 0 else []
+    return [say("Off then:"), *map(_line, shown), *rest]
+
+
+def _line(one: ColleagueOff) -> str:
+    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+    what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"

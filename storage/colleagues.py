@@ -1,0 +1,126 @@
+"""Who of a person's team is off when he is: one rule for forms, cards, previews and feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from peewee import Select
+
+from storage import days, rows
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.values import HalfDay, User
+
+# How many are named wherever they are shown; of the others it is said how many there are.
+MOST_NAMED: Final = 10
+# Further ones are not even counted.
+MOST_COUNTED: Final = 1_000
+
+
+class ColleagueOff(NamedTuple):
+    """Approved leave of a colleague; ``type_name`` is None where the type is private."""
+
+    name: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    type_name: str | None
+
+
+def off_with(
+    tx: Transaction, organisation_id: str, user: User, span: days.Span
+) -> list[ColleagueOff]:
+    """Approved leave, in the same halves, of those whom the person's team calendar shows.
+
+    By first day; at most 1,000.
+    """
+    found = tx.all(
+        _team_off,
+        organisation_id=organisation_id,
+        user_id=user.id,
+        department_id=user.department_id,
+        first_day=span.start_date.isoformat(),
+        last_day=span.end_date.isoformat(),
+        limit=MOST_COUNTED,
+    )
+    colleagues = [_colleague(row) for row in sorted(found)]
+    return [one for one in colleagues if days.overlaps(span, days.Span(*one[1:5]))]
+
+
+def _colleague(row: Sequence[Any]) -> ColleagueOff:
+    start, _, first_name, last_name, end, start_half, end_half, type_name, is_private = row
+    return ColleagueOff(
+        f"{first_name} {last_name}".strip(),
+        rows.day(start),
+        rows.day(end),
+        start_half,
+        end_half,
+        None if is_private else type_name,
+    )
+
+
+@compiled
+def _team_off(
+    organisation_id: Place,
+    user_id: Place,
+    department_id: Place | None,
+    first_day: Place,
+    last_day: Place,
+    limit: Place,
+) -> Select:
+    return (
+        LeaveRequestRow.select(
+            LeaveRequestRow.start_date,
+            LeaveRequestRow.id,
+            UserRow.first_name,
+            UserRow.last_name,
+            LeaveRequestRow.end_date,
+            LeaveRequestRow.start_half_day,
+            LeaveRequestRow.end_half_day,
+            LeaveTypeRow.name,
+            LeaveTypeRow.is_private,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (UserRow.id == LeaveRequestRow.user_id),
+        )
+        .join(
+            LeaveTypeRow,
+            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.user_id.in_(team(organisation_id, user_id, department_id)),
+            LeaveRequestRow.user_id != user_id,
+            LeaveRequestRow.status == "approved",
+            LeaveRequestRow.start_date <= last_day,
+            LeaveRequestRow.end_date >= first_day,
+        )
+        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
+        .limit(limit)
+    )
+
+
+def team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
+    """The ids of all whose leave a person's team calendar shows, the person among them."""
+    managed = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id
+    )
+    member = UserRow.alias()
+    is_in_team = (
+        (member.id == owner_id)
+        | (member.manager_id == owner_id)
+        | member.department_id.in_(managed)
+    )
+    if department_id is not None:
+        head = DepartmentRow.select(DepartmentRow.manager_id).where(
+            DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+        )
+        is_in_team = is_in_team | (member.department_id == department_id) | member.id.in_(head)
+    return member.select(member.id).where(member.organisation_id == organisation_id, is_in_team)

@@ -1,0 +1,323 @@
+"""The form as it is filled in: its live line, what is typed behind the command, changing."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import leave
+from storage.database import Database
+from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
+from tests.builders import a_leave_type
+from tests.fakes.slack import LoopbackSlack, View
+
+
+def chosen(view: View, block_id: str) -> Any:
+    """What stands in a field."""
+    (state,) = view.values[block_id].values()
+    option = state.get("selected_option") or {}
+    return state.get("selected_date") or option.get("value") or state.get("value")
+
+
+def fields(view: View) -> tuple[Any, ...]:
+    """First day, last day, begins, ends."""
+    return tuple(chosen(view, one) for one in (ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS))
+
+
+def typed(world: World, text: str, who: str = ADA) -> View:
+    world.slack.command(who, "/timeoff", text)
+    world.settled()
+    return world.slack.open_modal(who, ids.REQUEST_FORM)
+
+
+def pick(world: World, view: View, who: str = ADA, **picked: Any) -> View:
+    """Pick one value after the other; the view as it is then."""
+    for block_id, value in picked.items():
+        assert world.slack.pick(who, view, block_id, ids.RECOUNT, value).ok
+        world.settled()
+    return world.slack.open_modal(who)
+
+
+def test_the_live_line_follows_every_pick(world: World) -> None:
+    form = world.open_form()
+    assert "Choose a type of leave" in form.visible_text
+
+    form = pick(world, form, leave_type_id=world.leave_type("annual"))
+    assert "*1 day* (Mon 1 June)\nAfter this: 24 days left in 2026" in form.visible_text
+
+    form = pick(world, form, end_date="2026-06-09")
+    assert (
+        "*7 days* (Mon 1 June to Tue 9 June)\n"
+        "Not counted, as you do not work then: Sat 6 June, Sun 7 June\n"
+        "After this: 18 days left in 2026"
+    ) in form.visible_text
+
+    form = pick(world, form, start_half_day=ids.MIDDAY)
+    assert "*6.5 days* (Mon 1 June to Tue 9 June)" in form.visible_text
+    assert "Nobody else of the team is off then." in form.visible_text
+    assert "Will be sent to Grace Hopper and Hedy Lamarr for approval." in form.visible_text
+    assert fields(form) == ("2026-06-01", "2026-06-09", ids.MIDDAY, ids.WHOLE_DAY)
+
+
+def test_public_holidays_are_named(world: World) -> None:
+    form = typed(world, "24 dec - 28 dec annual")
+
+    assert "Not counted, as a public holiday: Fri 25 December (Christmas Day)" in form.visible_text
+
+
+def test_what_stands_against_it_is_said_before_it_is_sent(world: World) -> None:
+    world.a_request()
+
+    form = typed(world, "5 aug annual")
+    assert "⚠️ You already have leave then: Mon 3 August to Wed 5 August 2026." in form.visible_text
+
+    form = pick(world, form, end_date="2026-08-04")
+    assert "⚠️ The last day is before the first day." in form.visible_text
+
+
+def test_a_note_that_is_still_to_be_typed_is_no_problem_yet(world: World) -> None:
+    a_leave_type(world.database, world.acme, name="Study leave", requires_note=True)
+
+    form = typed(world, "3 aug study")
+
+    assert "⚠️" not in form.visible_text
+    assert world.slack.submit(ADA, form).errors == {ids.NOTE: "Study leave needs a note."}
+
+
+def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
+    theirs = world.submit_over_rest(HEDY)
+    world.database.write_now(leave.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    line = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026 (Annual leave)"
+
+    form = typed(world, "3-7 aug annual")
+    world.slack.submit(ADA, form)
+    world.deliver()
+
+    assert f"Off then:\n{line}" in form.visible_text
+    assert f"Off then:\n{line}" in world.card(GRACE).visible_text
+
+
+def test_leave_without_approval_says_so(world: World) -> None:
+    form = typed(world, "today sick")
+
+    assert "Needs no approval: it is approved as soon as you send it." in form.visible_text
+    assert "This type takes nothing off your allowance." in form.visible_text
+
+
+def test_the_form_says_what_sending_does(world: World) -> None:
+    form = typed(world, "3-12 aug annual")
+    assert "*8 days*" in form.visible_text
+
+    assert world.slack.submit(ADA, form).errors == {}
+    world.deliver()
+
+    assert world.request().total_half_days == 16
+    assert "After this: 17 days left in 2026" in form.visible_text
+    assert "After this: 17 days left in 2026" in world.card(GRACE).visible_text
+
+
+def test_of_two_quick_picks_the_later_one_stays(world: World) -> None:
+    form = typed(world, "3 aug annual")
+    start = threading.Barrier(2)
+
+    def choose(last_day: str) -> bool:
+        start.wait(5)
+        return world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, last_day).ok
+
+    for _ in range(5):
+        with ThreadPoolExecutor() as pool:
+            assert all(pool.map(choose, ["2026-08-04", "2026-08-07"]))
+        world.settled()
+        shown = world.slack.open_modal(ADA)
+        days = {"2026-08-04": "*2 days*", "2026-08-07": "*5 days*"}
+        assert days[chosen(shown, ids.LAST_DAY)] in shown.visible_text
+
+
+def test_a_pick_in_a_form_that_is_closed_meanwhile_does_nothing(world: World) -> None:
+    form = typed(world, "3 aug annual")
+    world.slack.fail_next("views.update", error="hash_conflict")
+    assert world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04").ok
+    world.settled()
+    world.slack.close(ADA, form)
+
+    world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-05", force=True)
+    world.settled()
+
+    assert world.told(ADA) == []
+    assert not world.slack.has_modal(ADA)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "code"),
+    [
+        ("3-7 aug am sick", ("2026-08-03", "2026-08-07", "whole_day", "midday"), "sick"),
+        ("tomorrow", ("2026-06-02", "2026-06-02", "whole_day", "whole_day"), None),
+        ("next fri", ("2026-06-12", "2026-06-12", "whole_day", "whole_day"), None),
+        ("24 dec - 2 jan unpaid", ("2026-12-24", "2027-01-02", "whole_day", "whole_day"), "unpaid"),
+        ("Request 2026-12-24", ("2026-12-24", "2026-12-24", "whole_day", "whole_day"), None),
+        ("fri pm", ("2026-06-05", "2026-06-05", "midday", "whole_day"), None),
+        ("3/8", ("2026-08-03", "2026-08-03", "whole_day", "whole_day"), None),
+    ],
+)
+def test_what_is_typed_is_filled_in(
+    world: World, text: str, shown: tuple[Any, ...], code: str | None
+) -> None:
+    form = typed(world, text)
+
+    assert fields(form) == shown
+    assert chosen(form, ids.LEAVE_TYPE) == (code and world.leave_type(code))
+    assert not any(one.get("block_id") == ids.ASIDES for one in form.blocks)
+
+
+def test_what_is_not_understood_is_said_in_the_form_and_stays_there(world: World) -> None:
+    form = typed(world, "3-7 aug pm sick <!channel>")
+
+    asked = (
+        "“pm” could be the half of either day; please choose when it begins and ends.\n"
+        "I do not understand “<!channel>”."
+    )
+    assert form.visible_text.startswith(asked)
+    assert fields(form)[:2] == ("2026-08-03", "2026-08-07")
+    assert pick(world, form, end_date="2026-08-06").visible_text.startswith(asked)
+
+
+def test_days_are_read_in_the_country_and_the_time_zone_of_the_person(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    with World(database, slack, country_code="US", timezone="America/New_York") as world:
+        world.clock.now = datetime(2026, 6, 1, 2, tzinfo=UTC)  # 31 May in New York
+        slack.change_person(ADA, tz="America/New_York")
+        slack.change_person(EVE, tz="Asia/Tokyo")
+
+        assert fields(typed(world, "8/3"))[0] == "2026-08-03"
+        assert fields(typed(world, "tomorrow"))[0] == "2026-06-01"
+        assert fields(typed(world, "tomorrow", EVE))[0] == "2026-06-02"
+
+
+def test_the_form_opens_for_what_is_understood_and_asks_for_the_rest(world: World) -> None:
+    form = typed(world, "10 sep - 3 aug s")
+
+    assert "“10 sep - 3 aug” could be in more than one year" in form.visible_text
+    assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("sick")
+    assert fields(form)[0] == "2026-06-01"
+
+
+# Changing
+
+
+def test_a_request_is_changed_from_its_message(world: World) -> None:
+    world.a_request(note="Wedding", start_half_day="midday")
+
+    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    form = world.slack.open_modal(ADA, ids.EDIT_FORM)
+    assert fields(form) == ("2026-08-03", "2026-08-05", "midday", "whole_day")
+    assert chosen(form, ids.NOTE) == "Wedding"
+    assert "*Annual leave*" in form.visible_text
+    assert "*2.5 days*" in form.visible_text
+
+    form = pick(world, form, end_date="2026-08-06")
+    assert "*3.5 days*" in form.visible_text
+    assert world.slack.submit(ADA, form).errors == {}
+    world.deliver()
+
+    request = world.request()
+    assert (request.end_date, request.start_half_day, request.version) == (
+        date(2026, 8, 6),
+        "pm",
+        2,
+    )
+    assert "3.5 days" in world.card(GRACE).visible_text
+    earlier, news = world.slack.dm(ADA)
+    assert earlier.buttons == []
+    assert news.text.startswith("Your request was changed and sent to Grace")
+    assert [one.text for one in news.buttons] == ["Change", "Cancel leave"]
+
+
+def test_saving_without_a_change_tells_nobody(world: World) -> None:
+    request = world.submit_over_rest(end_date=FIRST_DAY, start_half_day="am")
+    world.link()
+    world.database.write_now(
+        leave.edit, request.id, {"note": "x"}, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    form = world.slack.open_modal(ADA, ids.EDIT_FORM)
+
+    assert fields(form) == ("2026-08-03", "2026-08-03", "whole_day", "midday")
+    assert world.slack.submit(ADA, form).errors == {}
+    assert world.deliver() == 0
+    assert world.request().version == 2
+
+
+def test_a_change_is_refused_at_the_field_at_fault(world: World) -> None:
+    world.a_request()
+    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    form = world.slack.open_modal(ADA, ids.EDIT_FORM)
+
+    answer = world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-01"})
+
+    assert answer.errors == {ids.LAST_DAY: "The last day is before the first day."}
+
+
+def test_a_request_that_was_decided_meanwhile_is_not_changed(world: World) -> None:
+    request = world.a_request()
+    message = world.slack.dm(ADA)[-1]
+    world.click(ADA, ids.EDIT, message)
+    form = world.slack.open_modal(ADA, ids.EDIT_FORM)
+    world.click(GRACE, ids.APPROVE)
+
+    world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
+    world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-04"})
+    world.settled()
+    world.click(ADA, ids.EDIT, message)
+
+    assert "Already approved by Grace Hopper." in world.slack.open_modal(ADA).visible_text
+    assert world.told(ADA) == ["Already approved by Grace Hopper."]
+    assert world.request().end_date == request.end_date
+
+
+@pytest.mark.parametrize("who", [GRACE, EVE])
+def test_nobody_else_changes_or_cancels_a_request(world: World, who: str) -> None:
+    request = world.a_request()
+    message = world.slack.dm(ADA)[-1]
+
+    world.click(who, ids.EDIT, message)
+    world.click(who, ids.CANCEL, message)
+
+    assert not world.slack.has_modal(who)
+    assert len(world.told(who)) == 2
+    assert world.request().version == request.version
+    assert len(world.slack.dm(ADA)[-1].buttons) == 2
+
+
+def test_a_request_is_cancelled_from_its_message(world: World) -> None:
+    world.a_request()
+
+    world.click(ADA, ids.CANCEL, world.slack.dm(ADA)[-1])
+    at_once = world.slack.dm(ADA)[-1]
+    world.deliver()
+
+    assert at_once.buttons == []
+    assert "Your request: Cancelled, 1 June 2026, 10:00." in at_once.text
+    assert world.request().status == "cancelled"
+    assert world.card(HEDY).buttons == []
+    assert [one.buttons for one in world.slack.dm(ADA)] == [[], []]
+
+
+def test_cancelling_twice_says_that_it_is_cancelled(world: World) -> None:
+    world.a_request()
+    message = world.slack.dm(ADA)[-1]
+    assert [one.element["confirm"]["title"]["text"] for one in message.buttons[1:]] == [
+        "Cancel this leave?"
+    ]
+
+    world.click(ADA, ids.CANCEL, message)
+    world.click(ADA, ids.CANCEL, message)
+
+    assert world.told(ADA) == ["Already cancelled."]
+    assert world.audited("leave_request.cancelled") == 1

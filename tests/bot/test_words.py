@@ -1,0 +1,158 @@
+"""The words of the command: balance, out, mine, cancel; for the person's eyes only."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bot import ids
+from storage import leave
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.builders import a_person
+from tests.fakes.slack import Message
+
+
+def answer(world: World, text: str, who: str = ADA) -> Message:
+    """What the command is answered with."""
+    assert world.slack.command(who, "/timeoff", text).ok
+    world.settled()
+    found = [one for one in world.slack.ephemerals if one.user == who][-1]
+    assert found.ephemeral
+    return found
+
+
+def approved(world: World, who: str, **fields: object) -> None:
+    request = world.submit_over_rest(who, **fields)
+    if request.status == "pending":
+        world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
+
+
+def test_balance_tells_what_is_left_and_how_that_comes_about(world: World) -> None:
+    world.a_request()
+    approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
+
+    assert answer(world, "Balance").text == (
+        "*21 days left* in the leave year Thu 1 January 2026 to Thu 31 December 2026\n"
+        "Entitled to 25 days; approved 1 day; waiting for approval 3 days."
+    )
+
+
+def test_out_tells_who_is_off_team_first_and_hides_private_types(world: World) -> None:
+    today, friday = _day("2026-06-01"), _day("2026-06-05")
+    approved(world, GRACE, start_date=today, end_date=friday)
+    sick = world.leave_type("sick")
+    approved(world, EVE, leave_type_id=sick, start_date=today, end_date=today)
+    approved(world, HEDY, start_date=friday, end_date=friday)
+
+    assert answer(world, "out").visible_text == (
+        "Off today, Mon 1 June, of your team:\n"
+        "• Grace Hopper: Mon 1 June to Fri 5 June 2026 (Annual leave)\n"
+        "Off today, Mon 1 June, of all others:\n"
+        "• Eve Elsewhere: Mon 1 June 2026 (Away)"
+    )
+    assert "• Hedy Lamarr: Fri 5 June 2026 (Annual leave)" in answer(world, "out week").text
+    assert "Hedy" not in answer(world, "out today").text
+
+
+def test_out_says_when_nobody_is(world: World) -> None:
+    assert answer(world, "out").text == "Nobody is off today, Mon 1 June."
+    assert answer(world, "OUT  this week").text == ("Nobody is off from today until Sun 7 June.")
+
+
+def test_mine_lists_ones_own_leave(world: World) -> None:
+    assert answer(world, "mine").text == (
+        "You have no leave before you, and no request that waits."
+    )
+    world.a_request()
+    approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
+    approved(world, HEDY)
+
+    assert answer(world, "mine").text == (
+        "Your leave:\n"
+        "• Mon 6 July 2026, 1 day, Annual leave: approved\n"
+        "• Mon 3 August to Wed 5 August 2026, 3 days, Annual leave: waits for approval"
+    )
+
+
+def test_cancel_lists_leave_with_buttons_and_what_is_left_of_it(world: World) -> None:
+    world.a_request()
+    approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
+    listed = answer(world, "cancel")
+    july, august = listed.buttons
+
+    assert world.slack.click(ADA, listed, ids.CANCEL_LISTED, august.value).ok
+    world.settled()
+    (left,) = [one for one in world.slack.ephemerals if one.ts == listed.ts]
+
+    assert july.element["confirm"]["text"]["text"] == "Mon 6 July 2026, 1 day, Annual leave"
+    assert world.audited("leave_request.cancelled") == 1
+    assert left.visible_text.startswith("Cancelled. Your leave that you could cancel:")
+    assert [one.value for one in left.buttons] == [july.value]
+
+    world.slack.click(ADA, left, ids.CANCEL_LISTED, july.value)
+    world.settled()
+    (gone,) = [one for one in world.slack.ephemerals if one.ts == listed.ts]
+    assert gone.visible_text == (
+        "Cancelled. You have no leave before you, and no request that waits."
+    )
+
+
+def test_a_stale_list_says_what_happened_and_is_repaired(world: World) -> None:
+    world.a_request()
+    listed = answer(world, "cancel")
+    world.slack.click(ADA, listed, ids.CANCEL_LISTED)
+    world.settled()
+
+    world.slack.click(ADA, listed, ids.CANCEL_LISTED)
+    world.settled()
+
+    assert "Already cancelled." in world.told(ADA)
+    assert world.audited("leave_request.cancelled") == 1
+
+
+def test_buttons_of_a_list_are_good_for_ones_own_leave_alone(world: World) -> None:
+    request = world.a_request()
+    listed = answer(world, "cancel")
+
+    world.slack.click(EVE, listed, ids.CANCEL_LISTED)
+    world.settled()
+
+    assert world.told(EVE) == ["There is no such request, or it is no longer yours to see."]
+    assert world.request().version == request.version
+
+
+@pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
+def test_other_words_are_asked_about(world: World, text: str) -> None:
+    assert answer(world, text).text.startswith(f"I do not understand “{text}”.")
+
+
+@pytest.mark.parametrize("text", ["balance", "out", "mine", "cancel", "3 aug"])
+def test_guests_are_refused_whatever_they_type(world: World, text: str) -> None:
+    world.slack.add_person("UGUEST", "guest@example.com", "Gus Guest", is_restricted=True)
+
+    assert "full members" in answer(world, text, "UGUEST").text
+
+
+def test_answers_stay_within_limits_with_many_people(world: World) -> None:
+    today = _day("2026-06-01")
+    for number in range(45):
+        person = a_person(
+            world.database,
+            world.acme,
+            first_name="&" * 80,
+            last_name=f"{number}" + "<" * 70,
+            email=f"{number}@example.com",
+        )
+        world.people[f"U{number}"] = person
+        approved(world, f"U{number}", start_date=today, end_date=_day("2026-06-05"))
+
+    shown = answer(world, "out week")
+
+    assert shown.visible_text.count("•") == 20
+    assert shown.visible_text.endswith("… and more")
+    assert len(shown.text) <= 4_000
+
+
+def _day(text: str) -> date:
+    return date.fromisoformat(text)
