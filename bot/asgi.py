@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.request.async_internals import build_async_context
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from starlette.requests import ClientDisconnect, Request
@@ -84,7 +87,13 @@ async def _body(request: Request) -> bytes | None:
 
 def _bolt_request(request: Request, body: bytes) -> AsyncBoltRequest | None:
     try:
-        return AsyncBoltRequest(body=body.decode(), headers=dict(request.headers.items()))
+        text = body.decode()
+        found = AsyncBoltRequest(body=text, headers=dict(request.headers.items()))
+        if not found.body and "command=" in text:
+            # Bolt takes a command for something else when the word "payload" is typed after it.
+            found.body = dict(parse_qsl(text, keep_blank_values=True))
+            found.context = build_async_context(AsyncBoltContext({}), found.body)
+        return found
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
         # Bolt reads JSON and looks into it before it verifies anything.
         return None

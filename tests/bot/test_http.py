@@ -85,3 +85,11 @@ def test_the_form_is_answered_within_slacks_time(world: World) -> None:
 
     assert answer.elapsed_seconds < 1
     assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
+
+
+@pytest.mark.parametrize("words", ["payload", "payload=", "payload={}", "command=/other payload"])
+def test_no_word_after_the_command_confuses_it(world: World, words: str) -> None:
+    answer = world.slack.command(ADA, "/timeoff", words)
+
+    assert answer.status == 200
+    assert "I do not understand" in str(answer.body)

@@ -13,8 +13,13 @@ from bot import ids
 from bot import socket as slack_socket
 from bot.app import build_app
 from bot.settings import SlackSettings
+from storage import slack_installations
 from storage.database import Database
+from storage.slack_installations import NewInstallation
+from storage.slack_profiles import SlackProfile
+from tests.bot.browser import by_oauth
 from tests.bot.world import ADA, GRACE, HEDY, Clock, World
+from tests.builders import NOW
 from tests.fakes.slack import LoopbackSlack
 
 
@@ -55,6 +60,30 @@ def test_it_connects_anew_when_slack_asks_and_when_the_line_is_cut(by_socket: Wo
     world.open_form(GRACE)
 
     assert len(world.slack.calls("views.open")) == 2
+
+
+def test_workspaces_that_installed_it_are_served_by_socket_too(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    by_socket_alone = by_oauth(slack) | {"signing_secret": None}
+    world = World(database, slack, via="socket", slack_settings=by_socket_alone)
+    world.link()
+    database.write_now(slack_installations.install, _installation(slack), now=NOW)
+    with world:
+        world.a_request()
+        assert world.click(GRACE, ids.APPROVE).ok
+        world.deliver()
+
+    assert world.app.routes() != []
+    assert "Approved by Grace Hopper" in slack.dm(ADA)[-1].text
+    assert {call.token for call in slack.calls("chat.postMessage")} == {slack.token}
+
+
+def _installation(slack: LoopbackSlack) -> NewInstallation:
+    installer = SlackProfile(ADA, None, "Ada", "Lovelace", None, None, None)
+    scopes = ("chat:write", "commands")
+    bot = ("BBOTT1", "UBOTT1", slack.token)
+    return NewInstallation(slack.team_id, "Acme", None, *bot, scopes, installer, True)
 
 
 @pytest.mark.parametrize(

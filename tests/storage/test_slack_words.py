@@ -1,0 +1,48 @@
+"""What is guessed of a workspace: the employer behind an address, the country of a time zone."""
+
+from __future__ import annotations
+
+import zoneinfo
+
+import pytest
+
+from storage import zone_countries
+from storage.email_domains import employer_domain
+
+
+@pytest.mark.parametrize(
+    ("email", "domain"),
+    [
+        ("Ada@Example.COM", "example.com"),
+        ("ada@mail.example.com", "mail.example.com"),
+        ("ada@GMAIL.com", None),
+        ("ada@web.de", None),
+        ("example.com", "example.com"),
+        ("ada@", None),
+        ("", None),
+    ],
+)
+def test_an_address_speaks_for_its_employer(email: str, domain: str | None) -> None:
+    assert employer_domain(email) == domain
+
+
+@pytest.mark.parametrize(
+    ("timezone", "country"),
+    [
+        ("Europe/London", "GB"),
+        ("Europe/Berlin", "DE"),
+        ("America/New_York", "US"),
+        ("Asia/Kolkata", "IN"),
+        ("UTC", None),
+        ("Etc/GMT+3", None),
+        ("", None),
+    ],
+)
+def test_a_time_zone_has_its_country(timezone: str, country: str | None) -> None:
+    assert zone_countries.country_of(timezone) == country
+
+
+def test_every_zone_gives_a_country_that_is_known_or_none() -> None:
+    found = {zone_countries.country_of(zone) for zone in zoneinfo.available_timezones()}
+
+    assert len(found) > 150
