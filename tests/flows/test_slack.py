@@ -145,7 +145,7 @@ def test_the_same_over_socket_mode_in_a_process_of_its_own(
     owner_key = deployment.init()["api_key"]
     bot = Bot(deployment.env)
     try:
-        slack.wait_for_socket()
+        slack.wait_for_socket(timeout_seconds=20)
         slack.via = "socket"
         ask(slack)
         card = slack.wait_for_dm(OLIVE, showing="asks for")
