@@ -9,7 +9,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 TICK_SECONDS = 1
+# Reminders and digests are told by the minute.
+JOB_SECONDS = 30
 # As long as contract 9 keeps webhook deliveries.
 NOTICES_KEPT = timedelta(days=30)
 # How many old rows one transaction deletes, so that nobody waits long behind it.
@@ -110,7 +112,8 @@ def build(
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notice_dispatcher(slack))
             if settings.api.scheduler_on:
-                await stack.enter_async_context(running(database, dispatchers, clock))
+                jobs = [] if slack is None else [slack.timed.tick]
+                await stack.enter_async_context(running(database, dispatchers, clock, jobs))
             yield
 
     application = Starlette(
@@ -147,9 +150,14 @@ def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
 
 @asynccontextmanager
 async def running(
-    database: Database, dispatchers: Sequence[Dispatcher[Any, Any]], clock: Clock
+    database: Database,
+    dispatchers: Sequence[Dispatcher[Any, Any]],
+    clock: Clock,
+    jobs: Sequence[Callable[[], Awaitable[None]]] = (),
 ) -> AsyncIterator[None]:
     """Have the dispatchers woken by commits, and by a tick for what came due or was missed.
+
+    ``jobs`` are done twice a minute.
 
     What was settled long ago is pruned every hour, by each process that runs this.
     """
@@ -175,6 +183,8 @@ async def running(
         database.on_wake(dispatcher.name, dispatcher.wake)
         dispatcher.start()
         scheduler.add_job(dispatcher.wake, "interval", seconds=TICK_SECONDS)
+    for job in jobs:
+        scheduler.add_job(job, "interval", seconds=JOB_SECONDS)
     scheduler.add_job(prune, "interval", hours=1)
     scheduler.start()
     hearing = asyncio.create_task(database.hear_wakes(), name="hear-wakes")
@@ -271,7 +281,9 @@ async def serve_socket(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
-            await stack.enter_async_context(running(database, [notice_dispatcher(slack)], utc_now))
+            dispatchers = [notice_dispatcher(slack)]
+            jobs = [slack.timed.tick]
+            await stack.enter_async_context(running(database, dispatchers, utc_now, jobs))
         await socket.run(slack, app_token, stop)
 
 

@@ -20,6 +20,7 @@ from bot.listeners import registered, unknown
 from bot.listening import FOUND, Edge, Listener, register
 from bot.notifications import Notifier
 from bot.settings import SlackSettings
+from bot.timed import Timed
 from bot.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from storage.database import Database
 from storage.errors import DatabaseUnavailable
@@ -37,6 +38,7 @@ class SlackApp:
     workspaces: Workspaces
     edge: Edge
     installing: Installing | None
+    timed: Timed
     takes_events: bool
 
     def routes(self) -> list[Route]:
@@ -83,6 +85,7 @@ def build_app(
         workspaces,
         edge,
         Installing(settings, slack, database, clock) if settings.is_oauth else None,
+        Timed(database, clock),
         takes_events=settings.signing_secret is not None,
     )
 

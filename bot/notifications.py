@@ -20,11 +20,11 @@ from bot.home_tab import Homes
 from bot.identity import is_full_member, profile_of
 from bot.language import speak, speaking
 from bot.views import card as cards
-from bot.views import replies
+from bot.views import reminders, replies
 from bot.workspaces import Workspace, Workspaces
 from storage import notices, slack_locales, slack_workspaces
 from storage.database import Database, Transaction
-from storage.notices import Drawn, Notice, Outcome, Sight, WebhookSight
+from storage.notices import Drawn, Notice, Outcome, Sight, SummarySight, WebhookSight
 from storage.posted import Posted
 from storage.values import User
 
@@ -85,10 +85,21 @@ class Notifier:
             return await self._attempted(
                 notice, found.team_id, found.locale, partial(self._webhook, found)
             )
+        if notice.kind == "reminder_summary":
+            summary = await self._database.read(notices.look_at_summary, notice)
+            if summary is None:
+                return Outcome("delivered")
+            return await self._attempted(
+                notice, summary.team_id, summary.locale, partial(self._summary, summary)
+            )
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
             return Outcome("failed", "the request is gone")
-        draw = self._card if notice.kind == "approval_card" else self._requester_notice
+        draw = {
+            "approval_card": self._card,
+            "reminder": self._reminder,
+            "requester_notice": self._requester_notice,
+        }[notice.kind]
         return await self._attempted(notice, sight.team_id, sight.locale, partial(draw, sight))
 
     async def _attempted(
@@ -179,6 +190,28 @@ class Notifier:
         except SlackApiError as failure:
             if slack_web.error_code(failure) not in FINAL_ERRORS:
                 raise
+
+    async def _reminder(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        """Beneath the card, and in the DM itself; the card anew where it is gone."""
+        if not sight.card.may_decide:
+            return Outcome("delivered")
+        if sight.message is None:
+            return await self._card(sight, notice, workspace)
+        await workspace.client.chat_postMessage(
+            channel=sight.message.channel,
+            thread_ts=sight.message.ts,
+            reply_broadcast=True,
+            text=reminders.reminder(sight.card),
+        )
+        return Outcome("delivered")
+
+    async def _summary(self, sight: SummarySight, notice: Notice, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", "nobody in the workspace has this e-mail address")
+        message = reminders.summary(sight)
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        return Outcome("delivered")
 
     async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)

@@ -7,7 +7,7 @@ itself. What is shown is read when it is sent; sending is the Slack side's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from peewee import Delete, Expression, Select, Tuple, Update, fn
@@ -19,6 +19,7 @@ from storage import (
     posted,
     recount,
     reference,
+    reminders,
     rows,
     slack_locales,
 )
@@ -29,8 +30,15 @@ from storage.ids import new_id
 from storage.outbox import NoticeKind
 from storage.posted import Posted
 from storage.recount import News
-from storage.tables import LeaveRequestRow, NoticeRow, WebhookRow
-from storage.values import NoticeEvent, User, Webhook
+from storage.tables import (
+    LeaveRequestRow,
+    LeaveTypeRow,
+    NoticeRow,
+    ReminderRow,
+    UserRow,
+    WebhookRow,
+)
+from storage.values import HalfDay, NoticeEvent, User, Webhook
 
 # Waits after the 1st, 2nd … failed attempt; the last one again and again.
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
@@ -38,6 +46,11 @@ RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
 WORTH_TRYING: Final = timedelta(hours=24)
 # Longer than the longest attempt, so that no living process loses a notice it is sending.
 LEASE_SECONDS: Final = 60
+
+# Cards that ask somebody; those of other events only show what became of it.
+_ASKING: Final = ("leave_request.created", "leave_request.updated", "leave_request.rerouted")
+# How many requests a summary names.
+MOST_SUMMARISED: Final = 10
 
 Verdict = Literal["delivered", "retry", "failed"]
 
@@ -88,6 +101,28 @@ class WebhookSight(NamedTuple):
     recipient: User
     locale: str | None
     webhook: Webhook
+
+
+class WaitingRequest(NamedTuple):
+    """A pending request as a summary names it."""
+
+    requester_name: str
+    leave_type_name: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    total_half_days: int
+
+
+class SummarySight(NamedTuple):
+    """All that a summary takes: the requests that wait longest, and how many there are."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    requests: tuple[WaitingRequest, ...]
+    total: int
 
 
 class Sight(NamedTuple):
@@ -174,6 +209,41 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
     return WebhookSight(team_id, recipient, locale, webhook)
 
 
+def look_at_summary(tx: Transaction, notice: Notice) -> SummarySight | None:
+    """What waits for the person now; None where nothing does, or nobody is there to hear."""
+    place = {"organisation_id": notice.organisation_id, "user_id": notice.user_id}
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    found = tx.all(_waiting, **place, limit=MOST_SUMMARISED)
+    if recipient is None or recipient.status != "active" or not found:
+        return None
+    count = found[0][0]
+    requests = tuple(
+        WaitingRequest(
+            f"{first_name} {last_name}".strip(),
+            type_name,
+            rows.day(start_date),
+            rows.day(end_date),
+            start_half_day,
+            end_half_day,
+            total_half_days,
+        )
+        for (
+            _,
+            first_name,
+            last_name,
+            type_name,
+            start_date,
+            end_date,
+            start_half_day,
+            end_half_day,
+            total_half_days,
+        ) in found
+    )
+    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    return SummarySight(team_id, recipient, locale, requests, count)
+
+
 def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
     """Record what came of attempts: delivered, tried again later, or given up.
 
@@ -200,6 +270,10 @@ def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: 
             claim_id=notice.claim_id,
         )
         _keep_message(tx, notice, outcome, now)
+        if notice.event_type in _ASKING and notice.kind == "approval_card":
+            reminders.watch(
+                tx, notice.organisation_id, notice.leave_request_id, notice.user_id, now=now
+            )
 
 
 def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
@@ -305,6 +379,46 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
 def _webhook(organisation_id: Place, webhook_id: Place) -> Select:
     return WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
+
+
+@compiled
+def _waiting(organisation_id: Place, user_id: Place, limit: Place) -> Select:
+    """What the person is reminded of, longest first; each row tells how many there are."""
+    return (
+        ReminderRow.select(
+            fn.COUNT(ReminderRow.user_id).over(),
+            UserRow.first_name,
+            UserRow.last_name,
+            LeaveTypeRow.name,
+            LeaveRequestRow.start_date,
+            LeaveRequestRow.end_date,
+            LeaveRequestRow.start_half_day,
+            LeaveRequestRow.end_half_day,
+            LeaveRequestRow.total_half_days,
+        )
+        .join(
+            LeaveRequestRow,
+            on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
+            & (LeaveRequestRow.id == ReminderRow.leave_request_id),
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (UserRow.id == LeaveRequestRow.user_id),
+        )
+        .join(
+            LeaveTypeRow,
+            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
+            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        )
+        .where(
+            ReminderRow.organisation_id == organisation_id,
+            ReminderRow.user_id == user_id,
+            LeaveRequestRow.status == "pending",
+        )
+        .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
+        .limit(limit)
     )
 
 

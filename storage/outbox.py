@@ -24,13 +24,16 @@ from storage.reference import Reference, of_organisation
 from storage.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, UserRow
 from storage.values import EventType, LeaveRequest, NoticeEvent, User
 
-NoticeKind = Literal["approval_card", "requester_notice", "webhook_disabled"]
+NoticeKind = Literal[
+    "approval_card", "requester_notice", "webhook_disabled", "reminder", "reminder_summary"
+]
 
 # Names of the dispatchers that a commit wakes.
 WEBHOOKS: Final = "webhooks"
 NOTICES: Final = "notices"
 # What a notice about a webhook says; no event of that name is ever sent to one.
 WEBHOOK_DISABLED: Final = "webhook.disabled"
+REMINDER: Final = "approval.reminder"
 # How many admins hear of a webhook that was switched off.
 MOST_TOLD: Final = 50
 # The one event that nobody subscribes to: it is asked for.
@@ -349,6 +352,31 @@ def notify_of_webhook(
             }
             for (user_id,) in admins
         ],
+    )
+    tx.wake(NOTICES)
+
+
+def remind(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    leave_request_id: str | None,
+    *,
+    now: datetime,
+) -> None:
+    """Queue a reminder of one request, or with None of everything that waits for the person."""
+    tx.insert(
+        NoticeRow,
+        organisation_id=organisation_id,
+        id=new_id(now),
+        kind="reminder_summary" if leave_request_id is None else "reminder",
+        user_id=user_id,
+        leave_request_id=leave_request_id,
+        event_type=REMINDER,
+        status="pending",
+        attempts=0,
+        due_at=now,
+        created_at=now,
     )
     tx.wake(NOTICES)
 

@@ -66,6 +66,14 @@ class OrganisationRow(Model):  # type: ignore[misc]
         indexes = ((("domain",), False),)
 
 
+# Those that want a digest.
+OrganisationRow.add_index(
+    OrganisationRow.id,
+    where=SQL("digest_channel IS NOT NULL"),
+    name="organisations_digests",
+)
+
+
 class DepartmentRow(Model):  # type: ignore[misc]
     organisation_id = IdField()
     id = IdField()
@@ -593,6 +601,65 @@ NoticeRow.add_index(
 )
 
 
+class ReminderRow(Model):  # type: ignore[misc]
+    """A request that waits for one approver: when that has to be looked at next."""
+
+    organisation_id = IdField()
+    leave_request_id = IdField()
+    user_id = IdField()
+    asked_at = BigIntegerField()
+    # Reminders that are used up.
+    sent = IntegerField()
+    # Asked because those before him did not answer; he may therefore decide.
+    is_next_step = BooleanField()
+    due_at = BigIntegerField()
+
+    class Meta:
+        table_name = "reminders"
+        primary_key = CompositeKey("organisation_id", "leave_request_id", "user_id")
+        indexes = (
+            (("due_at",), False),
+            (("organisation_id", "due_at"), False),
+            (("organisation_id", "user_id"), False),
+        )
+        constraints = [
+            references("leave_requests", "leave_request_id"),
+            references("users", "user_id"),
+        ]
+
+
+class ReminderSummaryRow(Model):  # type: ignore[misc]
+    """The last day on which an approver was sent a summary."""
+
+    organisation_id = IdField()
+    user_id = IdField()
+    day = DateField()
+
+    class Meta:
+        table_name = "reminder_summaries"
+        primary_key = CompositeKey("organisation_id", "user_id")
+        constraints = [references("users", "user_id")]
+
+
+class DigestRow(Model):  # type: ignore[misc]
+    """The last message about who is out, and when the next look is due."""
+
+    organisation_id = IdField(primary_key=True)
+    due_at = BigIntegerField()
+    channel = CharField(32, null=True)
+    day = DateField(null=True)
+    ts = CharField(32, null=True)
+    shown_sha256 = CharField(64, null=True)
+    # The channel that Slack would not take it for, and why.
+    refused_channel = CharField(32, null=True)
+    refused_because = CharField(64, null=True)
+
+    class Meta:
+        table_name = "digests"
+        indexes = ((("due_at",), False),)
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
 class LeaseRow(Model):  # type: ignore[misc]
     """Which process does a job that only one may do; it belongs to no organisation."""
 
@@ -630,5 +697,8 @@ TABLES: tuple[type[Model], ...] = (
     SlackHomeRow,
     SlackMessageRow,
     NoticeRow,
+    ReminderRow,
+    ReminderSummaryRow,
+    DigestRow,
     LeaseRow,
 )

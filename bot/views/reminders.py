@@ -1,0 +1,56 @@
+"""What approvers read about requests that wait for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.language import say, say_count
+from bot.views import card as cards
+from bot.views import text, words
+from storage.approval_cards import ApprovalCard
+from storage.notices import SummarySight, WaitingRequest
+
+
+def reminder(card: ApprovalCard) -> str:
+    """What stands beneath a card that was not answered, in mrkdwn."""
+    request = card.request
+    return say(
+        "Still waiting for your decision: {requester} asks for {leave_type}, {dates}, {amount}.",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+        dates=cards.dates(request),
+        amount=words.amount(request.total_half_days),
+    )
+
+
+def summary(sight: SummarySight) -> dict[str, Any]:
+    """The message of the day for somebody for whom many requests wait."""
+    title = say_count(
+        "{count} request waits for your decision",
+        "{count} requests wait for your decision",
+        sight.total,
+    )
+    lines = [f"• {_waiting(one)}" for one in sight.requests]
+    if more := sight.total - len(sight.requests):
+        lines.append(say_count("… and {count} more", "… and {count} more", more))
+    cure = say("All of them are in the Home tab of Hiatus, with buttons.")
+    fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), cure))
+    return {
+        "text": fallback if len(fallback) <= text.LONGEST_MESSAGE else f"{title}. {cure}",
+        "blocks": [
+            text.section(f"*{title}*"),
+            {"type": "section", "text": text.verbatim("\n".join(lines))},
+            text.quiet(cure),
+        ],
+    }
+
+
+def _waiting(one: WaitingRequest) -> str:
+    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+    return say(
+        "{requester}: {leave_type}, {dates}, {amount}",
+        requester=text.cut(one.requester_name, text.LONGEST_NAME),
+        leave_type=text.cut(one.leave_type_name, text.LONGEST_NAME),
+        dates=when,
+        amount=words.amount(one.total_half_days),
+    )

@@ -1,0 +1,187 @@
+"""Approvers are reminded in their own working time, once, and of nothing that is over."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import leave, people, reminders
+from storage.database import Database
+from tests.bot.world import ADA, GRACE, HEDY, World
+from tests.builders import a_request
+
+# ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
+TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
+STILL = "Still waiting for your decision: Ada Lovelace asks for Annual leave, "
+
+
+def tick(world: World, at: datetime) -> None:
+    """The scheduler looks, and what it queued is sent."""
+    world.clock.now = at
+    world.run(world.app.timed.tick)
+    world.deliver()
+
+
+def reminded(world: World, who: str) -> int:
+    return sum(one.text.startswith("Still waiting") for one in world.slack.dm(who))
+
+
+def test_who_does_not_answer_is_reminded_after_one_three_and_five_working_days(
+    world: World,
+) -> None:
+    world.a_request()
+    told: list[datetime] = []
+
+    for hour in range(24 * 14):
+        tick(world, TUESDAY - timedelta(hours=20) + timedelta(hours=hour))
+        if reminded(world, GRACE) > len(told):
+            told.append(world.clock.now)
+
+    assert told == [TUESDAY, TUESDAY + timedelta(days=2), TUESDAY + timedelta(days=6)]
+    assert reminded(world, HEDY) == 3
+    assert reminded(world, ADA) == 0
+
+
+def test_a_reminder_stands_beneath_the_card_and_says_what_waits(world: World) -> None:
+    world.a_request()
+    card = world.card(GRACE)
+
+    tick(world, TUESDAY)
+    tick(world, TUESDAY + timedelta(minutes=1))
+
+    (reminder,) = [one for one in world.slack.dm(GRACE) if one.text.startswith("Still waiting")]
+    assert reminder.thread_ts == card.ts
+    assert reminder.text == STILL + "Mon 3 August to Wed 5 August 2026, 3 days."
+
+
+def test_nobody_is_reminded_of_what_is_decided_or_cancelled(world: World) -> None:
+    request = world.a_request()
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+    tick(world, TUESDAY)
+    other = world.a_request(start_date="2026-09-07", end_date="2026-09-08")
+    world.database.write_now(leave.cancel, other.id, by=world.caller(ADA), now=world.clock())
+    world.deliver()
+
+    tick(world, TUESDAY + timedelta(days=1))
+
+    assert request.id != other.id
+    assert [reminded(world, who) for who in (GRACE, HEDY)] == [0, 0]
+
+
+def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World) -> None:
+    request = world.a_request()
+    world.clock.now = TUESDAY
+    world.run(world.app.timed.tick)
+    world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
+
+    world.deliver()
+
+    assert [reminded(world, who) for who in (GRACE, HEDY)] == [0, 0]
+
+
+def test_each_is_reminded_on_their_own_clock_and_working_days(world: World) -> None:
+    # Grace is in Los Angeles, where it is still night; Hedy has Tuesdays off.
+    changes: dict[str, dict[str, Any]] = {
+        GRACE: {"timezone": "America/Los_Angeles"},
+        HEDY: {"working_days": ["wednesday"]},
+    }
+    for who, change in changes.items():
+        world.database.write_now(
+            people.update, world.people[who].id, change, by=world.acme.caller, now=world.clock()
+        )
+    world.a_request()
+
+    seen = []
+    for at in (TUESDAY, TUESDAY + timedelta(hours=8), TUESDAY + timedelta(days=1)):
+        tick(world, at)
+        seen.append((reminded(world, GRACE), reminded(world, HEDY)))
+
+    assert seen == [(0, 0), (1, 0), (1, 1)]
+
+
+def test_an_approver_on_leave_is_not_reminded(world: World) -> None:
+    world.a_request()
+    a_request(
+        world.database,
+        world.acme,
+        world.people[GRACE],
+        code="sick",
+        start_date=TUESDAY.date(),
+        now=world.clock(),
+    )
+
+    tick(world, TUESDAY)
+    during = (reminded(world, GRACE), reminded(world, HEDY))
+    tick(world, TUESDAY + timedelta(days=1))
+
+    assert during == (0, 1)
+    assert reminded(world, GRACE) == 1
+
+
+def test_with_more_than_five_waiting_there_is_one_summary_a_working_day(world: World) -> None:
+    world.link()
+    for week in range(7):
+        day = world.clock().date() + timedelta(days=63 + 7 * week)
+        world.submit_over_rest(start_date=day, end_date=day)
+    world.deliver()
+
+    for hour in range(24 * 7):
+        tick(world, TUESDAY + timedelta(hours=hour))
+
+    summaries = [one for one in world.slack.dm(GRACE) if "wait for your decision" in one.text]
+    assert reminded(world, GRACE) == 0
+    # Tuesday to Friday, and Monday.
+    assert len(summaries) == 5
+    assert summaries[0].text.startswith(
+        "7 requests wait for your decision:\n"
+        "• Ada Lovelace: Annual leave, Mon 3 August 2026, 1 day\n"
+    )
+
+
+def test_a_reminder_that_slack_does_not_take_is_sent_later(world: World) -> None:
+    world.a_request()
+    world.slack.fail_next("chat.postMessage", times=2, error="ratelimited", retry_after=9)
+
+    tick(world, TUESDAY)
+    first = reminded(world, GRACE)
+    tick(world, TUESDAY + timedelta(seconds=10))
+
+    assert (first, reminded(world, GRACE)) == (0, 1)
+
+
+def test_two_processes_remind_once(world: World) -> None:
+    world.a_request()
+    world.clock.now = TUESDAY
+    barrier = threading.Barrier(4)
+
+    def look() -> None:
+        barrier.wait()
+        world.database.write_now(reminders.run, now=TUESDAY)
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    world.deliver()
+
+    assert [reminded(world, who) for who in (GRACE, HEDY)] == [1, 1]
+
+
+def test_nothing_is_due_for_ever(database: Database) -> None:
+    assert database.write_now(reminders.run, now=TUESDAY) == 0
+
+
+@pytest.mark.parametrize("who", [GRACE])
+def test_a_reminder_is_in_the_approvers_language(world: World, who: str) -> None:
+    world.slack.change_person(who, locale="de-DE")
+    world.a_request()
+
+    tick(world, TUESDAY)
+
+    assert world.slack.dm(who)[-1].text.startswith("Wartet noch auf deine Entscheidung: ")

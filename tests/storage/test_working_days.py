@@ -1,0 +1,166 @@
+"""The nth working day after a day, and when work begins, wherever and however somebody works."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storage.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
+from storage.reminders import step
+from storage.working_days import FURTHEST_DAYS, Hours, Worktime, next_start, nth_after
+
+MONDAY_TO_FRIDAY = ("monday", "tuesday", "wednesday", "thursday", "friday")
+
+
+def works(
+    *working_days: str,
+    timezone: str = "Europe/London",
+    holidays: tuple[date, ...] = (),
+    away: dict[date, int] | None = None,
+) -> Worktime:
+    return Worktime(
+        working_week(working_days or MONDAY_TO_FRIDAY),
+        {day: Holiday("Holiday") for day in holidays},
+        away or {},
+        Hours("09:00", "13:00", "17:00", timezone),
+    )
+
+
+@pytest.mark.parametrize(
+    ("worktime", "day", "number", "found"),
+    [
+        (works(), "2026-06-01", 1, "2026-06-02"),
+        (works(), "2026-06-05", 1, "2026-06-08"),
+        (works(), "2026-06-06", 1, "2026-06-08"),
+        (works(), "2026-06-03", 5, "2026-06-10"),
+        (works(holidays=(date(2026, 12, 25), date(2027, 1, 1))), "2026-12-24", 5, "2027-01-04"),
+        (works("tuesday", "thursday:pm"), "2026-06-01", 3, "2026-06-09"),
+        (works(away={date(2026, 6, 2): WHOLE_DAY}), "2026-06-01", 1, "2026-06-03"),
+        (works(away={date(2026, 6, 2): MORNING}), "2026-06-01", 1, "2026-06-02"),
+    ],
+)
+def test_the_nth_working_day_after(worktime: Worktime, day: str, number: int, found: str) -> None:
+    assert nth_after(worktime.halves, date.fromisoformat(day), number) == date.fromisoformat(found)
+
+
+def test_who_never_works_has_no_working_day() -> None:
+    assert nth_after(lambda _: NOTHING, date(2026, 6, 1), 1) is None
+
+
+@given(
+    st.lists(st.sampled_from([NOTHING, MORNING, AFTERNOON, WHOLE_DAY]), min_size=7, max_size=7),
+    st.sets(st.integers(0, 60)),
+    st.dates(date(2020, 1, 1), date(2030, 12, 31)),
+    st.integers(1, 12),
+)
+def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
+    week: list[int], holidays: set[int], day: date, number: int
+) -> None:
+    worktime = Worktime(
+        tuple(week),
+        {day + timedelta(days=ahead): Holiday("Holiday") for ahead in holidays},
+        {},
+        Hours("09:00", "13:00", "17:00", "UTC"),
+    )
+
+    found = nth_after(worktime.halves, day, number)
+
+    if not any(week):
+        assert found is None
+        return
+    assert found is not None
+    assert 0 < (found - day).days < FURTHEST_DAYS
+    between = [day + timedelta(days=one) for one in range(1, (found - day).days)]
+    assert worktime.halves(found) != NOTHING
+    assert sum(worktime.halves(one) != NOTHING for one in between) == number - 1
+
+
+@pytest.mark.parametrize(
+    ("timezone", "day", "begins"),
+    [
+        ("Europe/London", "2026-03-27", "2026-03-27T09:00Z"),
+        ("Europe/London", "2026-03-30", "2026-03-30T08:00Z"),
+        ("Europe/London", "2026-10-26", "2026-10-26T09:00Z"),
+        ("America/New_York", "2026-06-01", "2026-06-01T13:00Z"),
+        ("Asia/Kolkata", "2026-06-01", "2026-06-01T03:30Z"),
+        ("Pacific/Kiritimati", "2027-01-01", "2026-12-31T19:00Z"),
+    ],
+)
+def test_work_begins_on_the_persons_own_clock(timezone: str, day: str, begins: str) -> None:
+    worktime = works(timezone=timezone)
+
+    found = worktime.begins_at(date.fromisoformat(day))
+
+    assert found.astimezone(UTC) == datetime.fromisoformat(begins)
+
+
+def test_an_afternoon_begins_at_midday_and_a_morning_ends_there() -> None:
+    worktime = works("monday:am", "tuesday:pm")
+    monday, tuesday = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 6, 2, tzinfo=UTC)
+
+    # London is an hour ahead of UTC in June.
+    at_work = [
+        (day.day, hour)
+        for day in (monday, tuesday)
+        for hour in range(24)
+        if worktime.is_at_work(day.replace(hour=hour))
+    ]
+
+    assert at_work == [(1, 8), (1, 9), (1, 10), (1, 11), (2, 12), (2, 13), (2, 14), (2, 15)]
+    assert next_start(worktime, monday.replace(hour=9)) == tuesday.replace(hour=12)
+
+
+ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.
+
+
+@pytest.mark.parametrize(
+    ("now", "sent", "is_due", "then"),
+    [
+        ("2026-06-01T12:00Z", 0, False, (0, "2026-06-02T08:00Z")),
+        ("2026-06-02T08:00Z", 0, True, (1, "2026-06-04T08:00Z")),
+        ("2026-06-04T08:00Z", 1, True, (2, "2026-06-08T08:00Z")),
+        ("2026-06-08T08:00Z", 2, True, (3, None)),
+        # Nobody looked for a while: one reminder, not two, and none at night or at the weekend.
+        ("2026-06-05T10:00Z", 0, True, (2, "2026-06-08T08:00Z")),
+        ("2026-06-04T22:00Z", 0, False, (0, "2026-06-05T08:00Z")),
+        ("2026-06-06T10:00Z", 0, False, (0, "2026-06-08T08:00Z")),
+    ],
+)
+def test_reminders_fall_due_after_one_three_and_five_working_days(
+    now: str, sent: int, is_due: bool, then: tuple[int, str | None]
+) -> None:
+    found = step(works(), ASKED_AT, sent, now=datetime.fromisoformat(now))
+
+    next_at = None if then[1] is None else datetime.fromisoformat(then[1])
+    assert (found.is_due, found.sent, found.next_at) == (is_due, then[0], next_at)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(["Europe/London", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Tokyo"]),
+    st.integers(0, 26_000).map(
+        lambda hours: datetime(2025, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
+    ),
+    st.sets(st.sampled_from(MONDAY_TO_FRIDAY), min_size=1),
+    st.integers(2, 40),
+)
+def test_whoever_looks_however_often_reminds_three_times_and_at_work(
+    timezone: str, asked_at: datetime, working_days: set[str], hours_between: int
+) -> None:
+    worktime = works(*working_days, timezone=timezone)
+    now, sent, reminded = asked_at, 0, []
+
+    while now < asked_at + timedelta(days=50):
+        found = step(worktime, asked_at, sent, now=now)
+        if found.is_due:
+            reminded.append(now)
+        sent = found.sent
+        assert found.next_at is None or found.next_at > now
+        now += timedelta(hours=hours_between)
+
+    assert len(reminded) <= 3
+    assert all(worktime.is_at_work(at) for at in reminded)
+    assert len(reminded) == 3 or hours_between > 3
