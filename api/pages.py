@@ -53,6 +53,7 @@ _FILES: Final = {
     "playground.css": (None, "text/css; charset=utf-8"),
     "playground.js": (None, "text/javascript; charset=utf-8"),
     "playground-blocks.js": (None, "text/javascript; charset=utf-8"),
+    "playground-panel.js": (None, "text/javascript; charset=utf-8"),
     "playground-text.js": (None, "text/javascript; charset=utf-8"),
 }
 

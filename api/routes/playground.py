@@ -17,6 +17,7 @@ _ASSETS: Final = (
     "playground.css",
     "playground.js",
     "playground-blocks.js",
+    "playground-panel.js",
     "playground-text.js",
 )
 _BODY: Final = """

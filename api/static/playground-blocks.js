@@ -180,7 +180,7 @@ function select(block, of, scene, how) {
   const isMany = of.type.startsWith("multi_");
   const state = stateOf(block, of, scene);
   const drawn = element("select", { id: how.id, required: how.required, multiple: isMany });
-  if (!isMany) {
+  if (!isMany && !(how.required && selectedIn(state))) {
     drawn.append(element("option", { value: "" }, plainOf(of.placeholder) || "Choose…"));
   }
   const groups = of.option_groups || [{ options: of.options || choices(of, scene) }];

@@ -6,7 +6,9 @@ const EMOJI = {
   bell: "🔔", gear: "⚙️", hourglass: "⌛", hourglass_flowing_sand: "⏳", key: "🔑", link: "🔗",
   lock: "🔒", mag: "🔍", memo: "📝", pencil2: "✏️", arrow_right: "➡️", house: "🏠", sunny: "☀️",
   face_with_thermometer: "🤒", no_entry: "⛔", no_entry_sign: "🚫", information_source: "ℹ️",
-  large_green_square: "🟩", white_large_square: "⬜", black_large_square: "⬛", busts_in_silhouette: "👥",
+  large_green_square: "🟩", white_large_square: "⬜", black_large_square: "⬛", busts_in_silhouette: "👥", baby: "👶",
+  dove_of_peace: "🕊️", thermometer: "🌡️", briefcase: "💼", books: "📚", ring: "💍", heart: "❤️",
+  airplane: "✈️", mountain: "⛰️", snowflake: "❄️", hospital: "🏥", moneybag: "💰", star: "⭐",
 };
 const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 // In the order in which they are looked for; each gives what stands between its marks.

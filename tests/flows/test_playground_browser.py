@@ -1,0 +1,296 @@
+"""The playground in a browser: what somebody who tries Hiatus sees and does.
+
+The pictures in docs/screenshots are made by these tests when HIATUS_SCREENSHOTS is set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import holidays
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests import browser as browsers
+from tests.flows.running import ROOT, Deployment, Server
+
+# The machine may be busy with everything else that is tested.
+PATIENCE_MS = 30_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = browsers.find()
+    if chromium is None:
+        pytest.skip(browsers.NONE_FOUND)
+    expect.set_options(timeout=PATIENCE_MS)
+    with browsers.launched(chromium) as launched:
+        yield launched
+
+
+@pytest.fixture
+def server(sqlite_url: str) -> Iterator[Server]:
+    with Deployment(sqlite_url).serving("--demo") as server:
+        yield server
+        server.stop()
+        assert [line for line in server.logged().splitlines() if is_trouble(line)] == []
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/London"
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"{server.url}/playground")
+    expect(grace(page).get_by_role("button", name="Approve")).to_be_visible()
+    yield page
+    context.close()
+    assert said == []
+
+
+def is_trouble(line: str) -> bool:
+    try:
+        return json.loads(line).get("level") not in ("debug", "info")
+    except ValueError:
+        return True
+
+
+def amir(page: Page) -> Locator:
+    return page.locator("#person-1")
+
+
+def grace(page: Page) -> Locator:
+    return page.locator("#person-2")
+
+
+def henrik(page: Page) -> Locator:
+    return page.locator("#person-3")
+
+
+def say(who: Locator, text: str) -> None:
+    who.get_by_label("Message Hiatus").fill(text)
+    who.get_by_role("button", name="Send").click()
+
+
+def two_working_days() -> tuple[str, str]:
+    """A Tuesday and Wednesday, months from today, that are no holidays in England."""
+    today = datetime.now(UTC).date()
+    closed = holidays.country_holidays("GB", subdiv="ENG")
+    tuesday = today + timedelta(days=7 * 15 + 1 - today.weekday())
+    while tuesday in closed or tuesday + timedelta(days=1) in closed:
+        tuesday += timedelta(days=7)
+    return tuesday.isoformat(), (tuesday + timedelta(days=1)).isoformat()
+
+
+def ask_for_a_day_and_a_half(page: Page, note: str) -> None:
+    say(amir(page), "/timeoff")
+    form = amir(page).get_by_role("dialog")
+    kinds = form.get_by_label("Type of leave")
+    unpaid = kinds.locator("option", has_text="Unpaid leave").get_attribute("value")
+    kinds.select_option(unpaid)
+    first, last = two_working_days()
+    form.get_by_label("First day").fill(first)
+    form.get_by_label("Last day").fill(last)
+    form.get_by_label("Ends").select_option(label="At midday of the last day")
+    form.get_by_label("Note").fill(note)
+    expect(form).to_contain_text("1.5 days")
+    picture(page, "form")
+    form.get_by_role("button", name="Send").click()
+    expect(form).to_be_hidden()
+    expect(amir(page).get_by_role("article").last).to_contain_text("1.5 days")
+
+
+def picture(page: Page, name: str) -> None:
+    if os.environ.get("HIATUS_SCREENSHOTS"):
+        page.wait_for_timeout(700)
+        page.screenshot(path=ROOT / "docs" / "screenshots" / f"{name}.png")
+
+
+def test_a_request_is_filled_in_sent_and_declined_with_a_reason(page: Page) -> None:
+    ask_for_a_day_and_a_half(page, "Moving <!channel> & *house*")
+
+    card = grace(page).get_by_role("article").filter(has_text="1.5 days")
+    expect(card).to_contain_text("Moving <!channel> & *house*")
+    picture(page, "approval")
+    card.get_by_role("button", name="Decline").click()
+    reason = grace(page).get_by_role("dialog")
+    reason.get_by_role("textbox").fill("We launch that week.")
+    reason.get_by_role("button", name="Decline").click()
+
+    expect(card).to_contain_text("Declined by Grace Okafor")
+    expect(card.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(amir(page).get_by_role("article").last).to_contain_text("We launch that week.")
+    picture(page, "declined")
+
+
+def test_an_approval_is_one_press_and_seen_by_both(page: Page) -> None:
+    grace(page).get_by_role("button", name="Approve").click()
+
+    expect(grace(page).get_by_role("article").first).to_contain_text("Approved by Grace Okafor")
+    expect(amir(page).get_by_role("article").last).to_contain_text("Approved by Grace Okafor")
+
+
+def test_leave_is_cancelled_on_the_home_tab_once_that_is_confirmed(page: Page) -> None:
+    amir(page).get_by_role("tab", name="Home").click()
+    cancel = amir(page).get_by_role("tabpanel").get_by_role("button", name="Cancel")
+    question = page.get_by_role("dialog", name="Cancel this leave?")
+
+    cancel.click()
+    question.get_by_role("button", name="Keep it").click()
+    expect(question).to_be_hidden()
+    expect(cancel).to_be_visible()
+    cancel.click()
+    question.get_by_role("button", name="Cancel leave").click()
+
+    expect(cancel).to_be_hidden()
+    expect(grace(page).get_by_role("article").first).to_contain_text("Cancelled")
+    expect(grace(page).get_by_role("button", name="Approve")).to_have_count(0)
+
+
+def test_everybody_opens_a_home_tab(page: Page) -> None:
+    for who in (amir(page), grace(page), henrik(page)):
+        who.get_by_role("tab", name="Home").click()
+        expect(
+            who.get_by_role("tabpanel").get_by_role("button", name="Request leave")
+        ).to_be_visible()
+    picture(page, "home")
+
+    amir(page).get_by_role("tabpanel").get_by_role("button", name="Request leave").click()
+    expect(amir(page).get_by_role("dialog")).to_contain_text("Type of leave")
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    line = amir(page).get_by_label("Message Hiatus")
+    line.focus()
+    page.keyboard.press("Enter")
+    form = amir(page).get_by_role("dialog")
+    expect(form.get_by_label("Type of leave")).to_be_focused()
+
+    page.keyboard.press("Escape")
+
+    expect(form).to_be_hidden()
+    expect(line).to_be_focused()
+    amir(page).get_by_role("tab", name="Hiatus").focus()
+    page.keyboard.press("ArrowRight")
+    expect(amir(page).get_by_role("tab", name="Home")).to_be_focused()
+    expect(amir(page).get_by_role("tabpanel")).to_contain_text("Your balance")
+
+
+def test_what_is_typed_survives_a_change_of_the_form(page: Page) -> None:
+    say(amir(page), "/timeoff")
+    form = amir(page).get_by_role("dialog")
+    form.get_by_label("Note").fill("half a sen")
+
+    first, last = two_working_days()
+    form.get_by_label("Last day").fill(last)
+    form.get_by_label("First day").fill(first)
+    say(grace(page), "/timeoff help")
+    expect(grace(page).get_by_role("article").last).to_contain_text("/timeoff")
+
+    expect(form.get_by_label("Note")).to_have_value("half a sen")
+    expect(form.get_by_label("First day")).to_have_value(first)
+
+
+def test_a_narrow_screen_shows_all_of_it(page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    say(amir(page), "/timeoff")
+    expect(amir(page).get_by_role("dialog")).to_be_visible()
+
+    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+
+    assert overflow <= 0
+    picture(page, "narrow")
+
+
+def test_emptied_it_begins_anew(page: Page) -> None:
+    page.get_by_role("button", name="Empty Slack").click()
+
+    expect(grace(page)).to_contain_text("Nothing here yet")
+
+
+def drawn(page: Page, blocks: list[dict[str, object]]) -> str:
+    """The blocks as HTML, drawn by the page's own code."""
+    source = page.locator("script[type=module]").get_attribute("src")
+    html: str = page.evaluate(
+        """async ([source, blocks]) => {
+            const url = new URL(source.replace("playground.js", "playground-blocks.js"), location);
+            const { drawBlocks } = await import(url);
+            const people = [{ id: "U1", name: "Ada" }];
+            const scene = { people, channels: [], values: {}, errors: {} };
+            const root = document.createElement("div");
+            root.append(...drawBlocks(blocks, scene));
+            return root.innerHTML;
+        }""",
+        [source, blocks],
+    )
+    return html
+
+
+def section(text: str) -> list[dict[str, object]]:
+    return [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
+
+
+# What is written in mrkdwn, and parts of the HTML that it becomes.
+DRAWN = {
+    "*bold* _slanted_ ~gone~": ["<strong>bold</strong>", "<em>slanted</em>", "<s>gone</s>"],
+    "`a_b_c` *b _i_*": ["<code>a_b_c</code>", "<strong>b <em>i</em></strong>"],
+    "<@U1> &amp; <!here>": ["@Ada", "&amp;", "@here"],
+    "&lt;!channel&gt; 2*3*4": ["&lt;!channel&gt; 2*3*4"],
+    "<https://a.example/?b=1|there>": ['<a href="https://a.example/?b=1"', ">there</a>"],
+    "<javascript:alert(1)|there>": [">there<"],
+    "&gt; said\n> twice\nafter": ["<blockquote>said<br>twice</blockquote>after"],
+    "```\n*as is*\n```": ["<pre>*as is*\n</pre>"],
+    "<img src=x onerror=alert(1)>": ["img src=x onerror=alert(1)"],
+}
+
+
+def test_text_is_drawn_as_slack_shows_it(page: Page) -> None:
+    for text, parts in DRAWN.items():
+        made = drawn(page, section(text))
+
+        assert [part for part in parts if part not in made] == [], made
+        assert "<img" not in made
+        assert "javascript:" not in made
+
+
+def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
+    plain = {"type": "plain_text", "text": "words"}
+    options = [{"text": plain, "value": "1"}]
+    elements: list[dict[str, object]] = [
+        {"type": kind, "action_id": kind, "options": options, "text": plain}
+        for kind in (
+            *("static_select", "external_select", "users_select", "channels_select"),
+            *("conversations_select", "multi_static_select", "radio_buttons", "checkboxes"),
+            *("datepicker", "timepicker", "plain_text_input", "number_input", "overflow"),
+            *("email_text_input", "url_text_input", "button"),
+        )
+    ]
+    blocks: list[dict[str, object]] = [
+        {"type": "header", "text": plain},
+        {"type": "divider"},
+        {"type": "context", "elements": [plain]},
+        {"type": "image", "alt_text": "words", "image_url": "https://a.example/b.png"},
+    ]
+    blocks += [{"type": "actions", "elements": [one]} for one in elements]
+
+    made = drawn(page, blocks)
+
+    assert "cannot draw" not in made
+    assert "cannot draw" in drawn(page, [{"type": "hologram"}])
+    assert made.count("words") == 12
+
+
+def test_the_pictures_are_small() -> None:
+    pictures = list(Path(ROOT / "docs" / "screenshots").glob("*.png"))
+
+    assert pictures
+    assert [one.name for one in pictures if one.stat().st_size > 150_000] == []
