@@ -226,7 +226,8 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
             more_routes = []
             if playground is not None:
                 playground.slack.start()
-                settings = replace(settings, slack=playground.settings)
+                slack = replace(playground.settings, base_url=settings.api.base_url)
+                settings = replace(settings, slack=slack)
                 more_routes = playground_routes(playground, settings, f"{shown_host}:{port}")
             uvicorn.run(
                 build(settings, database, utc_now, more_routes),

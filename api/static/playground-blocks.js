@@ -67,7 +67,7 @@ function section(block, scene) {
 function input(block, scene) {
   const of = block.element;
   const id = `field-${++lastId}`;
-  const isGroup = of.type === "radio_buttons" || of.type === "checkboxes";
+  const isGroup = CONTROLS[of.type] === boxes;
   const label = element(isGroup ? "legend" : "label", isGroup ? {} : { for: id }, plainOf(block.label));
   if (block.optional) {
     label.append(element("span", { class: "optional" }, " (optional)"));
@@ -113,7 +113,7 @@ const CONTROLS = {
   button,
   overflow,
   static_select: select,
-  multi_static_select: select,
+  multi_static_select: boxes,
   users_select: select,
   channels_select: select,
   conversations_select: select,
@@ -177,10 +177,9 @@ function overflow(block, of, scene) {
 }
 
 function select(block, of, scene, how) {
-  const isMany = of.type.startsWith("multi_");
   const state = stateOf(block, of, scene);
-  const drawn = element("select", { id: how.id, required: how.required, multiple: isMany });
-  if (!isMany && !(how.required && selectedIn(state))) {
+  const drawn = element("select", { id: how.id, required: how.required });
+  if (!(how.required && selectedIn(state))) {
     drawn.append(element("option", { value: "" }, plainOf(of.placeholder) || "Choose…"));
   }
   const groups = of.option_groups || [{ options: of.options || choices(of, scene) }];
@@ -188,12 +187,8 @@ function select(block, of, scene, how) {
     const options = group.options.map((one) => element("option", { value: one.value }, plainOf(one.text)));
     drawn.append(...(group.label ? [element("optgroup", { label: plainOf(group.label) }, ...options)] : options));
   }
-  const chosen = isMany ? (state.selected_options || []).map((one) => one.value) : [selectedIn(state) ?? ""];
-  for (const option of drawn.options) {
-    option.selected = chosen.includes(option.value);
-  }
-  drawn.read = () =>
-    isMany ? [...drawn.selectedOptions].map((one) => one.value) : drawn.value || null;
+  drawn.value = selectedIn(state) ?? "";
+  drawn.read = () => drawn.value || null;
   if (tells(block)) {
     drawn.addEventListener("change", async () => {
       if (of.confirm && !(await scene.confirm(of.confirm))) {
@@ -293,13 +288,14 @@ function external(block, of, scene, how) {
   return drawn;
 }
 
-function boxes(block, of, scene) {
-  const isMany = of.type === "checkboxes";
+function boxes(block, of, scene, how) {
+  const isMany = of.type !== "radio_buttons";
   const state = stateOf(block, of, scene);
   const chosen = isMany ? (state.selected_options || []).map((one) => one.value) : [selectedIn(state)];
   const name = `choice-${++lastId}`;
-  const drawn = element("div", { class: "boxes" });
-  const fields = of.options.map((option) => {
+  const options = of.options || of.option_groups.flatMap((group) => group.options);
+  const drawn = element("div", { class: "boxes", role: how.isInput ? null : "group" });
+  const fields = options.map((option) => {
     const field = element("input", { type: isMany ? "checkbox" : "radio", name, value: option.value });
     field.checked = chosen.includes(option.value);
     const words = element("span", {}, ...textOf(option.text, scene.people));
@@ -313,6 +309,12 @@ function boxes(block, of, scene) {
     const values = fields.filter((one) => one.checked).map((one) => one.value);
     return isMany ? values : (values[0] ?? null);
   };
+  const complain = () => {
+    const isMissing = how.required && !fields.some((one) => one.checked);
+    fields[0]?.setCustomValidity(isMissing ? "Choose at least one." : "");
+  };
+  complain();
+  drawn.addEventListener("change", complain);
   if (tells(block)) {
     drawn.addEventListener("change", () => scene.act(block, of, drawn.read()));
   }

@@ -52,8 +52,18 @@ export function plainOf(object) {
 export function mrkdwn(text, people) {
   const parts = text.split(/```\n?([\s\S]*?)```/);
   return parts.flatMap((part, index) =>
-    index % 2 ? [element("pre", {}, unescaped(part))] : lines(part, people),
+    index % 2 ? [copyable(unescaped(part))] : lines(part, people),
   );
+}
+
+function copyable(text) {
+  const button = element("button", { type: "button", class: "button copy" }, "Copy");
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text.trim());
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+  return element("div", { class: "copyable" }, element("pre", {}, text), button);
 }
 
 function lines(text, people) {

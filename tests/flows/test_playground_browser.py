@@ -116,10 +116,10 @@ def picture(page: Page, name: str) -> None:
 
 
 def test_a_request_is_filled_in_sent_and_declined_with_a_reason(page: Page) -> None:
-    ask_for_a_day_and_a_half(page, "Moving <!channel> & *house*")
+    ask_for_a_day_and_a_half(page, "My sister's wedding")
 
     card = grace(page).get_by_role("article").filter(has_text="1.5 days")
-    expect(card).to_contain_text("Moving <!channel> & *house*")
+    expect(card).to_contain_text("My sister's wedding")
     picture(page, "approval")
     card.get_by_role("button", name="Decline").click()
     reason = grace(page).get_by_role("dialog")
@@ -130,6 +130,21 @@ def test_a_request_is_filled_in_sent_and_declined_with_a_reason(page: Page) -> N
     expect(card.get_by_role("button", name="Approve")).to_have_count(0)
     expect(amir(page).get_by_role("article").last).to_contain_text("We launch that week.")
     picture(page, "declined")
+
+
+def test_a_request_that_waits_is_changed(page: Page) -> None:
+    ask_for_a_day_and_a_half(page, "Moving <!channel> & *house*")
+
+    amir(page).get_by_role("article").last.get_by_role("button", name="Change").click()
+    form = amir(page).get_by_role("dialog", name="Change request")
+    form.get_by_label("Ends").select_option(label="At the end of the last day")
+    expect(form).to_contain_text("2 days")
+    form.get_by_role("button", name="Save").click()
+
+    expect(form).to_be_hidden()
+    card = grace(page).get_by_role("article").filter(has_text="*house*").first
+    expect(card).to_contain_text("2 days")
+    expect(card).to_contain_text("Moving <!channel> & *house*")
 
 
 def test_an_approval_is_one_press_and_seen_by_both(page: Page) -> None:
@@ -248,7 +263,7 @@ DRAWN = {
     "<https://a.example/?b=1|there>": ['<a href="https://a.example/?b=1"', ">there</a>"],
     "<javascript:alert(1)|there>": [">there<"],
     "&gt; said\n> twice\nafter": ["<blockquote>said<br>twice</blockquote>after"],
-    "```\n*as is*\n```": ["<pre>*as is*\n</pre>"],
+    "```\n*as is*\n```": ["<pre>*as is*\n</pre>", ">Copy</button>"],
     "<img src=x onerror=alert(1)>": ["img src=x onerror=alert(1)"],
 }
 
