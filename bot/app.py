@@ -75,7 +75,7 @@ def build_app(
     """
     slack = slack_web.new_client(settings, None)
     workspaces = _workspaces(settings, slack, database, clock)
-    edge = Edge(database, slack, workspaces, clock)
+    edge = Edge(database, slack, workspaces, clock, settings.base_url)
     bolt = _bolt(settings, workspaces)
     register(bolt, edge, registered(settings.command) if listeners is None else listeners)
     register(bolt, edge, unknown.LISTENERS)

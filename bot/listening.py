@@ -51,13 +51,15 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 class Edge:
     """What every listener works with; ``visits`` are those that are not finished yet.
 
-    ``slack`` has no token, and the session of all clients.
+    ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
+    us, without a slash at its end.
     """
 
     database: Database
     slack: AsyncWebClient
     workspaces: Workspaces
     clock: Callable[[], datetime]
+    base_url: str
     visits: set[asyncio.Task[Any]] = field(default_factory=set)
     redraws: Redraws = field(default_factory=Redraws)
 

@@ -35,8 +35,8 @@ METHODS: Final[Mapping[str, str | None]] = {
     "users.lookupByEmail": "users:read.email",
     "views.open": None,
     "views.publish": None,
-    "views.push": None,
     "views.update": None,
+    "views.push": None,
 }
 
 
@@ -159,6 +159,7 @@ def _settings(events_url: str | None) -> list[str]:
     lines += ["  # Buttons, forms and the shortcut.", "  interactivity:", "    is_enabled: true"]
     if events_url:
         lines.append(f"    request_url: {events_url}")
+        lines.append(f"    message_menu_options_url: {events_url}")
     return [
         *lines,
         "  # Workspaces install one by one. An Enterprise organisation that installs once for all",

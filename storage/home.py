@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple, TypeVar
 
-from peewee import Select, Tuple
+from peewee import Select
 
-from storage import absences, leave_reading, ledgers, people_rows, reference, rows, slack_homes
+from storage import (
+    absences,
+    leave_reading,
+    ledgers,
+    own_leave,
+    people_rows,
+    reference,
+    slack_homes,
+)
 from storage.clock import local_day
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.errors import NotFound, UnusableCursor
 from storage.ledgers import Balance
-from storage.pages import Page, PageOf, page_of, position
+from storage.pages import Page, PageOf
 from storage.reference import Reference
-from storage.tables import LeaveRequestRow, UserRow
+from storage.tables import UserRow
 from storage.values import Absence, Caller, FeedScope, LeaveRequest, LeaveType, Organisation, User
 
 # How many of each are shown at once.
@@ -24,8 +32,6 @@ MOST_OWN: Final = 8
 MOST_WAITING: Final = 10
 MOST_AWAY: Final = 12
 
-# Where it stands in rows.LEAVE_REQUEST.
-_START_DATE: Final = 4
 _SUNDAY: Final = 6
 _NOTHING: Final = "-"
 
@@ -109,14 +115,16 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
     if user is None:
         raise NotFound("user")
-    today = local_day(now, known.organisation.timezone)
+    today = local_day(now, user.timezone or known.organisation.timezone)
     last_day = _end_of_week(today)
     scope = leafed.scope or ("team" if user.department_id else "org")
     leafed = leafed._replace(scope=scope)
     waiting, at_waiting = _from(
         leafed.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
     )
-    own, at_own = _from(leafed.own, MOST_OWN, lambda page: _own_page(tx, page, by, today))
+    own, at_own = _from(
+        leafed.own, MOST_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
+    )
     away, at_away = _from(
         leafed.away,
         MOST_AWAY,
@@ -157,25 +165,6 @@ def _from(
     return read(PageOf(most)), None
 
 
-def _own_page(tx: Transaction, page: PageOf, by: Caller, today: date) -> Page[LeaveRequest]:
-    bound_to = ("own", by.organisation_id, by.user_id)
-    after = position(tx, page, *bound_to)
-    found = tx.all(
-        _own,
-        organisation_id=by.organisation_id,
-        user_id=by.user_id,
-        today=today.isoformat(),
-        after_key=after and after[0],
-        after_id=after and after[1],
-        limit=page.limit + 1,
-    )
-    return page_of(tx, page, found, rows.leave_request, _by_start, *bound_to)
-
-
-def _by_start(row: Sequence[object]) -> list[object]:
-    return [row[_START_DATE], row[0]]
-
-
 def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[Item]:
     user_ids = sorted({request.user_id for request in page.items})
     found = (
@@ -187,26 +176,6 @@ def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[
         for request in page.items
     ]
     return Page(items, page.next_cursor)
-
-
-@compiled
-def _own(
-    organisation_id: Place,
-    user_id: Place,
-    today: Place,
-    after_key: Place | None,
-    after_id: Place | None,
-    limit: Place,
-) -> Select:
-    leave = LeaveRequestRow
-    query = leave.select(*rows.LEAVE_REQUEST).where(
-        leave.organisation_id == organisation_id,
-        leave.user_id == user_id,
-        (leave.status == "pending") | ((leave.status == "approved") & (leave.end_date >= today)),
-    )
-    if after_key is not None:
-        query = query.where(Tuple(leave.start_date, leave.id) > Tuple(after_key, after_id))
-    return query.order_by(leave.start_date, leave.id).limit(limit)
 
 
 @compiled

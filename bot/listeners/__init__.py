@@ -13,6 +13,9 @@ from bot.listeners import (
     home,
     own_leave,
     request_form,
+    settings_access,
+    settings_organisation,
+    settings_people,
     shortcuts,
 )
 from bot.listening import Listener
@@ -27,5 +30,8 @@ def registered(command: str) -> tuple[Listener, ...]:
         *own_leave.LISTENERS,
         *decisions.LISTENERS,
         *home.LISTENERS,
+        *settings_access.LISTENERS,
+        *settings_people.LISTENERS,
+        *settings_organisation.LISTENERS,
         *events.LISTENERS,
     )

@@ -12,7 +12,7 @@ from bot.views import fields, text, words
 from bot.views.text import Block
 from storage.home import Home, Item, Leafed
 from storage.ledgers import Balance
-from storage.values import Absence
+from storage.values import Absence, User
 
 _BAR_LENGTH: Final = 20
 _TAKEN, _PENDING, _LEFT = "█", "▒", "░"
@@ -31,6 +31,7 @@ def view(home: Home) -> dict[str, Any]:
             *_waiting(home),
             *_own(home),
             *_away(home),
+            *_settings(home.user),
         ],
     }
 
@@ -164,7 +165,12 @@ def _own_buttons(item: Item) -> list[Block]:
     cancel["confirm"] = fields.confirm(
         say("Cancel this leave?"), f"{when}.", say("Cancel leave"), say("Keep it")
     )
-    return [cancel]
+    if request.status != "pending":
+        return [cancel]
+    return [
+        fields.button(say("Edit"), ids.EDIT, request.id, spoken=say("Edit {name}", name=when)),
+        cancel,
+    ]
 
 
 def _away(home: Home) -> list[Block]:
@@ -192,6 +198,23 @@ def _away(home: Home) -> list[Block]:
     return blocks + _leafing(
         leafed.away, cursor, leafed._replace(away=None), leafed._replace(away=cursor)
     )
+
+
+def _settings(user: User) -> list[Block]:
+    own = [
+        fields.button(say("API keys"), ids.KEYS),
+        fields.button(say("Calendar feeds"), ids.FEEDS),
+    ]
+    blocks = [fields.header(say("Settings")), fields.actions(*own)]
+    if user.role not in ("admin", "owner"):
+        return blocks
+    administered = [
+        fields.button(say("People"), ids.PEOPLE),
+        fields.button(say("Departments"), ids.DEPARTMENTS),
+        fields.button(say("Leave types"), ids.LEAVE_TYPES),
+        fields.button(say("Organisation"), ids.ORGANISATION),
+    ]
+    return [*blocks, fields.actions(*administered)]
 
 
 def _absences(title: str, found: Sequence[Absence]) -> list[Block]:

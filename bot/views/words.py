@@ -57,6 +57,16 @@ def span(
     return say("{first} to {last}", first=first, last=last)
 
 
+def month(number: int) -> str:
+    """``August`` for 8."""
+    return str(language.locale().months["stand-alone"]["wide"][number])
+
+
+def weekday(number: int) -> str:
+    """``Monday`` for 0."""
+    return str(language.locale().days["stand-alone"]["wide"][number])
+
+
 def amount(half_days: int) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:

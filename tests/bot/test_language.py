@@ -58,7 +58,17 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
 # Views that people see in a browser, whose language nobody tells us.
 ENGLISH_ONLY = {"install_page.py"}
 # What looks like words and is none: of Slack, of HTTP, or our name.
-NO_WORDS = {"&amp;", "&lt;", "&gt;", "Hiatus", "PATCH /api/v1/webhooks/", '{"is_active": true}'}
+NO_WORDS = {
+    "&amp;",
+    "&lt;",
+    "&gt;",
+    "#4a7fb5",
+    "?scope=org",
+    "?scope=team",
+    "Hiatus",
+    "PATCH /api/v1/webhooks/",
+    '{"is_active": true}',
+}
 
 
 def bare_literals(path: Path) -> Iterator[str]:

@@ -1,0 +1,158 @@
+"""Settings of one's own: API keys and calendar feeds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Final
+
+from bot import identity, ids, modals
+from bot.listening import Listener, Visit
+from bot.views import fields
+from bot.views import settings_access as views
+from storage import access, feeds, reference
+from storage.database import Transaction
+from storage.pages import PageOf
+from storage.values import Caller
+
+_KEYS_SHOWN: Final = 20
+_FEEDS_SHOWN: Final = 20
+
+
+async def keys(visit: Visit) -> None:
+    """Open the list of one's keys."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await visit.open(await _keys(visit, by))
+
+
+async def more_keys(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await modals.redraw(visit, await _keys(visit, by, modals.clicked(visit)))
+
+
+async def ask_key(visit: Visit) -> None:
+    """Open the form that makes a key."""
+    await visit.ack()
+    await identity.caller(visit)
+    await visit.open(views.key_form())
+
+
+async def create_key(visit: Visit) -> None:
+    """Make a key, and show it this once in place of the form."""
+    by = await identity.caller(visit)
+    name = fields.answer(visit.values, "name") or ""
+    last_day = modals.day_of(fields.answer(visit.values, "expires_at"))
+    # As `hiatus keys create` reads it: the whole of that day, in UTC.
+    expires_at = (
+        None if last_day is None else datetime.combine(last_day, time(), UTC) + timedelta(days=1)
+    )
+
+    def create(tx: Transaction) -> str:
+        _, secret = access.create_key(
+            tx,
+            for_user=str(by.user_id),
+            name=name,
+            scopes=fields.answers(visit.values, "scopes"),
+            variant=1,
+            expires_at=expires_at,
+            by=by,
+            now=visit.now,
+        )
+        return secret
+
+    secret = await modals.sent(visit, create)
+    if secret is not None:
+        await visit.ack(response_action="update", view=views.new_key(name, secret))
+        await modals.redraw_below(visit, await _keys(visit, by))
+
+
+async def revoke_key(visit: Visit) -> None:
+    """Stop a key; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await visit.edge.database.write(access.revoke, modals.clicked(visit), by=by, now=visit.now)
+    await modals.redraw(visit, await _keys(visit, by))
+
+
+async def calendar_feeds(visit: Visit) -> None:
+    """Open the links of one's calendars."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await visit.open(await _feeds(visit, by))
+
+
+async def more_feeds(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await modals.redraw(visit, await _feeds(visit, by, modals.clicked(visit)))
+
+
+async def regenerate(visit: Visit) -> None:
+    """Make new links; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await visit.edge.database.write(feeds.regenerate, by=by, now=visit.now)
+    await modals.redraw(visit, await _feeds(visit, by))
+
+
+async def ask_feed(visit: Visit) -> None:
+    """Open the form that adds a feed."""
+    await visit.ack()
+    await identity.caller(visit)
+    await visit.open(views.feed_form())
+
+
+async def create_feed(visit: Visit) -> None:
+    """Add a feed, and show its link in the list."""
+    by = await identity.caller(visit)
+    name = fields.answer(visit.values, "name")
+    added = await modals.sent(visit, lambda tx: feeds.create(tx, name, by=by, now=visit.now))
+    if added is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _feeds(visit, by))
+
+
+async def remove_feed(visit: Visit) -> None:
+    """Make a feed's link stop working; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await identity.caller(visit)
+    await visit.edge.database.write(feeds.revoke, modals.clicked(visit), by=by, now=visit.now)
+    await modals.redraw(visit, await _feeds(visit, by))
+
+
+async def _keys(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    def read(tx: Transaction) -> dict[str, Any]:
+        page = access.page(tx, PageOf(_KEYS_SHOWN, cursor), by=by, own_only=True, is_revoked=False)
+        organisation = reference.of_organisation(tx, by.organisation_id).organisation
+        return views.keys(page, organisation.timezone, visit.now)
+
+    return await visit.edge.database.read(read)
+
+
+async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    base_url = visit.edge.base_url
+
+    def read(tx: Transaction) -> dict[str, Any]:
+        # The token is made when it is first asked for.
+        token = feeds.personal_token(tx, by=by, now=visit.now)
+        return views.feeds(base_url, token, feeds.page(tx, PageOf(_FEEDS_SHOWN, cursor), by=by))
+
+    return await visit.edge.database.write(read)
+
+
+LISTENERS: Final = (
+    Listener("action", ids.KEYS, keys),
+    Listener("action", ids.KEYS_MORE, more_keys),
+    Listener("action", ids.KEY_NEW, ask_key),
+    Listener("view", ids.KEY_FORM, create_key),
+    Listener("action", ids.KEY_REVOKE, revoke_key),
+    Listener("action", ids.FEEDS, calendar_feeds),
+    Listener("action", ids.FEEDS_MORE, more_feeds),
+    Listener("action", ids.FEEDS_REGENERATE, regenerate),
+    Listener("action", ids.FEED_NEW, ask_feed),
+    Listener("view", ids.FEED_FORM, create_feed),
+    Listener("action", ids.FEED_REMOVE, remove_feed),
+)

@@ -1,0 +1,175 @@
+"""Settings of an admin: the organisation itself, and its leave types."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+from zoneinfo import available_timezones
+
+from bot import ids, modals
+from bot.language import later, say
+from bot.listening import Listener, Visit
+from bot.views import fields, replies
+from bot.views import settings_organisation as views
+from storage import holiday_calendar, leave_types, organisations
+from storage.database import Transaction
+from storage.errors import InvalidInput
+from storage.pages import PageOf
+from storage.values import Caller, Organisation
+
+_TYPES_SHOWN: Final = 40
+
+
+async def organisation(visit: Visit) -> None:
+    """Open the organisation's settings."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(views.organisation(await visit.edge.database.read(organisations.get, by=by)))
+
+
+async def save_organisation(visit: Visit) -> None:
+    """Change the settings as the form says."""
+    by = await modals.admin(visit)
+
+    def save(tx: Transaction) -> Organisation:
+        return organisations.update(tx, _settings(visit), by=by, now=visit.now)
+
+    if await modals.sent(visit, save) is not None:
+        await visit.ack()
+
+
+def _settings(visit: Visit) -> dict[str, Any]:
+    """What was filled in. Raises InvalidInput."""
+    ticked = fields.answers(visit.values, "slack")
+    channel = fields.answer(visit.values, "digest_channel")
+    if views.DIGEST in ticked and channel is None:
+        raise InvalidInput.of("digest_channel", "required", later("Choose the channel to post in."))
+    return {
+        "name": fields.answer(visit.values, "name") or "",
+        "country_code": modals.chosen(visit, "country_code"),
+        "timezone": modals.chosen(visit, "timezone"),
+        "working_days": fields.answers(visit.values, "working_days"),
+        "leave_year_type": modals.chosen(visit, "leave_year_type"),
+        "leave_year_start_month": modals.whole(visit, "leave_year_start_month"),
+        "leave_year_start_day": modals.whole(visit, "leave_year_start_day"),
+        "default_leave_allowance_half_days": modals.half_days(visit, "default_leave_allowance"),
+        "carry_over_half_days": modals.half_days(visit, "carry_over"),
+        "carry_over_expiry_month": modals.whole(visit, "carry_over_expiry_month"),
+        "slack_members_join": views.JOIN in ticked,
+        "digest_channel": channel if views.DIGEST in ticked else None,
+    }
+
+
+async def offer_countries(visit: Visit) -> None:
+    """Countries and regions for what was typed so far."""
+    typed = str(visit.body.get("value") or "")
+    # The first time, every country has to be looked up.
+    countries = await asyncio.to_thread(holiday_calendar.all_countries)
+    await visit.ack(options=views.country_options(countries, typed))
+
+
+async def offer_timezones(visit: Visit) -> None:
+    """Time zones for what was typed so far."""
+    typed = str(visit.body.get("value") or "")
+    timezones = await asyncio.to_thread(available_timezones)
+    await visit.ack(options=views.timezone_options(timezones, typed))
+
+
+async def list_leave_types(visit: Visit) -> None:
+    """Open the list of leave types."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(await _leave_types(visit, by))
+
+
+async def more_leave_types(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await modals.redraw(visit, await _leave_types(visit, by, modals.clicked(visit)))
+
+
+async def new_leave_type(visit: Visit) -> None:
+    """Open an empty form."""
+    await visit.ack()
+    await modals.admin(visit)
+    await visit.open(views.leave_type(None))
+
+
+async def edit_leave_type(visit: Visit) -> None:
+    """Open the form of one type."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    found = await visit.edge.database.read(leave_types.get, modals.clicked(visit), by=by)
+    await visit.open(views.leave_type(found))
+
+
+async def save_leave_type(visit: Visit) -> None:
+    """Add the type, or change the one that the form is about."""
+    by = await modals.admin(visit)
+    leave_type_id = modals.kept(visit)
+    ticked = fields.answers(visit.values, "flags")
+    values: dict[str, Any] = {
+        "name": fields.answer(visit.values, "name") or "",
+        "colour": fields.answer(visit.values, "colour") or "",
+        "emoji": fields.answer(visit.values, "emoji"),
+        "min_notice_days": modals.whole(visit, "min_notice_days"),
+        "max_consecutive_days": modals.whole(visit, "max_consecutive_days"),
+        **{flag: flag in ticked for flag in views.FLAGS},
+    }
+    if code := fields.answer(visit.values, "code"):
+        values["code"] = code
+
+    def save(tx: Transaction) -> object:
+        if leave_type_id:
+            return leave_types.update(tx, leave_type_id, values, by=by, now=visit.now)
+        return leave_types.create(tx, values, by=by, now=visit.now)
+
+    if await modals.sent(visit, save) is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _leave_types(visit, by))
+
+
+async def archive_leave_type(visit: Visit) -> None:
+    """Archive or delete the type; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    left = await visit.edge.database.write(
+        leave_types.delete, modals.clicked(visit), by=by, now=visit.now
+    )
+    done = (
+        say("The leave type was deleted.") if left is None else say("The leave type was archived.")
+    )
+    await modals.redraw(visit, replies.notice(say("Leave type"), done))
+    await modals.redraw_below(visit, await _leave_types(visit, by))
+
+
+async def restore_leave_type(visit: Visit) -> None:
+    """Bring an archived type back."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    found = await visit.edge.database.write(
+        leave_types.update, modals.clicked(visit), {"is_archived": False}, by=by, now=visit.now
+    )
+    await modals.redraw(visit, views.leave_type(found))
+    await modals.redraw_below(visit, await _leave_types(visit, by))
+
+
+async def _leave_types(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    page = await visit.edge.database.read(leave_types.page, PageOf(_TYPES_SHOWN, cursor), by=by)
+    return views.leave_types(page)
+
+
+LISTENERS: Final = (
+    Listener("action", ids.ORGANISATION, organisation),
+    Listener("view", ids.ORGANISATION_FORM, save_organisation),
+    Listener("options", ids.COUNTRY_SEARCH, offer_countries),
+    Listener("options", ids.TIMEZONE_SEARCH, offer_timezones),
+    Listener("action", ids.LEAVE_TYPES, list_leave_types),
+    Listener("action", ids.LEAVE_TYPES_MORE, more_leave_types),
+    Listener("action", ids.LEAVE_TYPE_NEW, new_leave_type),
+    Listener("action", ids.LEAVE_TYPE_EDIT, edit_leave_type),
+    Listener("view", ids.LEAVE_TYPE_FORM, save_leave_type),
+    Listener("action", ids.LEAVE_TYPE_ARCHIVE, archive_leave_type),
+    Listener("action", ids.LEAVE_TYPE_RESTORE, restore_leave_type),
+)

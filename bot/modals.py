@@ -1,0 +1,136 @@
+"""Modals that lists and forms of the settings share: drawn again, sent once, refused inline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from bot import errors, identity, ids, slack_web
+from bot.language import say
+from bot.listening import Visit
+from bot.views import fields
+from storage import rules, slack_events
+from storage.amounts import half_days_of
+from storage.database import Transaction
+from storage.errors import CodeTaken, InvalidInput, Refusal
+from storage.values import Caller
+
+T = TypeVar("T")
+
+# The view is gone or newer than what was clicked: nobody misses what we would have drawn.
+_OUTDATED: Final = frozenset({"hash_conflict", "not_found", "view_not_found"})
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+def clicked(visit: Visit) -> str:
+    """The value of the button or option that was clicked or picked."""
+    action = visit.body["actions"][0]
+    chosen = action.get("selected_option") or {}
+    return str(action.get("value") or chosen.get("value") or "")
+
+
+def kept(visit: Visit) -> str:
+    """What the view keeps: an id, or nothing."""
+    return str(visit.body["view"].get("private_metadata") or "")
+
+
+async def redraw(visit: Visit, view: dict[str, Any]) -> None:
+    """Replace the modal that was clicked, unless it has changed since."""
+    shown = visit.body["view"]
+    await _update(visit, {"view_id": shown["id"], "hash": shown["hash"]}, view)
+
+
+async def redraw_below(visit: Visit, view: dict[str, Any]) -> None:
+    """Replace the modal below the one that was sent, if there is one."""
+    below = visit.body["view"].get("previous_view_id")
+    if below:
+        await _update(visit, {"view_id": below}, view)
+
+
+async def _update(visit: Visit, which: dict[str, str], view: dict[str, Any]) -> None:
+    try:
+        await visit.client.views_update(view=view, **which)
+    except slack_web.FAILURES as failure:
+        # What was asked for is done; the list is right when it is opened again.
+        if slack_web.error_code(failure) not in _OUTDATED:
+            _log.warning("slack.modal_not_redrawn", reason=slack_web.summary(failure))
+
+
+async def sent(visit: Visit, act: Callable[[Transaction], T]) -> T | None:
+    """Do what the form asks for, once however often it is sent; None if that was refused or done.
+
+    A refusal stands beside the field at fault, and the form stays open.
+    """
+    view = visit.body["view"]
+    try:
+        done = await visit.edge.database.write(_once, f"view:{view['id']}", act, now=visit.now)
+    except Refusal as refusal:
+        if visit.is_answered:
+            raise  # Too late for the form: the sentence goes where it still can.
+        await visit.ack(response_action="errors", errors=inline(refusal, view))
+        return None
+    if done is None:
+        await visit.ack()
+        return None
+    return done[0]
+
+
+def _once(
+    tx: Transaction, name: str, act: Callable[[Transaction], T], *, now: datetime
+) -> tuple[T] | None:
+    """What ``act`` gives; None where it was done before under that name. A refusal undoes both."""
+    if not slack_events.claim(tx, name, now=now):
+        return None
+    slack_events.finish(tx, name, now=now)
+    return (act(tx),)
+
+
+def inline(refusal: Refusal, view: dict[str, Any]) -> dict[str, str]:
+    """The refusal as errors of a form: by the field that it names, else by the first."""
+    inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+    pointers = refusal.errors if isinstance(refusal, InvalidInput) else ()
+    if isinstance(refusal, CodeTaken) and "code" in inputs:
+        return {"code": errors.sentence(refusal)}
+    if not inputs or not pointers:
+        return dict.fromkeys(inputs[:1], errors.sentence(refusal))
+    found: dict[str, str] = {}
+    for error in pointers:
+        name = error.pointer.lstrip("/?").split("/")[0]
+        block = name if name in inputs else inputs[0]
+        said = say(error.detail)
+        found[block] = f"{found[block]} {said}" if block in found else said
+    return found
+
+
+async def admin(visit: Visit) -> Caller:
+    """Whoever did something that only admins and owners may do. Raises InsufficientRole."""
+    by = await identity.caller(visit)
+    rules.check_role(by.role, "admin")
+    return by
+
+
+def half_days(visit: Visit, name: str) -> int | None:
+    """Half-days of the days that were typed. Raises InvalidInput ``not_half_days``."""
+    given = fields.answer(visit.values, name)
+    return None if given is None else half_days_of(float(given), name)
+
+
+def whole(visit: Visit, name: str) -> int | None:
+    """A whole number that was typed or chosen."""
+    given = fields.answer(visit.values, name)
+    return None if given in (None, ids.NOTHING) else int(str(given))
+
+
+def chosen(visit: Visit, name: str) -> str | None:
+    """What was chosen; None where that is nothing."""
+    given = fields.answer(visit.values, name)
+    return None if given == ids.NOTHING else given
+
+
+def day_of(picked: str | None) -> date | None:
+    """A picked date."""
+    return date.fromisoformat(picked) if picked else None

@@ -1,0 +1,65 @@
+"""Looking people up by a part of their name or address, for menus that cannot list everybody."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from peewee import Select, fn
+
+from storage import people_rows, rows, rules
+from storage.compiled import Place, compiled
+from storage.database import Transaction
+from storage.tables import UserRow
+from storage.values import Caller, User
+
+# As many as a menu of Slack's takes, less one for "nobody".
+MOST_FOUND: Final = 99
+
+
+def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
+    """People whose name or address holds what was typed, by name; the archived left out.
+
+    Without case where the engine knows the letters: SQLite knows the English ones, and for others
+    tries the spelling as it was typed, too. At most 99. Raises InsufficientRole.
+    """
+    rules.check_role(by.role, "admin")
+    typed = " ".join(words.split())
+    found = tx.all(
+        _found,
+        organisation_id=by.organisation_id,
+        typed=typed,
+        lowered=typed.lower(),
+        limit=MOST_FOUND,
+    )
+    return [rows.user(row) for row in found]
+
+
+def option(tx: Transaction, user_id: str | None, *, by: Caller) -> User | None:
+    """The person who is chosen in such a menu."""
+    return None if user_id is None else people_rows.find(tx, by.organisation_id, user_id)
+
+
+@compiled
+def _found(
+    organisation_id: Place, typed: Place, lowered: Place, limit: Place, engine: str
+) -> Select:
+    user = UserRow
+    name = user.first_name.concat(" ").concat(user.last_name)
+    return (
+        user.select(*rows.USER)
+        .where(
+            user.organisation_id == organisation_id,
+            user.status != "archived",
+            _holds(name, typed, engine)
+            | _holds(fn.LOWER(name), lowered, engine)
+            | _holds(user.email_key, lowered, engine),
+        )
+        .order_by(user.first_name, user.last_name, user.id)
+        .limit(limit)
+    )
+
+
+def _holds(text: Any, part: Place, engine: str) -> Any:
+    # Not LIKE: what people type would have to be kept from being a pattern.
+    position = fn.INSTR if engine == "sqlite" else fn.STRPOS
+    return position(text, part) > 0

@@ -1,0 +1,265 @@
+"""API keys and calendar feeds in Slack's settings, over signed HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot import ids
+from storage import access, feeds, people
+from storage.errors import NotFound, Unauthenticated
+from storage.pages import PageOf
+from storage.values import ApiKey
+from tests.bot.world import ADA, EVE, World
+from tests.fakes.slack import View
+
+KEY = re.compile(r"hiatus_sk_live_\w+")
+
+
+def settings(world: World, who: str, button: str) -> View:
+    """The settings that a button of the Home tab opens."""
+    world.slack.open_home(who)
+    world.settled()
+    world.slack.click_in_view(who, world.slack.home(who), button)
+    return world.slack.open_modal(who)
+
+
+def click(world: World, who: str, view: View, action_id: str, value: str | None = None) -> View:
+    """The modal on top after a click."""
+    assert world.slack.click_in_view(who, view, action_id, value).ok
+    world.settled()
+    return world.slack.open_modal(who)
+
+
+def keys_of(world: World, who: str) -> list[ApiKey]:
+    page = world.database.read_now(
+        access.page, PageOf(100), by=world.caller(who), own_only=True, is_revoked=False
+    )
+    return page.items
+
+
+def a_key(world: World, who: str = ADA, **filled: Any) -> View:
+    """The modal that shows a new key."""
+    form = click(world, who, settings(world, who, ids.KEYS), ids.KEY_NEW)
+    values = {"name": "payroll", "scopes": ["leave:read", "users:read"]} | filled
+    assert world.slack.submit(who, form, values).errors == {}
+    world.settled()
+    return world.slack.open_modal(who)
+
+
+def test_a_key_is_made_shown_once_and_works(world: World) -> None:
+    with capture_logs() as logs:
+        shown = a_key(world, expires_at="2026-12-31")
+
+    (secret,) = KEY.findall(shown.visible_text)
+    known = world.database.read_now(access.recognise_key, secret, now=world.clock())
+    (key,) = keys_of(world, ADA)
+    assert known.caller.user_id == world.people[ADA].id
+    assert known.caller.scopes == {"leave:read", "users:read"}
+    assert (key.name, key.expires_at) == ("payroll", datetime(2027, 1, 1, tzinfo=UTC))
+    # Nowhere but in that one answer: not in a call of ours, a message, the tab, a log or the view.
+    assert secret not in repr(world.slack.calls())
+    assert secret not in repr(world.slack.messages)
+    assert secret not in shown.private_metadata
+    assert secret not in repr(logs)
+
+
+def test_the_list_shows_it_without_its_secret(world: World) -> None:
+    shown = a_key(world, name="<!here> & payroll")
+    (secret,) = KEY.findall(shown.visible_text)
+
+    world.slack.close(ADA, shown)
+    listed = world.slack.open_modal(ADA)
+
+    assert "<!here> & payroll (hiatus_sk_live_" in listed.visible_text
+    assert "users:read, leave:read\nNever used" in listed.visible_text
+    assert secret not in json.dumps(listed.body)
+
+
+def test_when_it_was_used_last_is_shown(world: World) -> None:
+    a_key(world)
+    (key,) = keys_of(world, ADA)
+    world.database.write_now(access.touch, world.acme.id, key.id, now=world.clock())
+    world.slack.close(ADA, world.slack.open_modal(ADA), is_cleared=True)
+
+    assert "Last used 1 June 2026, 10:00" in settings(world, ADA, ids.KEYS).visible_text
+
+
+@pytest.mark.parametrize(
+    ("filled", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"expires_at": "2026-05-30"}, "expires_at"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_field(
+    world: World, filled: dict[str, str], field: str
+) -> None:
+    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+
+    answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]} | filled)
+
+    assert list(answer.errors) == [field]
+    assert keys_of(world, ADA) == []
+
+
+def test_a_refused_form_can_be_sent_again(world: World) -> None:
+    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    world.slack.submit(ADA, form, {"name": " ", "scopes": ["leave:read"]})
+
+    assert world.slack.submit(ADA, form, {"name": "ci"}).errors == {}
+
+    assert [key.name for key in keys_of(world, ADA)] == ["ci"]
+
+
+def test_a_form_that_is_sent_twice_makes_one_key(world: World) -> None:
+    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    values = {"name": "ci", "scopes": ["leave:read"]}
+    first = world.slack.submit(ADA, form, values)
+
+    again = world.slack.send_raw(*_as_sent(first.payload))
+
+    assert again.ok
+    assert "hiatus_sk_live_" not in str(again.body)
+    assert len(keys_of(world, ADA)) == 1
+
+
+def test_revoking_asks_first_and_stops_the_key(world: World) -> None:
+    shown = a_key(world)
+    (secret,) = KEY.findall(shown.visible_text)
+    world.slack.close(ADA, shown)
+    listed = world.slack.open_modal(ADA)
+    (button,) = [one for one in listed.buttons if one.action_id == ids.KEY_REVOKE]
+    assert "confirm" in button.element
+
+    after = click(world, ADA, listed, ids.KEY_REVOKE)
+
+    assert "You have no API keys." in after.visible_text
+    with pytest.raises(Unauthenticated):
+        world.database.read_now(access.recognise_key, secret, now=world.clock())
+
+
+def test_nobody_revokes_a_colleagues_key(world: World) -> None:
+    a_key(world, ADA)
+    (key,) = keys_of(world, ADA)
+    listed = settings(world, EVE, ids.KEYS)
+    forged = {"actions": [{"action_id": ids.KEY_REVOKE, "value": key.id, "type": "button"}]}
+
+    world.slack.click_in_view(EVE, listed, ids.KEY_NEW, overrides=forged)
+    world.settled()
+
+    assert len(keys_of(world, ADA)) == 1
+    assert world.slack.open_modal(EVE).title == "Hiatus"
+
+
+def test_who_was_switched_off_makes_no_key(world: World) -> None:
+    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    world.database.write_now(
+        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+    )
+
+    answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
+
+    assert "switched off" in answer.errors["name"]
+
+
+def test_many_keys_are_leafed_through(world: World) -> None:
+    for number in range(25):
+        world.database.write_now(
+            access.create_key,
+            for_user=world.people[ADA].id,
+            name=f"key {number}",
+            scopes=["leave:read"],
+            variant=1,
+            expires_at=None,
+            by=world.caller(ADA),
+            now=world.clock(),
+        )
+    first = settings(world, ADA, ids.KEYS)
+    assert "key 24 " in first.visible_text
+    assert "key 4 " not in first.visible_text
+
+    second = click(world, ADA, first, ids.KEYS_MORE)
+
+    assert "key 4 " in second.visible_text
+    assert "Show more" not in [one.text for one in second.buttons]
+
+
+# Calendar feeds
+
+
+def links(view: View) -> list[str]:
+    return re.findall(r"https?://\S+/cal/[^`\s]+", view.visible_text)
+
+
+def test_the_links_are_those_that_answer(world: World) -> None:
+    shown = settings(world, ADA, ids.FEEDS)
+
+    own, team, everybody = links(shown)
+    token = own.rsplit("/", 1)[1]
+    assert own.startswith(world.slack.app_url)
+    assert (team, everybody) == (f"{own}?scope=team", f"{own}?scope=org")
+    owner = world.database.read_now(feeds.recognise, token)
+    assert owner.user_id == world.people[ADA].id
+
+
+def test_regenerating_asks_first_and_kills_the_old_links(world: World) -> None:
+    shown = settings(world, ADA, ids.FEEDS)
+    old = links(shown)[0].rsplit("/", 1)[1]
+    (button,) = [one for one in shown.buttons if one.action_id == ids.FEEDS_REGENERATE]
+    assert "confirm" in button.element
+
+    after = click(world, ADA, shown, ids.FEEDS_REGENERATE)
+
+    assert links(after)[0].rsplit("/", 1)[1] != old
+    with pytest.raises(NotFound):
+        world.database.read_now(feeds.recognise, old)
+
+
+def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
+    shown = settings(world, ADA, ids.FEEDS)
+    form = click(world, ADA, shown, ids.FEED_NEW)
+    first = world.slack.submit(ADA, form, {"name": "Kitchen *display*"})
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+    listed = world.slack.open_modal(ADA, "Kitchen")
+    assert len(links(listed)) == 4
+
+    after = click(world, ADA, listed, ids.FEED_REMOVE)
+
+    assert "Kitchen" not in after.visible_text
+    assert len(links(after)) == 3
+
+
+def test_nobody_removes_a_colleagues_feed(world: World) -> None:
+    feed = world.database.write_now(feeds.create, "mine", by=world.caller(ADA), now=world.clock())
+    shown = settings(world, EVE, ids.FEEDS)
+    forged = {"actions": [{"action_id": ids.FEED_REMOVE, "value": feed.id, "type": "button"}]}
+
+    world.slack.click_in_view(EVE, shown, ids.FEED_NEW, overrides=forged)
+    world.settled()
+
+    world.database.read_now(feeds.recognise, feed.token)
+    assert "mine" not in world.slack.open_modal(EVE).visible_text
+
+
+def test_a_list_that_is_closed_meanwhile_is_no_matter(world: World) -> None:
+    shown = settings(world, ADA, ids.FEEDS)
+    world.slack.close(ADA, shown)
+
+    answer = world.slack.click_in_view(ADA, shown, ids.FEEDS_REGENERATE, force=True)
+    world.settled()
+
+    assert answer.ok
+    assert not world.slack.has_modal(ADA)
+
+
+def _as_sent(payload: dict[str, Any]) -> tuple[bytes]:
+    from urllib.parse import urlencode
+
+    return (urlencode({"payload": json.dumps(payload)}).encode(),)

@@ -1,0 +1,446 @@
+"""People, departments, leave types and the organisation in Slack's settings, over signed HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import (
+    access,
+    departments,
+    holiday_sets,
+    leave_types,
+    organisations,
+    people,
+    reference,
+)
+from storage.pages import PageOf
+from storage.values import Department, LeaveType, Organisation, User
+from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.world import ADA, EVE, GRACE, World
+from tests.builders import a_department, a_person
+from tests.fakes.slack import View
+
+ADMIN = "UADMIN"
+
+
+@pytest.fixture(autouse=True)
+def admin(world: World) -> User:
+    """Anna, an admin, who is in Slack too."""
+    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
+    world.people[ADMIN] = anna
+    world.slack.add_person(ADMIN, anna.email, anna.name)
+    return anna
+
+
+def person(world: World, who: str) -> User:
+    return world.database.read_now(people.get, world.people[who].id, by=world.acme.caller)
+
+
+def organisation(world: World) -> Organisation:
+    return world.database.read_now(organisations.get, by=world.acme.caller)
+
+
+def departments_of(world: World) -> list[Department]:
+    return world.database.read_now(departments.page, PageOf(100), by=world.acme.caller).items
+
+
+def leave_types_of(world: World) -> list[LeaveType]:
+    return world.database.read_now(leave_types.page, PageOf(100), by=world.acme.caller).items
+
+
+def found(world: World, view: View, action_id: str, typed: str, value: str) -> Any:
+    """The option of that value, searched for by what is typed."""
+    offered = world.slack.suggest(ADMIN, view, action_id, typed).body["options"]
+    return next(one for one in offered if one["value"] == value)
+
+
+def form_of(world: World, who: str = ADA) -> Any:
+    """The form of a person, found by searching."""
+    search = settings(world, ADMIN, ids.PEOPLE)
+    user = world.people[who]
+    picked = found(world, search, ids.PEOPLE_PICK, user.first_name, user.id)
+    world.slack.pick(ADMIN, search, None, ids.PEOPLE_PICK, picked)
+    world.settled()
+    return world.slack.open_modal(ADMIN, ids.PERSON_FORM)
+
+
+def test_members_are_offered_no_administration(world: World) -> None:
+    world.slack.open_home(ADA)
+    world.slack.open_home(ADMIN)
+    world.settled()
+
+    administration = {ids.PEOPLE, ids.DEPARTMENTS, ids.LEAVE_TYPES, ids.ORGANISATION}
+    offered = {one.action_id for one in world.slack.home(ADA).buttons}
+    assert not offered & administration
+    assert administration <= {one.action_id for one in world.slack.home(ADMIN).buttons}
+
+
+ADMINS_ONLY = [
+    ids.PEOPLE,
+    ids.PEOPLE_PICK,
+    ids.PERSON_DEACTIVATE,
+    ids.PERSON_REACTIVATE,
+    ids.DEPARTMENTS,
+    ids.DEPARTMENTS_MORE,
+    ids.DEPARTMENT_NEW,
+    ids.DEPARTMENT_EDIT,
+    ids.DEPARTMENT_DELETE,
+    ids.LEAVE_TYPES,
+    ids.LEAVE_TYPES_MORE,
+    ids.LEAVE_TYPE_NEW,
+    ids.LEAVE_TYPE_EDIT,
+    ids.LEAVE_TYPE_ARCHIVE,
+    ids.LEAVE_TYPE_RESTORE,
+    ids.ORGANISATION,
+]
+
+
+def test_a_button_of_ones_own_making_opens_nothing(world: World) -> None:
+    world.slack.open_home(ADA)
+    world.settled()
+    home = world.slack.home(ADA)
+    before = world.audited("user.deactivated")
+
+    for action_id in ADMINS_ONLY:
+        forged = {
+            "actions": [
+                {"action_id": action_id, "value": person(world, GRACE).id, "type": "button"}
+            ]
+        }
+        world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
+        world.settled()
+        shown = world.slack.open_modal(ADA)
+        assert "admin" in shown.visible_text, action_id
+        assert shown.callback_id == ""
+        world.slack.close(ADA, shown)
+    assert world.audited("user.deactivated") == before
+
+
+def test_who_was_demoted_meanwhile_saves_nothing(world: World) -> None:
+    form = form_of(world)
+    world.database.write_now(
+        people.update,
+        world.people[ADMIN].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    answer = world.slack.submit(ADMIN, form, {"role": "approver"})
+
+    assert "admin" in answer.errors["role"]
+    assert person(world, ADA).role == "member"
+
+
+def test_everything_of_a_person_is_saved(world: World) -> None:
+    sales = a_department(world.database, world.acme, name="Sales")
+    form = form_of(world)
+    grace = world.people[GRACE].id
+
+    answer = world.slack.submit(
+        ADMIN,
+        form,
+        {
+            "role": "approver",
+            "department_id": sales.id,
+            "manager_id": found(world, form, ids.PERSON_SEARCH, "grace", grace),
+            "working_days": ["monday", "friday:am"],
+            "leave_allowance": "12.5",
+            "start_date": "2026-02-01",
+            "public_holiday_country_code": found(
+                world, form, ids.COUNTRY_SEARCH, "scotland", "GB-SCT"
+            ),
+        },
+    )
+
+    assert answer.errors == {}
+    ada = person(world, ADA)
+    assert (ada.role, ada.department_id, ada.manager_id) == (
+        "approver",
+        sales.id,
+        world.people[GRACE].id,
+    )
+    assert ada.working_days == ("monday", "friday:am")
+    assert (ada.leave_allowance_half_days, str(ada.start_date)) == (25, "2026-02-01")
+    assert ada.public_holiday_country_code == "GB-SCT"
+
+
+def test_what_was_saved_stands_in_the_form_and_saving_again_changes_nothing(world: World) -> None:
+    before = person(world, ADA)
+
+    assert world.slack.submit(ADMIN, form_of(world)).errors == {}
+
+    assert person(world, ADA) == before
+
+
+@pytest.mark.parametrize(
+    ("filled", "field"),
+    [
+        ({"leave_allowance": "12.3"}, "leave_allowance"),
+        ({"working_days": ["monday", "monday:am"]}, "working_days"),
+        ({"role": "owner"}, "role"),
+    ],
+)
+def test_what_is_wrong_with_a_person_is_said_at_the_field(
+    world: World, filled: dict[str, Any], field: str
+) -> None:
+    answer = world.slack.submit(ADMIN, form_of(world), filled)
+
+    assert list(answer.errors) == [field]
+
+
+def test_deactivating_tells_what_follows_and_can_be_taken_back(world: World) -> None:
+    world.database.write_now(
+        access.create_key,
+        for_user=world.people[ADA].id,
+        name="ci",
+        scopes=["leave:read"],
+        variant=1,
+        expires_at=None,
+        by=world.caller(ADA),
+        now=world.clock(),
+    )
+    form = form_of(world)
+
+    asked = click(world, ADMIN, form, ids.PERSON_DEACTIVATE)
+    assert "Ada Lovelace can neither use Hiatus" in asked.visible_text
+    assert "1 API key stops working." in asked.visible_text
+    assert person(world, ADA).status == "active"
+    world.slack.submit(ADMIN, asked)
+    world.settled()
+    assert person(world, ADA).status == "deactivated"
+
+    shown = world.slack.open_modal(ADMIN, "Switched off")
+    click(world, ADMIN, shown, ids.PERSON_REACTIVATE)
+    assert person(world, ADA).status == "active"
+
+
+def test_nobody_switches_himself_off(world: World) -> None:
+    form = form_of(world, ADMIN)
+
+    world.slack.click_in_view(ADMIN, form, ids.PERSON_DEACTIVATE)
+    world.settled()
+
+    assert "Ask another admin or owner" in world.slack.open_modal(ADMIN).visible_text
+    assert person(world, ADMIN).status == "active"
+
+
+def test_five_thousand_people_are_searched_not_listed(world: World) -> None:
+    for number in range(120):
+        a_person(world.database, world.acme, first_name="Zoë", last_name=f"Number {number:03}")
+    search = settings(world, ADMIN, ids.PEOPLE)
+
+    many = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ZO").body["options"]
+    one = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "number 117").body["options"]
+    accented = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "Zoë Number 003").body["options"]
+    nobody = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "%_*").body["options"]
+
+    assert len(many) == 99
+    assert (len(one), len(accented), nobody) == (1, 1, [])
+
+
+def test_who_is_no_admin_finds_nobody(world: World) -> None:
+    search = settings(world, ADMIN, ids.PEOPLE)
+    assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"]
+    world.database.write_now(
+        people.update,
+        world.people[ADMIN].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"] == []
+
+
+# Departments
+
+
+def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
+    listed = settings(world, ADMIN, ids.DEPARTMENTS)
+    form = click(world, ADMIN, listed, ids.DEPARTMENT_NEW)
+    values = {"name": "Sales & *more*", "default_leave_allowance": "27"}
+    first = world.slack.submit(ADMIN, form, values)
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+    (sales,) = [one for one in departments_of(world) if one.name.startswith("Sales")]
+    assert sales.default_leave_allowance_half_days == 54
+
+    listed = world.slack.open_modal(ADMIN, "Sales & *more*")
+    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, sales.id)
+    world.slack.submit(ADMIN, form, {"name": "Selling"})
+    world.settled()
+    listed = world.slack.open_modal(ADMIN, "Selling")
+
+    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, sales.id)
+    done = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
+    assert "deleted" in done.visible_text
+    assert [one.name for one in departments_of(world)] == ["Engineering"]
+
+
+def test_a_department_with_people_stays(world: World) -> None:
+    listed = settings(world, ADMIN, ids.DEPARTMENTS)
+    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT)
+
+    told = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
+
+    assert "still belongs to Engineering" in told.visible_text
+    assert len(departments_of(world)) == 1
+
+
+def test_a_department_is_named(world: World) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, ids.DEPARTMENTS), ids.DEPARTMENT_NEW)
+
+    answer = world.slack.submit(ADMIN, form, {"name": " "})
+
+    assert list(answer.errors) == ["name"]
+
+
+# Leave types
+
+
+def test_leave_types_are_added_changed_archived_and_brought_back(world: World) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
+    world.slack.submit(
+        ADMIN,
+        form,
+        {
+            "name": "Study",
+            "emoji": ":books:",
+            "flags": ["requires_approval", "is_private"],
+            "min_notice_days": "3",
+            "max_consecutive_days": "10",
+        },
+    )
+    world.settled()
+    study = leave_types_of(world)[-1]
+    assert (study.name, study.code, study.emoji) == ("Study", "study", "books")
+    assert (study.requires_approval, study.is_private, study.deducts_allowance) == (
+        True,
+        True,
+        False,
+    )
+    assert (study.min_notice_days, study.max_consecutive_days) == (3, 10)
+
+    world.submit_over_rest(ADA, leave_type_id=study.id)
+    listed = world.slack.open_modal(ADMIN, "Study (study)")
+    form = click(world, ADMIN, listed, ids.LEAVE_TYPE_EDIT, study.id)
+    done = click(world, ADMIN, form, ids.LEAVE_TYPE_ARCHIVE)
+    assert "archived" in done.visible_text
+    assert leave_types_of(world)[-1].is_archived
+
+    world.slack.close(ADMIN, done)
+    listed = world.slack.open_modal(ADMIN, "Archived")
+    form = click(world, ADMIN, listed, ids.LEAVE_TYPE_EDIT, study.id)
+    click(world, ADMIN, form, ids.LEAVE_TYPE_RESTORE)
+    assert not leave_types_of(world)[-1].is_archived
+
+
+@pytest.mark.parametrize(
+    ("filled", "field"),
+    [({"code": "annual"}, "code"), ({"colour": "red"}, "colour"), ({"emoji": "no way"}, "emoji")],
+)
+def test_what_is_wrong_with_a_type_is_said_at_the_field(
+    world: World, filled: dict[str, str], field: str
+) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
+
+    answer = world.slack.submit(ADMIN, form, {"name": "Study"} | filled)
+
+    assert list(answer.errors) == [field]
+    assert len(leave_types_of(world)) == 5
+
+
+# The organisation
+
+
+def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
+    world.slack.add_channel("C0DIGEST01", "who-is-out")
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    answer = world.slack.submit(
+        ADMIN,
+        form,
+        {
+            "name": "Acme GmbH",
+            "country_code": found(world, form, ids.COUNTRY_SEARCH, "DE-BY", "DE-BY"),
+            "timezone": found(world, form, ids.TIMEZONE_SEARCH, "berlin", "Europe/Berlin"),
+            "leave_year_type": "fiscal",
+            "leave_year_start_month": "4",
+            "default_leave_allowance": "30",
+            "carry_over": "5",
+            "carry_over_expiry_month": "6",
+            "slack": ["digest"],
+            "digest_channel": "C0DIGEST01",
+        },
+    )
+
+    assert answer.errors == {}
+    after = organisation(world)
+    assert (after.name, after.country_code, after.timezone) == (
+        "Acme GmbH",
+        "DE-BY",
+        "Europe/Berlin",
+    )
+    assert (after.leave_year_type, after.leave_year_start_month) == ("fiscal", 4)
+    assert (after.default_leave_allowance_half_days, after.carry_over_half_days) == (60, 10)
+    assert (after.carry_over_expiry_month, after.digest_channel) == (6, "C0DIGEST01")
+    assert after.slack_members_join is False
+    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    assert "DE-BY" in {one.country_code for one in known.holiday_sets.values()}
+    assert holiday_sets.holiday_count(known, "DE-BY", 2026) > 0
+
+
+def test_saving_what_stands_there_changes_nothing(world: World) -> None:
+    before = organisation(world)
+
+    assert world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION)).errors == {}
+
+    assert organisation(world) == before
+
+
+def test_a_country_with_regions_says_what_it_alone_means(world: World) -> None:
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "united kingdom").body["options"]
+
+    labels = {one["value"]: one["text"]["text"] for one in offered}
+    assert labels["GB"] == "United Kingdom (GB), national holidays only"
+    assert labels["GB-SCT"] == "United Kingdom: Scotland (GB-SCT)"
+
+
+@pytest.mark.parametrize(
+    ("filled", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"slack": ["digest"]}, "digest_channel"),
+        ({"leave_year_start_day": "31", "leave_year_start_month": "2"}, "leave_year_start_day"),
+        ({"default_leave_allowance": "0.3"}, "default_leave_allowance"),
+    ],
+)
+def test_what_is_wrong_with_the_organisation_is_said_at_the_field(
+    world: World, filled: dict[str, Any], field: str
+) -> None:
+    before = organisation(world)
+
+    answer = world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION), filled)
+
+    assert list(answer.errors) == [field]
+    assert organisation(world) == before
+
+
+def test_eve_cannot_submit_an_admins_form(world: World) -> None:
+    form = settings(world, ADMIN, ids.ORGANISATION)
+    filled = world.slack.submit(ADMIN, form, {"name": " "})
+    payload = json.loads(json.dumps(filled.payload))
+    payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
+    payload["view"]["state"]["values"]["name"]["answer"]["value"] = "Eve's"
+
+    answer = world.slack.send_raw(*_as_sent(payload))
+
+    assert "admin" in answer.body["errors"]["name"]
+    assert organisation(world).name == "Acme"

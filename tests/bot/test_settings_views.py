@@ -1,0 +1,153 @@
+"""Settings stay within Slack's limits and harmless, whatever people typed."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import available_timezones
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.loopback.limits import is_too_large, problems_of_view
+from bot.views import settings_access, settings_organisation, settings_people
+from storage import holiday_calendar
+from storage.effects import Effects
+from storage.pages import Page
+from storage.values import (
+    ROLES,
+    SCOPES,
+    ApiKey,
+    CalendarFeed,
+    Department,
+    Organisation,
+    Role,
+)
+from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
+
+CURSOR = "c" * 400
+CURSORS = st.sampled_from([None, CURSOR])
+
+KEYS = st.builds(
+    ApiKey,
+    id=st.just(REQUEST_ID),
+    user_id=st.just("u"),
+    name=text(200),
+    prefix=st.just("hiatus_sk_live_abcdef"),
+    scopes=st.sampled_from([SCOPES, ("leave:read",)]),
+    variant=st.just(1),
+    created_at=st.just(NOW),
+    expires_at=st.sampled_from([None, NOW]),
+    last_used_at=st.sampled_from([None, NOW]),
+    revoked_at=st.none(),
+)
+FEEDS = st.builds(
+    CalendarFeed, st.just(REQUEST_ID), st.none() | text(200), st.just("t" * 43), st.just(NOW)
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(KEYS, max_size=20), CURSORS)
+def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
+    drawn = settings_access.keys(Page(keys, cursor), "Europe/London", NOW)
+
+    assert problems_of_view(drawn) == []
+    assert not is_too_large(drawn)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(FEEDS, max_size=20), CURSORS)
+def test_lists_of_feeds(feeds: list[CalendarFeed], cursor: str | None) -> None:
+    base_url = "https://" + "h" * 200 + ".example.com"
+
+    assert problems_of_view(settings_access.feeds(base_url, "t" * 43, Page(feeds, cursor))) == []
+
+
+@given(text(200))
+def test_forms_and_new_keys(name: str) -> None:
+    for drawn in (
+        settings_access.key_form(),
+        settings_access.feed_form(),
+        settings_access.new_key(name, "hiatus_sk_live_" + "x" * 49),
+    ):
+        assert problems_of_view(drawn) == []
+
+
+@given(text(200), text(200), st.integers(0, 120), st.sampled_from([None, *ROLES]))
+@settings(max_examples=25, deadline=None)
+def test_forms_of_people_and_departments(
+    name: str, other: str, departments: int, role: Role | None
+) -> None:
+    blank: dict[str, Any] = dict.fromkeys(Department._fields)
+    many = [
+        Department(**blank | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": other})
+        for number in range(departments)
+    ]
+    somebody = user(name, other)._replace(
+        id=REQUEST_ID,
+        email="e" * 242 + "@example.com",
+        role=role or "member",
+        status="deactivated" if role else "active",
+        department_id=many[-1].id if many else None,
+        working_days=("monday", "friday:am"),
+        leave_allowance_half_days=25,
+        public_holiday_country_code="GB-SCT",
+    )
+    everything = Effects(api_keys=1, calendar_feeds=2)
+    for drawn in (
+        settings_people.people(),
+        settings_people.person(somebody, somebody, many),
+        settings_people.deactivation(somebody, everything),
+        settings_people.departments(Page(many[:40], CURSOR)),
+        settings_people.department(None, None),
+        *(settings_people.department(one, somebody) for one in many[:1]),
+    ):
+        assert problems_of_view(drawn) == []
+        assert not is_too_large(drawn)
+    offered = settings_people.person_options([somebody] * 99, with_nobody=True)
+    assert len(offered) <= 100
+    assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
+
+
+@given(text(200), text(200))
+@settings(max_examples=25, deadline=None)
+def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
+    blank: dict[str, Any] = dict.fromkeys(Organisation._fields)
+    organisation = Organisation(
+        **blank
+        | {
+            "name": name,
+            "country_code": "GB-SCT",
+            "timezone": "America/Argentina/ComodRivadavia",
+            "working_days": ("monday",),
+            "leave_year_type": "fiscal",
+            "leave_year_start_month": 12,
+            "leave_year_start_day": 31,
+            "default_leave_allowance_half_days": 732,
+            "carry_over_half_days": 1,
+            "slack_members_join": True,
+            "digest_channel": "C024BE91L",
+        }
+    )
+    study = leave_type(name, emoji[:100])._replace(
+        code="c" * 64, colour="#ffffff", min_notice_days=730, max_consecutive_days=366
+    )
+    for drawn in (
+        settings_organisation.organisation(organisation),
+        settings_organisation.leave_type(None),
+        settings_organisation.leave_type(study),
+        settings_organisation.leave_types(Page([study] * 40, CURSOR)),
+    ):
+        assert problems_of_view(drawn) == []
+
+
+@given(st.sampled_from(["", "united", "a", "GB-", "zzzz", "*"]))
+@settings(max_examples=6, deadline=None)
+def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
+    countries = holiday_calendar.all_countries()
+    for offered in (
+        settings_organisation.country_options(countries, typed),
+        settings_organisation.timezone_options(available_timezones(), typed),
+    ):
+        assert len(offered) <= 100
+        assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
+        assert all(1 <= len(one["value"]) <= 75 for one in offered)
