@@ -14,6 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from starlette.routing import Route
 
 from bot import asgi, errors, slack_web
+from bot.digests import Digests
 from bot.home_tab import Homes
 from bot.installing import Installing
 from bot.listeners import registered, unknown
@@ -85,7 +86,7 @@ def build_app(
         workspaces,
         edge,
         Installing(settings, slack, database, clock) if settings.is_oauth else None,
-        Timed(database, clock),
+        Timed(database, clock, Digests(database, workspaces, clock)),
         takes_events=settings.signing_secret is not None,
     )
 

@@ -20,11 +20,11 @@ from bot.home_tab import Homes
 from bot.identity import is_full_member, profile_of
 from bot.language import speak, speaking
 from bot.views import card as cards
-from bot.views import reminders, replies
+from bot.views import digest, reminders, replies
 from bot.workspaces import Workspace, Workspaces
 from storage import notices, slack_locales, slack_workspaces
 from storage.database import Database, Transaction
-from storage.notices import Drawn, Notice, Outcome, Sight, SummarySight, WebhookSight
+from storage.notices import DigestSight, Drawn, Notice, Outcome, Sight, SummarySight, WebhookSight
 from storage.posted import Posted
 from storage.values import User
 
@@ -84,6 +84,13 @@ class Notifier:
                 return Outcome("delivered")
             return await self._attempted(
                 notice, found.team_id, found.locale, partial(self._webhook, found)
+            )
+        if notice.kind == "digest_refused":
+            refused = await self._database.read(notices.look_at_digest, notice)
+            if refused is None:
+                return Outcome("delivered")
+            return await self._attempted(
+                notice, refused.team_id, refused.locale, partial(self._digest, refused)
             )
         if notice.kind == "reminder_summary":
             summary = await self._database.read(notices.look_at_summary, notice)
@@ -210,6 +217,14 @@ class Notifier:
         if slack_user_id is None:
             return Outcome("failed", "nobody in the workspace has this e-mail address")
         message = reminders.summary(sight)
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        return Outcome("delivered")
+
+    async def _digest(self, sight: DigestSight, notice: Notice, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", "nobody in the workspace has this e-mail address")
+        message = digest.refused(sight.channel, sight.because)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
 

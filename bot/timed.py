@@ -7,6 +7,7 @@ from datetime import datetime
 
 import structlog
 
+from bot.digests import Digests
 from storage import reminders
 from storage.database import Database
 from storage.errors import DatabaseUnavailable
@@ -17,14 +18,16 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 class Timed:
     """Call ``tick`` every now and then; how often only says how late things may be."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, clock: Callable[[], datetime], digests: Digests) -> None:
         self._database = database
         self._clock = clock
+        self._digests = digests
 
     async def tick(self) -> None:
-        """Queue the reminders that are due."""
+        """Queue the reminders that are due, and see to the digests."""
         try:
             while await self._database.write_long(reminders.run, now=self._clock()):
                 pass
+            await self._digests.run()
         except DatabaseUnavailable:
             _log.warning("slack.nothing_timed", reason="the database does not answer")

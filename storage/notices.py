@@ -14,6 +14,7 @@ from peewee import Delete, Expression, Select, Tuple, Update, fn
 
 from storage import (
     approval_cards,
+    digests,
     outbox,
     people_rows,
     posted,
@@ -101,6 +102,16 @@ class WebhookSight(NamedTuple):
     recipient: User
     locale: str | None
     webhook: Webhook
+
+
+class DigestSight(NamedTuple):
+    """All that the news of a digest takes: its channel, and Slack's word for what is wrong."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    channel: str
+    because: str
 
 
 class WaitingRequest(NamedTuple):
@@ -207,6 +218,19 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
     team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     return WebhookSight(team_id, recipient, locale, webhook)
+
+
+def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
+    """Why the digest cannot be posted; None once another channel was chosen, or for nobody."""
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    found = digests.refusal(tx, notice.organisation_id)
+    if found is None or recipient is None or recipient.status != "active":
+        return None
+    if recipient.role not in ("admin", "owner"):
+        return None
+    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    return DigestSight(team_id, recipient, locale, *found)
 
 
 def look_at_summary(tx: Transaction, notice: Notice) -> SummarySight | None:

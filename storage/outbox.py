@@ -25,7 +25,12 @@ from storage.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, Us
 from storage.values import EventType, LeaveRequest, NoticeEvent, User
 
 NoticeKind = Literal[
-    "approval_card", "requester_notice", "webhook_disabled", "reminder", "reminder_summary"
+    "approval_card",
+    "requester_notice",
+    "webhook_disabled",
+    "digest_refused",
+    "reminder",
+    "reminder_summary",
 ]
 
 # Names of the dispatchers that a commit wakes.
@@ -33,6 +38,7 @@ WEBHOOKS: Final = "webhooks"
 NOTICES: Final = "notices"
 # What a notice about a webhook says; no event of that name is ever sent to one.
 WEBHOOK_DISABLED: Final = "webhook.disabled"
+DIGEST_REFUSED: Final = "digest.refused"
 REMINDER: Final = "approval.reminder"
 # How many admins hear of a webhook that was switched off.
 MOST_TOLD: Final = 50
@@ -332,6 +338,22 @@ def notify_of_webhook(
     tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
 ) -> None:
     """Queue the news, for active admins and owners, that a webhook was switched off."""
+    _tell_admins(tx, organisation_id, "webhook_disabled", WEBHOOK_DISABLED, webhook_id, now)
+
+
+def notify_of_digest(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Queue the news, for active admins and owners, that the digest's channel takes none."""
+    _tell_admins(tx, organisation_id, "digest_refused", DIGEST_REFUSED, None, now)
+
+
+def _tell_admins(
+    tx: Transaction,
+    organisation_id: str,
+    kind: NoticeKind,
+    event_type: str,
+    webhook_id: str | None,
+    now: datetime,
+) -> None:
     if of_organisation(tx, organisation_id).organisation.slack_team_id is None:
         return
     admins = tx.all(_admins, organisation_id=organisation_id)
@@ -341,10 +363,10 @@ def notify_of_webhook(
             {
                 "organisation_id": organisation_id,
                 "id": new_id(now),
-                "kind": "webhook_disabled",
+                "kind": kind,
                 "user_id": user_id,
                 "webhook_id": webhook_id,
-                "event_type": WEBHOOK_DISABLED,
+                "event_type": event_type,
                 "status": "pending",
                 "attempts": 0,
                 "due_at": now,

@@ -1,0 +1,98 @@
+"""The digest on its way to its channel: posted once a day and kept up to date."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import slack_web
+from bot.language import speaking
+from bot.views import digest as views
+from bot.workspaces import Workspaces
+from storage import digests
+from storage.database import Database
+from storage.digests import Digest
+
+# The channel has to be put right by people; trying again would meet the same answer.
+REFUSED: Final = frozenset(
+    {
+        "channel_not_found",
+        "is_archived",
+        "no_permission",
+        "not_in_channel",
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_only_channel",
+    }
+)
+# Somebody deleted the message, or Slack lets nobody change it any more: that is respected.
+_GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class Digests:
+    """Posts and updates what is due."""
+
+    def __init__(
+        self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]
+    ) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._clock = clock
+
+    async def run(self) -> None:
+        """Look at every digest that is due. Raises DatabaseUnavailable."""
+        while due := await self._database.write_long(digests.claim, now=self._clock()):
+            for digest in due:
+                await self._shown(digest)
+
+    async def _shown(self, digest: Digest) -> None:
+        try:
+            await self._attempted(digest)
+        except slack_web.FAILURES as failure:
+            code = slack_web.error_code(failure)
+            _log.warning("slack.digest_not_posted", reason=slack_web.summary(failure))
+            write, now = self._database.write, self._clock()
+            if code in REFUSED:
+                await write(digests.refuse, digest, str(code), now=now)
+                return
+            await write(
+                digests.postpone, digest, slack_web.retry_after_seconds(failure) or 0, now=now
+            )
+
+    async def _attempted(self, digest: Digest) -> None:
+        workspace = await self._workspaces.of_delivery(digest.team_id)
+        if workspace is None:
+            return  # Looked at again when the lease ends.
+        with speaking(digest.locale):
+            message = views.message(digest)
+        shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
+        ts = digest.ts
+        if ts is None and digest.out:
+            answer = await workspace.client.chat_postMessage(channel=digest.channel, **message)
+            ts = answer["ts"]
+        elif ts is not None and shown != digest.shown_sha256:
+            await _update(workspace.client, digest.channel, ts, message)
+        await self._database.write(
+            digests.settle,
+            digest,
+            ts=ts,
+            shown_sha256=shown if ts is not None else None,
+            now=self._clock(),
+        )
+
+
+async def _update(client: AsyncWebClient, channel: str, ts: str, message: dict[str, Any]) -> None:
+    try:
+        await client.chat_update(channel=channel, ts=ts, **message)
+    except slack_web.FAILURES as failure:
+        if slack_web.error_code(failure) not in _GONE:
+            raise

@@ -1,0 +1,70 @@
+"""Who is out today, for everybody in a channel; and what admins read where it cannot be posted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final
+
+from bot.language import say, say_count
+from bot.views import text, words
+from storage.digests import Digest, Out
+
+# Of a section's 3,000 characters and a message's 4,000, escaped.
+_LONGEST_LIST: Final = 2_600
+
+
+def message(digest: Digest) -> dict[str, Any]:
+    """``text`` names everybody whom the blocks name."""
+    title = say("Out today, {day}", day=words.day(digest.day))
+    lines = _that_fit([f"• {_line(one, digest.day)}" for one in digest.out])
+    if not digest.out:
+        lines = [say("Nobody is out.")]
+    elif more := digest.total - len(lines):
+        lines.append(say_count("… and {count} more", "… and {count} more", more))
+    return {
+        "text": "\n".join((f"{title}:", *map(text.escaped, lines))),
+        "blocks": [
+            text.section(f"*{title}*"),
+            {"type": "section", "text": text.verbatim("\n".join(lines))},
+        ],
+    }
+
+
+def refused(channel: str, because: str) -> dict[str, Any]:
+    """What admins are told; ``channel`` is its id, ``because`` Slack's word for what is wrong."""
+    told = say("The digest of who is out cannot be posted.")
+    cures = {
+        "not_in_channel": say("Hiatus is not in the channel: invite it there."),
+        "channel_not_found": say("The channel is not there, or is private and Hiatus not in it."),
+        "is_archived": say("The channel was archived."),
+    }
+    why = cures.get(because, say("Slack refuses it: {reason}.", reason=text.escaped(because)))
+    what = say("Then choose the channel anew, or another one, in the organisation's settings.")
+    where = say("Channel: {channel}", channel=text.escaped(channel))
+    return {
+        "text": " ".join((told, why, what, where)),
+        "blocks": [text.section(f"*{told}*\n{why} {what}"), text.quiet(where)],
+    }
+
+
+def _line(one: Out, today: date) -> str:
+    name = text.cut(one.name, text.LONGEST_NAME)
+    what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    if one.half == "am":
+        return say("{name}: {what}, morning", name=name, what=what)
+    if one.half == "pm":
+        return say("{name}: {what}, afternoon", name=name, what=what)
+    if one.last_day == today:
+        return say("{name}: {what}", name=name, what=what)
+    return say("{name}: {what}, until {day}", name=name, what=what, day=words.day(one.last_day))
+
+
+def _that_fit(lines: Sequence[str]) -> list[str]:
+    length, shown = 0, []
+    for line in lines:
+        length += len(text.escaped(line)) + 1
+        if length > _LONGEST_LIST:
+            break
+        shown.append(line)
+    return shown

@@ -1,0 +1,255 @@
+"""The digest: once a day at nine, kept up to date, and quiet where there is nothing to say."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.loopback.limits import problems_of_message
+from bot.views import digest as views
+from storage import digests, leave, organisations
+from storage.database import Database
+from storage.digests import Digest, Out
+from storage.values import LeaveRequest
+from tests.bot.world import ADA, EVE, GRACE, World
+from tests.builders import a_request
+from tests.fakes.slack import LoopbackSlack, Message
+
+CHANNEL = "CWHOISOUT"
+# A Tuesday, at nine in London.
+NINE = datetime(2026, 6, 2, 8, tzinfo=UTC)
+TODAY = NINE.date()
+
+
+def choose(world: World, channel: str | None = CHANNEL) -> None:
+    world.link()
+    world.database.write_now(
+        organisations.update, {"digest_channel": channel}, by=world.acme.caller, now=world.clock()
+    )
+
+
+@pytest.fixture
+def acme(world: World) -> World:
+    """An organisation that has chosen a channel in which the app is."""
+    world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+    choose(world)
+    return world
+
+
+def off(world: World, who: str, first: date, last: date, code: str = "annual") -> LeaveRequest:
+    request = a_request(
+        world.database,
+        world.acme,
+        world.people[who],
+        code=code,
+        start_date=first,
+        end_date=last,
+        now=world.clock(),
+    )
+    if request.status == "approved":
+        return request
+    return world.database.write_now(
+        leave.approve, request.id, by=world.acme.caller, now=world.clock()
+    )
+
+
+def tick(world: World, at: datetime) -> list[Message]:
+    """The scheduler looks; what is in the channel then."""
+    world.clock.now = at
+    world.run(world.app.timed.tick)
+    return world.slack.in_channel(CHANNEL)
+
+
+def test_it_is_posted_at_nine_on_the_organisations_clock_once(acme: World) -> None:
+    off(acme, ADA, TODAY, TODAY + timedelta(days=1))
+    off(acme, EVE, TODAY, TODAY, code="sick")
+
+    before = tick(acme, NINE - timedelta(seconds=1))
+    tick(acme, NINE)
+    after = tick(acme, NINE + timedelta(hours=3))
+
+    assert before == []
+    assert [one.text for one in after] == [
+        "Out today, Tue 2 June 2026:\n"
+        "• Ada Lovelace: Annual leave, until Wed 3 June 2026\n"
+        "• Eve Elsewhere: Away"
+    ]
+    assert acme.slack.calls("chat.update") == []
+
+
+def test_it_follows_what_changes_that_day(acme: World) -> None:
+    request = off(acme, ADA, TODAY, TODAY)
+    tick(acme, NINE)
+    off(acme, EVE, TODAY, TODAY)
+
+    (more,) = tick(acme, NINE + timedelta(minutes=2))
+    acme.database.write_now(leave.cancel, request.id, by=acme.acme.caller, now=acme.clock())
+    (fewer,) = tick(acme, NINE + timedelta(minutes=4))
+
+    assert "Ada Lovelace" in more.text
+    assert "Eve Elsewhere" in more.text
+    assert "Ada Lovelace" not in fewer.text
+    assert len(acme.slack.calls("chat.postMessage")) == 1
+
+
+def test_an_empty_day_says_nothing_until_somebody_is_out(acme: World) -> None:
+    empty = tick(acme, NINE)
+    off(acme, ADA, TODAY, TODAY)
+    posted = tick(acme, NINE + timedelta(hours=2))
+
+    assert empty == []
+    assert len(posted) == 1
+
+
+def test_there_is_none_at_weekends_and_on_public_holidays(acme: World) -> None:
+    # Christmas is a Friday; what it loses to the weekend is made up for on the Monday.
+    christmas = datetime(2026, 12, 25, 9, tzinfo=UTC)
+    off(acme, ADA, date(2026, 12, 21), date(2026, 12, 31))
+
+    on_holidays = [tick(acme, christmas + timedelta(days=ahead)) for ahead in range(3)]
+    next_working_day = tick(acme, datetime(2026, 12, 29, 9, tzinfo=UTC))
+
+    assert on_holidays == [[], [], []]
+    assert len(next_working_day) == 1
+
+
+def test_every_day_has_a_message_of_its_own(acme: World) -> None:
+    off(acme, ADA, TODAY, TODAY + timedelta(days=1))
+    tick(acme, NINE)
+
+    found = tick(acme, NINE + timedelta(days=1))
+
+    assert [one.text.partition(":")[0] for one in found] == [
+        "Out today, Tue 2 June 2026",
+        "Out today, Wed 3 June 2026",
+    ]
+
+
+def test_two_processes_post_one_message(acme: World) -> None:
+    off(acme, ADA, TODAY, TODAY)
+    acme.clock.now = NINE
+
+    async def at_once() -> None:
+        await asyncio.gather(*(acme.app.timed.tick() for _ in range(4)))
+
+    acme.run(at_once)
+
+    assert len(acme.slack.in_channel(CHANNEL)) == 1
+
+
+@pytest.mark.parametrize("what", ["not_in_channel", "is_archived", "channel_not_found"])
+def test_a_channel_that_takes_none_is_told_to_admins_once(world: World, what: str) -> None:
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    if what != "channel_not_found":
+        world.slack.add_channel(
+            CHANNEL,
+            "who-is-out",
+            is_member=what == "is_archived",
+            is_archived=what == "is_archived",
+        )
+    choose(world)
+    off(world, ADA, TODAY, TODAY + timedelta(days=3))
+
+    for day in range(4):
+        for minute in range(0, 30, 5):
+            tick(world, NINE + timedelta(days=day, minutes=minute))
+            world.deliver()
+
+    told = [one.text for one in world.slack.dm("UOWNER")]
+    assert len(told) == 1
+    assert told[0].startswith("The digest of who is out cannot be posted.")
+    tried = [one.arguments["channel"] for one in world.slack.calls("chat.postMessage")]
+    assert tried.count(CHANNEL) == 1
+
+
+def test_another_channel_begins_anew(world: World) -> None:
+    choose(world, "CGONE")
+    off(world, ADA, TODAY, TODAY)
+    tick(world, NINE)
+    world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+    choose(world, None)
+    tick(world, NINE + timedelta(days=1))
+    off(world, EVE, TODAY + timedelta(days=1), TODAY + timedelta(days=1))
+    choose(world)
+
+    found = tick(world, NINE + timedelta(days=1, minutes=1))
+
+    assert len(found) == 1
+
+
+def test_what_slack_does_not_take_now_is_posted_later(acme: World) -> None:
+    off(acme, ADA, TODAY, TODAY)
+    acme.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=120)
+
+    first = tick(acme, NINE)
+    too_early = tick(acme, NINE + timedelta(seconds=119))
+    then = tick(acme, NINE + timedelta(seconds=120))
+
+    assert (first, too_early, len(then)) == ([], [], 1)
+
+
+def test_a_message_that_somebody_deleted_stays_deleted(acme: World) -> None:
+    off(acme, ADA, TODAY, TODAY)
+    (message,) = tick(acme, NINE)
+    client = acme.app.workspaces.client  # type: ignore[attr-defined]
+    acme.run(lambda: client.chat_delete(channel=CHANNEL, ts=message.ts))
+    off(acme, EVE, TODAY, TODAY)
+
+    assert tick(acme, NINE + timedelta(minutes=2)) == []
+
+
+def test_it_speaks_the_owners_language(acme: World) -> None:
+    owner = acme.acme.owner
+    acme.slack.add_person("UOWNER", owner.email, "Olive Owner", locale="de-DE")
+    acme.slack.command("UOWNER", "/timeoff", "help")
+    acme.open_form("UOWNER")
+    off(acme, ADA, TODAY, TODAY)
+
+    (message,) = tick(acme, NINE)
+
+    assert message.text.startswith("Heute abwesend, Di, 2. Juni 2026:")
+
+
+def test_an_organisation_elsewhere_has_its_own_nine_o_clock(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    with World(database, slack, timezone="America/New_York") as world:
+        slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+        choose(world)
+        off(world, GRACE, TODAY, TODAY)
+        in_summer = datetime(2026, 6, 2, 13, tzinfo=UTC)
+
+        early = tick(world, in_summer - timedelta(seconds=1))
+        assert early == []
+        assert len(tick(world, in_summer)) == 1
+
+
+NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" * 200, "*a*"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            Out,
+            NAMES,
+            st.none() | NAMES,
+            st.sampled_from([None, "am", "pm"]),
+            st.dates(TODAY, TODAY + timedelta(days=300)),
+        ),
+        max_size=100,
+    )
+)
+def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> None:
+    found = views.message(
+        Digest("o", "T1", CHANNEL, None, TODAY, tuple(out), len(out), None, None, NINE, NINE)
+    )
+
+    assert problems_of_message(found["text"], found["blocks"]) == []
+    assert len(found["text"]) <= 4_000
+    assert "<" not in found["text"]
+    assert digests.MOST_SHOWN == 100
