@@ -22,6 +22,7 @@ from storage import (
     people_file,
     people_import,
     people_rows,
+    slack_installations,
     webhooks,
 )
 from storage.errors import FieldError, InvalidInput, Refusal
@@ -112,6 +113,12 @@ EXPLAINED: Final = (
         joining.NotAMember("You are not a member of this organisation."),
         "In Slack: the person is a guest, a bot or of another workspace, or no longer active here.",
         "Ask an admin to add or reactivate the person.",
+    ),
+    Explained(
+        slack_installations.NotLinked("An administrator can link it with `hiatus slack link`."),
+        "While installing the Slack app: an organisation may be meant, and nothing proves that the "
+        "installer speaks for it.",
+        "Have an operator run `hiatus slack link`, then install again.",
     ),
     Explained(
         errors.Conflict("This clashes with how things stand."),
@@ -372,6 +379,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The leave lies more than two years ahead or back.",
         "Choose dates that are closer to today.",
     ),
+    "repeated_field": ("A name stands in one JSON object twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
     "required": ("The field is missing, or null where it must not be.", "Send it."),
     "scope_not_held": (

@@ -60,11 +60,19 @@ class Things:
             "/webhooks/{id}": made("/webhooks", url="https://203.0.114.9/hook", events=["*"]),
             "/api-keys/{id}": first("/api-keys"),
             "/organisation": "",
-            "/organisation/public-holiday-sets/{id}": first("/organisation/public-holiday-sets"),
+            # Not the organisation's own, which cannot be deleted.
+            "/organisation/public-holiday-sets/{id}": made(
+                "/organisation/public-holiday-sets", country_code="DE"
+            ),
+            "/users/{id}/adjustments/{adjustment_id}": ada.id,
         }
+        self.adjustment_id = made(
+            f"/users/{ada.id}/adjustments", days=1, reason="Moved house.", leave_year=2026
+        )
 
     def path(self, operation: Operation) -> str:
-        return "/api/v1" + operation.path.replace("{id}", self.ids[operation.path])
+        path = operation.path.replace("{adjustment_id}", self.adjustment_id)
+        return "/api/v1" + path.replace("{id}", self.ids[operation.path])
 
 
 @pytest.fixture

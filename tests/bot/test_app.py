@@ -50,6 +50,9 @@ def _refusals(kind: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
 
 def test_every_refusal_has_its_sentence() -> None:
     ours = {one for one in _refusals() if one.__module__.startswith(f"{storage.__name__}.")}
+    # Files are brought in on the command line alone.
+    ours = {one for one in ours if ".people_file" not in one.__module__}
+    ours = {one for one in ours if ".people_import" not in one.__module__}
 
     assert ours - errors.SENTENCES.keys() == set()
     assert errors.SENTENCES.keys() - ours == set()

@@ -6,7 +6,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from storage.ids import new_id
+from storage.ids import earliest_id, new_id
 from tests.builders import NOW
 
 
@@ -22,6 +22,14 @@ def test_ids_of_one_millisecond_and_of_a_clock_set_back_keep_their_order() -> No
     made += [new_id(NOW - timedelta(hours=1)) for _ in range(100)]
 
     assert made == sorted(set(made))
+
+
+def test_a_clock_that_was_days_ahead_is_forgotten() -> None:
+    ahead = new_id(NOW + timedelta(days=400))
+    right = new_id(NOW)
+
+    assert right < ahead
+    assert earliest_id(NOW) <= right < earliest_id(NOW + timedelta(milliseconds=1))
 
 
 def test_threads_never_make_the_same_id() -> None:
