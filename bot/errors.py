@@ -144,6 +144,19 @@ def sentence(refusal: Refusal) -> str:
     return refusal.detail if said is None else said(refusal)
 
 
+def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
+    """Why somebody else's leave cannot be approved after all; to whoever decides on it."""
+    if isinstance(refusal, errors.OverlappingLeave):
+        first, _, last = refusal.other_dates.partition(" to ")
+        when = words.span(date.fromisoformat(first), date.fromisoformat(last))
+        return say("It cannot be approved any more: there is other leave then, {when}.", when=when)
+    return say(
+        "It cannot be approved any more: it needs {needed}, and too little is left in {year}.",
+        needed=words.amount(refusal.needed_half_days),
+        year=refusal.leave_year,
+    )
+
+
 def inline(refusal: Refusal, inputs: Collection[str] = FIELDS) -> dict[str, str]:
     """The refusal as errors of the request form: block id and sentence.
 

@@ -29,6 +29,10 @@ CANCEL_LISTED: Final = "leave.cancel.listed"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
 DECLINE_FORM: Final = "leave.decline.form"
+# For ten minutes after a decision; each form leads to one of the two.
+RECONSIDER: Final = "leave.reconsider"
+APPROVE_AFTER_ALL_FORM: Final = "leave.approve.after_all.form"
+DECLINE_AFTER_ALL_FORM: Final = "leave.decline.after_all.form"
 
 # Blocks of the request form bear the names of the fields that the domain refuses by.
 LEAVE_TYPE: Final = "leave_type_id"

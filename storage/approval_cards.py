@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from peewee import Select
@@ -17,6 +17,7 @@ from storage import (
     people_rows,
     reference,
     rows,
+    rules,
     standings,
 )
 from storage.clock import local_day
@@ -40,7 +41,8 @@ class ApprovalCard(NamedTuple):
     """A request as one person may see it.
 
     ``awaited_names``: whose decision it awaits, by name; empty unless it is pending.
-    ``may_decide``: whether the viewer could approve or decline it now. ``balances``: a line for
+    ``may_decide``: whether the viewer could approve or decline it now; ``may_reconsider``: whether
+    he could change the decision. ``balances``: a line for
     each leave year that it touches, oldest first; none for types that do not deduct and for
     requests that came to nothing. ``colleagues``: at most ten, by first day, of
     ``colleagues_count``. ``timezone`` is the viewer's.
@@ -52,6 +54,7 @@ class ApprovalCard(NamedTuple):
     decided_by_name: str | None
     awaited_names: tuple[str, ...]
     may_decide: bool
+    may_reconsider: bool
     balances: tuple[YearBalance, ...]
     colleagues: tuple[ColleagueOff, ...]
     colleagues_count: int
@@ -92,6 +95,7 @@ def card(
         _name_of(tx, organisation_id, request.decided_by),
         tuple(approver.name for approver in awaited),
         _may_decide(request, viewer, awaited),
+        _may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
         _balances(tx, known, request, requester),
         tuple(off[: colleagues.MOST_NAMED]),
         len(off),
@@ -103,6 +107,25 @@ def _may_decide(request: LeaveRequest, viewer: User, awaited: Sequence[User]) ->
     if request.status != "pending" or viewer.status != "active" or viewer.id == request.user_id:
         return False
     return viewer.role in ("admin", "owner") or viewer.id in {one.id for one in awaited}
+
+
+def _may_reconsider(
+    tx: Transaction,
+    organisation_id: str,
+    request: LeaveRequest,
+    viewer: User,
+    *,
+    today: date,
+    now: datetime,
+) -> bool:
+    if not rules.may_reconsider(request, now):
+        return False
+    if viewer.status != "active" or viewer.id == request.user_id:
+        return False
+    is_admin = viewer.role in ("admin", "owner")
+    return approvers.may_reconsider(
+        tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
+    )
 
 
 def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str | None:

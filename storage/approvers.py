@@ -17,7 +17,7 @@ from storage import rows
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
-from storage.values import User
+from storage.values import LeaveRequest, User
 
 # Nobody needs more deciders than this; it bounds the messages that one request causes.
 MOST_APPROVERS = 50
@@ -72,6 +72,21 @@ def may_decide(
         today=today.isoformat(),
     )
     return found is not None
+
+
+def may_reconsider(
+    tx: Transaction,
+    organisation_id: str,
+    request: LeaveRequest,
+    user_id: str | None,
+    *,
+    is_admin: bool,
+    today: date,
+) -> bool:
+    """Whether a decision is this person's to change, as long as it can be changed at all."""
+    if is_admin or user_id is None or request.decided_by != user_id:
+        return is_admin
+    return may_decide(tx, organisation_id, request.user_id, approver_id=user_id, today=today)
 
 
 def awaits(

@@ -15,7 +15,7 @@ from storage.database import Transaction
 from storage.errors import InvalidInput, OverlappingLeave, Refusal
 from storage.reference import Reference
 from storage.standings import Account, Deduction
-from storage.values import HalfDay, LeaveType, User
+from storage.values import HalfDay, LeaveRequest, LeaveType, User
 
 # With the longest names and letters of four bytes an event still stays under 20 kB (contract 9).
 LONGEST_NOTE = 2_000
@@ -135,6 +135,28 @@ def _hold(
         asked = Deduction(counted_halves, span.start_date, span.end_date)
         hold(_check_allowance, leave_type, books.account, balances.deducting(known, others), asked)
     return Assessment(span, leave_type, day_counts, counted_halves, note, books)
+
+
+def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest) -> str:
+    """What a stored request counts now, if it still fits beside the person's other leave.
+
+    The rules of its type held when it was asked for. Raises InvalidInput ``no_working_time``,
+    OverlappingLeave or InsufficientAllowance.
+    """
+    span = days.Span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+    day_counts = count(known, user, span)
+    rules.check_working_time(day_counts)
+    counted_halves = days.counted_halves(day_counts)
+    books = balances.books(tx, known, user, span.start_date, span.end_date)
+    others = [other for other in books.leave if other.id != request.id]
+    _check_overlap(span, others)
+    leave_type = known.leave_types[request.leave_type_id]
+    if leave_type.deducts_allowance:
+        asked = Deduction(counted_halves, span.start_date, span.end_date)
+        _check_allowance(leave_type, books.account, balances.deducting(known, others), asked)
+    return counted_halves
 
 
 def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:

@@ -42,8 +42,9 @@ from storage.errors import (
 from storage.ids import new_id
 from storage.reference import Reference
 from storage.tables import OrganisationRow, UserRow
-from storage.values import Caller, EventType, LeaveRequest, LeaveType, User
+from storage.values import Caller, EventType, LeaveRequest, LeaveType, NoticeEvent, User
 
+Decision = Literal["approved", "declined"]
 WhyUnasked = Literal["no_approval_needed", "nobody_could_approve"]
 
 # Bounded for the same reason as a note.
@@ -218,6 +219,48 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     return _step(tx, "cancel", before, after, subject, by=by, now=now)
 
 
+def change_decision(
+    tx: Transaction,
+    request_id: str,
+    to_status: Decision,
+    *,
+    reason: str | None = None,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Decide otherwise than a moment ago: approved leave declined, or declined leave approved.
+
+    For ten minutes, by whoever decided, if that is still his to do, admins and owners. What is
+    approved is held against other leave and the allowance again. Raises NotFound, OwnRequest,
+    NotYourApproval, InvalidTransition (also when it is too late), OverlappingLeave or
+    InsufficientAllowance; then nothing has changed.
+    """
+    reason = fields.optional_text(reason, "reason", LONGEST_REASON)
+    before = leave_reading.get(tx, request_id, by=by, now=now)
+    if before.user_id == by.user_id:
+        raise OwnRequest
+    subject = _subject(tx, by.organisation_id, before.user_id, now)
+    before = _held(tx, before, by)
+    action: rules.Action = "approve_after_all" if to_status == "approved" else "decline_after_all"
+    _check_transition(tx, action, before, by)
+    if not approvers.may_reconsider(
+        tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
+    ):
+        raise NotYourApproval
+    if not rules.may_reconsider(before, now):
+        name = _decider_name(tx, before, by)
+        raise InvalidTransition(rules.LIFECYCLE[action].done, before.status, name)
+    after = before._replace(
+        status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
+    )
+    if to_status == "approved":
+        counted_halves = drafts.recheck(tx, subject.reference, subject.user, before)
+        after = after._replace(
+            counted_halves=counted_halves, total_half_days=days.total_half_days(counted_halves)
+        )
+    return _step(tx, action, before, after, subject, by=by, now=now, why="decision_changed")
+
+
 def _decide(
     tx: Transaction,
     request_id: str,
@@ -275,6 +318,13 @@ _EVENTS: Mapping[rules.Action, EventType] = {
     "approve": "leave_request.approved",
     "decline": "leave_request.declined",
     "cancel": "leave_request.cancelled",
+    "approve_after_all": "leave_request.approved",
+    "decline_after_all": "leave_request.declined",
+}
+# What the requester hears, where that is not the event.
+_NEWS: Mapping[rules.Action, NoticeEvent] = {
+    "approve_after_all": "leave_request.decision_changed",
+    "decline_after_all": "leave_request.decision_changed",
 }
 
 
@@ -296,7 +346,8 @@ def _step(
         raise InvalidTransition(rules.LIFECYCLE[action].done, before.status)
     outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
     asked = _asked(tx, subject) if action == "edit" else []
-    outbox.notify(tx, event, after, approvers=asked, reference=subject.reference, now=now)
+    news = _NEWS.get(action, event)
+    outbox.notify(tx, news, after, approvers=asked, reference=subject.reference, now=now)
     return after
 
 
@@ -351,13 +402,16 @@ def _held(tx: Transaction, found: LeaveRequest, by: Caller) -> LeaveRequest:
 def _check_transition(
     tx: Transaction, action: rules.Action, request: LeaveRequest, by: Caller
 ) -> None:
-    if rules.may_follow(action, request.status):
-        return
-    name = None
-    if request.decided_by is not None:
-        decider = people_rows.find(tx, by.organisation_id, request.decided_by)
-        name = None if decider is None else decider.name
-    rules.check_transition(action, request.status, name)
+    if not rules.may_follow(action, request.status):
+        name = _decider_name(tx, request, by)
+        rules.check_transition(action, request.status, name)
+
+
+def _decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | None:
+    if request.decided_by is None:
+        return None
+    decider = people_rows.find(tx, by.organisation_id, request.decided_by)
+    return None if decider is None else decider.name
 
 
 @compiled

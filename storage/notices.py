@@ -362,6 +362,8 @@ def _due(now: Any, limit: Any, engine: str) -> Any:
         other.user_id == notice.user_id,
         other.leave_request_id == notice.leave_request_id,
         other.status == "pending",
+        # What is only due later holds nothing up.
+        (other.event_type != outbox.SETTLED) | (other.due_at <= now),
         (other.id < notice.id)
         | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
@@ -463,6 +465,7 @@ def _other_pending(
         NoticeRow.leave_request_id == leave_request_id,
         NoticeRow.kind == kind,
         NoticeRow.status == "pending",
+        NoticeRow.event_type != outbox.SETTLED,
         NoticeRow.id != notice_id,
     )
 

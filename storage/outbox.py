@@ -15,7 +15,7 @@ import orjson
 from peewee import Select
 from typing_extensions import TypedDict
 
-from storage import records
+from storage import records, rules
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.ids import new_id
@@ -36,6 +36,8 @@ NoticeKind = Literal[
 # Names of the dispatchers that a commit wakes.
 WEBHOOKS: Final = "webhooks"
 NOTICES: Final = "notices"
+# What a notice says that is only due once a decision can no longer be changed.
+SETTLED: Final = "leave_request.settled"
 # What a notice about a webhook says; no event of that name is ever sent to one.
 WEBHOOK_DISABLED: Final = "webhook.disabled"
 DIGEST_REFUSED: Final = "digest.refused"
@@ -236,7 +238,7 @@ def _delivery_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> d
 
 def notify(
     tx: Transaction,
-    event_type: EventType,
+    event_type: NoticeEvent,
     request: LeaveRequest,
     *,
     approvers: Iterable[User] = (),
@@ -266,6 +268,12 @@ def notify(
     for kind, user_id in people:
         notice = _notice_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.insert_soon(NoticeRow, **notice)
+    if rules.may_reconsider(request, now):
+        # When it is too late to decide otherwise, the button for it goes away.
+        later = {"due_at": now + rules.SECOND_THOUGHTS}
+        for user_id in sorted(holders - {request.user_id}):
+            row = _notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
+            tx.insert_soon(NoticeRow, **row | later)
     tx.wake(NOTICES)
 
 

@@ -6,7 +6,7 @@ Nothing here reads a database or a clock; use cases bring what a rule looks at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Final, Literal, NamedTuple
 
 from storage.days import DayCount, Span
@@ -19,11 +19,13 @@ from storage.errors import (
     NotYourField,
 )
 from storage.leave_years import LeaveYear
-from storage.values import ROLES, LeaveStatus, LeaveType, Role
+from storage.values import ROLES, LeaveRequest, LeaveStatus, LeaveType, Role
 
-Action = Literal["edit", "approve", "decline", "cancel"]
+Action = Literal["edit", "approve", "decline", "cancel", "approve_after_all", "decline_after_all"]
 
 FURTHEST_YEARS: Final = 2
+# For so long whoever decided may think better of it.
+SECOND_THOUGHTS: Final = timedelta(minutes=10)
 
 # What people may change of their own record; everything else is an admin's (contract 2).
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
@@ -45,7 +47,21 @@ LIFECYCLE: Final[Mapping[Action, Step]] = {
     "approve": Step(("pending",), "approved", "approved"),
     "decline": Step(("pending",), "declined", "declined"),
     "cancel": Step(("pending", "approved"), "cancelled", "cancelled"),
+    # Only from Slack, only for a while (`may_reconsider`).
+    "approve_after_all": Step(("declined",), "approved", "approved"),
+    "decline_after_all": Step(("approved",), "declined", "declined"),
 }
+
+
+def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
+    """Whether the decision on the request can still be changed, if by the right person.
+
+    What was approved without anybody deciding cannot.
+    """
+    is_decided = request.status in ("approved", "declined") and request.decided_by is not None
+    if not is_decided or request.decided_at is None:
+        return False
+    return now < request.decided_at + SECOND_THOUGHTS
 
 
 def may_follow(action: Action, status: LeaveStatus) -> bool:

@@ -44,7 +44,15 @@ DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", 
 DeliveryEvent = Literal[EventType, "ping"]
 DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
 # What a notice is about: an event, or something that only the audit trail and Slack speak of.
-NoticeEvent = EventType | Literal["leave_request.recounted", "leave_request.rerouted"]
+NoticeEvent = (
+    EventType
+    | Literal[
+        "leave_request.recounted",
+        "leave_request.rerouted",
+        "leave_request.decision_changed",
+        "leave_request.settled",
+    ]
+)
 
 SCOPES: Final[tuple[str, ...]] = (
     "users:read",

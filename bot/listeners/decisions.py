@@ -15,8 +15,14 @@ from bot.views import decline
 from storage import approval_cards, leave, leave_reading, posted
 from storage.approval_cards import ApprovalCard
 from storage.database import Transaction
-from storage.errors import InvalidInput, InvalidTransition, OwnRequest
-from storage.leave import NotYourApproval
+from storage.errors import (
+    InsufficientAllowance,
+    InvalidInput,
+    InvalidTransition,
+    OverlappingLeave,
+    OwnRequest,
+)
+from storage.leave import Decision, NotYourApproval
 from storage.posted import Posted
 from storage.values import Caller, LeaveRequest
 
@@ -75,6 +81,51 @@ async def decline_with_reason(visit: Visit) -> None:
         await visit.ack(response_action="errors", errors={ids.REASON: errors.sentence(refusal)})
         return
     except InvalidTransition as refusal:
+        await visit.tell(errors.sentence(refusal))
+    await visit.ack()
+    await _redraw(visit, clicked, by)
+
+
+async def ask_to_reconsider(visit: Visit) -> None:
+    """Open the form that changes the decision, while there is still time for it."""
+    await visit.ack()
+    clicked = visit.clicked
+    by = await identity.caller(visit)
+    card = await visit.edge.database.read(card_to_decide, clicked.value, by=by, now=visit.now)
+    if not card.may_reconsider:
+        refusal = InvalidTransition("changed", card.request.status, card.decided_by_name)
+        await _stale(visit, clicked, by, refusal)
+        return
+    await visit.open(decline.reconsidered(card, decline.Subject(*clicked)))
+
+
+async def approve_after_all(visit: Visit) -> None:
+    """Approve what was declined a moment ago."""
+    await _reconsidered(visit, "approved")
+
+
+async def decline_after_all(visit: Visit) -> None:
+    """Decline what was approved a moment ago."""
+    await _reconsidered(visit, "declined")
+
+
+async def _reconsidered(visit: Visit, to_status: Decision) -> None:
+    by = await identity.caller(visit)
+    clicked = Clicked(*decline.Subject.of(visit.body["view"]["private_metadata"]))
+    reason = decline.reason_of(visit.values) if to_status == "declined" else None
+    try:
+        await visit.edge.database.write(
+            _decided,
+            clicked,
+            lambda tx: leave.change_decision(
+                tx, clicked.value, to_status, reason=reason, by=by, now=visit.now
+            ),
+            by=by,
+            visit=visit,
+        )
+    except (OverlappingLeave, InsufficientAllowance) as refusal:
+        await visit.tell(errors.not_after_all(refusal))
+    except (InvalidTransition, NotYourApproval) as refusal:
         await visit.tell(errors.sentence(refusal))
     await visit.ack()
     await _redraw(visit, clicked, by)
@@ -147,4 +198,7 @@ LISTENERS: Final = (
     Listener("action", ids.APPROVE, approve),
     Listener("action", ids.DECLINE, ask_reason),
     Listener("view", ids.DECLINE_FORM, decline_with_reason),
+    Listener("action", ids.RECONSIDER, ask_to_reconsider),
+    Listener("view", ids.APPROVE_AFTER_ALL_FORM, approve_after_all),
+    Listener("view", ids.DECLINE_AFTER_ALL_FORM, decline_after_all),
 )

@@ -45,9 +45,11 @@ def blocks(card: ApprovalCard) -> list[Block]:
     if request.status == "declined" and request.decision_reason:
         reason = say("Reason: {reason}", reason=request.decision_reason)
         shown.append({"type": "section", "text": text.verbatim(reason)})
-    shown.append(text.quiet(text.escaped(state(card))))
+    shown.append(text.quiet(text.escaped(_standing(card))))
     if card.may_decide:
         shown.append(_buttons(request.id))
+    if card.may_reconsider:
+        shown.append({"type": "actions", "elements": [_reconsider(request.id)]})
     return shown
 
 
@@ -95,6 +97,22 @@ def _balance_lines(card: ApprovalCard) -> list[str]:
     return [words.left(half_days, year_name) for year_name, half_days in card.balances]
 
 
+def _standing(card: ApprovalCard) -> str:
+    """As ``state``, for somebody who was asked: also that he no longer is."""
+    if card.request.status == "pending" and not card.may_decide:
+        return say("You are no longer asked. {state}", state=state(card))
+    return state(card)
+
+
+def _reconsider(request_id: str) -> Block:
+    return {
+        "type": "button",
+        "action_id": ids.RECONSIDER,
+        "text": text.plain(say("Change decision")),
+        "value": request_id,
+    }
+
+
 def _buttons(request_id: str) -> Block:
     return {
         "type": "actions",
@@ -128,7 +146,7 @@ def _text(card: ApprovalCard) -> str:
             amount=words.amount(request.total_half_days),
         ),
         *(f"{line}." for line in _balance_lines(card)),
-        f"{text.escaped(state(card))}.",
+        f"{text.escaped(_standing(card))}.",
     ]
     if request.note:
         parts.append(say("Note: {note}", note=text.excerpt(request.note, text.room_after(parts))))

@@ -37,6 +37,26 @@ def view_from_home(card: ApprovalCard) -> dict[str, Any]:
     return _modal(_what(card), ids.HOME_DECLINE_FORM, card.request.id)
 
 
+def reconsidered(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
+    """The modal that changes the decision into the other one."""
+    kept = " ".join(subject)
+    stands = text.quiet(text.escaped(cards.state(card)))
+    if card.request.status == "approved":
+        modal = _modal(_what(card), ids.DECLINE_AFTER_ALL_FORM, kept)
+        what, *rest = modal["blocks"]
+        blocks = [what, stands, *rest]
+        submit = say("Decline instead")
+    else:
+        modal = _modal(_what(card), ids.APPROVE_AFTER_ALL_FORM, kept)
+        blocks = [modal["blocks"][0], stands]
+        submit = say("Approve instead")
+    return modal | {
+        "title": text.plain(say("Change decision"), text.LONGEST_TITLE),
+        "submit": text.plain(submit),
+        "blocks": blocks,
+    }
+
+
 def _what(card: ApprovalCard) -> str:
     return say(
         "*{requester}*: {leave_type}, {dates}",

@@ -208,6 +208,10 @@ def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
         if status != "pending":
             return None
         return _sent(card, is_new=event_type == "leave_request.created")
+    if event_type == "leave_request.decision_changed":
+        if status not in ("approved", "declined"):
+            return None
+        return say("The decision on your request was changed: {state}.", state=cards.state(card))
     if event_type != f"leave_request.{status}":
         return None
     return say("Your request: {state}.", state=cards.state(card))

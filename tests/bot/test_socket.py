@@ -18,7 +18,7 @@ from storage.database import Database
 from storage.slack_installations import NewInstallation
 from storage.slack_profiles import SlackProfile
 from tests.bot.browser import by_oauth
-from tests.bot.world import ADA, GRACE, HEDY, Clock, World
+from tests.bot.world import ADA, GRACE, HEDY, Clock, World, to_decide
 from tests.builders import NOW
 from tests.fakes.slack import LoopbackSlack
 
@@ -45,7 +45,7 @@ def test_from_the_command_to_the_decision(by_socket: World) -> None:
 
     assert list(refused.errors) == [ids.LAST_DAY]
     assert approved.ok
-    assert world.cards(GRACE)[0].buttons == world.cards(HEDY)[0].buttons == []
+    assert to_decide(world.cards(GRACE)[0]) == to_decide(world.cards(HEDY)[0]) == []
     assert "Approved by Grace Hopper" in world.slack.dm(ADA)[-1].text
 
 

@@ -94,6 +94,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
         draw(st.none() | name),
         tuple(draw(st.lists(name, max_size=50))),
         status == "pending" and draw(st.booleans()),
+        status in ("approved", "declined") and draw(st.booleans()),
         tuple(draw(st.lists(year, max_size=3))),
         tuple(draw(st.lists(colleague, max_size=10))),
         draw(st.integers(0, 1_000)),
@@ -110,7 +111,7 @@ def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
     assert len(message["text"]) <= 4_000
     assert is_harmless(message)
     has_buttons = any(block["type"] == "actions" for block in message["blocks"])
-    assert has_buttons == card.may_decide
+    assert has_buttons == (card.may_decide or card.may_reconsider)
 
 
 @pytest.mark.parametrize("status", LEAVE_STATUSES)
@@ -128,6 +129,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         "&" * 400,
         ("&" * 400,) * 50,
         status == "pending",
+        status in ("approved", "declined"),
         (YearBalance("2026/27", -729), YearBalance("2027/28", -729)),
         (one,) * 10,
         1_000,
@@ -160,10 +162,11 @@ def test_what_requesters_hear_is_within_limits_and_harmless(
 @given(drawn_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
     subject = decline.Subject(REQUEST_ID, "D0123456789", "1700000000.000001")
-    view = decline.view(card, subject)
+    view, other = decline.view(card, subject), decline.reconsidered(card, subject)
 
-    assert problems_of_view(view) == []
+    assert problems_of_view(view) == problems_of_view(other) == []
     assert is_harmless(view)
+    assert is_harmless(other)
     assert decline.Subject.of(view["private_metadata"]) == subject
 
 

@@ -45,6 +45,11 @@ FIRST_DAY: Final = date(2026, 8, 3)
 LAST_DAY: Final = date(2026, 8, 5)
 
 
+def to_decide(message: Message) -> list[str]:
+    """The buttons of a card that decide a pending request."""
+    return [one.text for one in message.buttons if one.action_id in (ids.APPROVE, ids.DECLINE)]
+
+
 class Clock:
     """The time, until somebody moves it."""
 

@@ -13,6 +13,7 @@ import standardwebhooks
 
 from bot import ids
 from storage.schema import migrate
+from tests.bot.world import to_decide
 from tests.fakes.receiver import LoopbackReceiver
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.running import Bot, Deployment
@@ -93,7 +94,7 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         )
         assert slack.click(OLIVE, card, ids.APPROVE).ok
 
-        assert slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner").buttons == []
+        assert to_decide(slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")) == []
         slack.wait_for_dm(ADA, showing="Your request: Approved by Olive Owner")
         assert only_request(owner)["status"] == "approved"
         events = [webhook.verify(one.body, one.headers) for one in receiver.wait_for(2)]
@@ -131,7 +132,7 @@ def test_a_decision_over_rest_redraws_the_card_and_tells_the_requester(
             json={"reason": "Release week"},
         ).raise_for_status()
 
-        assert slack.wait_for_dm(OLIVE, showing="Declined by Olive Owner").buttons == []
+        assert to_decide(slack.wait_for_dm(OLIVE, showing="Declined by Olive Owner")) == []
         slack.wait_for_dm(ADA, showing="Release week")
         stale = slack.click(OLIVE, card, ids.APPROVE)
         assert stale.ok

@@ -1,0 +1,186 @@
+"""Thinking better of a decision, for ten minutes; and cards of those who are no longer asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import ids
+from storage import leave, people
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+
+
+def labels(world: World, who: str) -> list[str]:
+    return [one.text for one in world.card(who).buttons]
+
+
+def approved(world: World) -> None:
+    world.a_request()
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+
+
+def declined(world: World) -> None:
+    world.a_request()
+    world.click(GRACE, ids.DECLINE)
+    world.slack.submit(GRACE, world.slack.open_modal(GRACE), {ids.REASON: "Release"})
+    world.deliver()
+
+
+def test_an_approval_is_declined_instead(world: World) -> None:
+    approved(world)
+    assert (labels(world, GRACE), labels(world, HEDY)) == (["Change decision"], [])
+
+    world.clock.advance(minutes=9)
+    world.click(GRACE, ids.RECONSIDER)
+    form = world.slack.open_modal(GRACE, ids.DECLINE_AFTER_ALL_FORM)
+    assert "Approved by Grace Hopper, 1 June 2026, 10:00" in form.visible_text
+    assert world.slack.submit(GRACE, form, {ids.REASON: "Release <week>"}).errors == {}
+    world.deliver()
+
+    request = world.request()
+    assert (request.status, request.decision_reason) == ("declined", "Release <week>")
+    for who in (GRACE, HEDY):
+        assert "Declined by Grace Hopper, 1 June 2026, 10:09" in world.card(who).visible_text
+    assert world.slack.dm(ADA)[-1].text.startswith(
+        "The decision on your request was changed: Declined by Grace Hopper, 1 June 2026, 10:09."
+    )
+    assert (world.audited("leave_request.approved"), world.audited("leave_request.declined")) == (
+        1,
+        1,
+    )
+
+
+def test_a_refusal_is_approved_instead(world: World) -> None:
+    declined(world)
+
+    world.click(GRACE, ids.RECONSIDER)
+    form = world.slack.open_modal(GRACE, ids.APPROVE_AFTER_ALL_FORM)
+    assert world.slack.submit(GRACE, form).errors == {}
+    world.deliver()
+
+    request = world.request()
+    assert (request.status, request.decision_reason) == ("approved", None)
+    assert "Approved by Grace Hopper" in world.card(HEDY).visible_text
+    assert "was changed: Approved by Grace Hopper" in world.slack.dm(ADA)[-1].text
+
+
+def test_what_takes_its_place_meanwhile_stands_against_it(world: World) -> None:
+    declined(world)
+    world.click(GRACE, ids.RECONSIDER)
+    form = world.slack.open_modal(GRACE)
+    world.submit_over_rest()
+
+    world.slack.submit(GRACE, form)
+    world.settled()
+
+    assert world.slack.open_modal(GRACE).visible_text == (
+        "It cannot be approved any more: there is other leave then, "
+        "Mon 3 August to Wed 5 August 2026."
+    )
+    assert world.audited("leave_request.approved") == 0
+
+
+def test_after_ten_minutes_the_button_goes_away(world: World) -> None:
+    approved(world)
+    stale = world.card(GRACE)
+
+    world.clock.advance(minutes=10)
+    assert world.deliver() == 2
+    world.click(GRACE, ids.RECONSIDER, stale)
+
+    assert labels(world, GRACE) == []
+    assert not world.slack.has_modal(GRACE)
+    assert world.told(GRACE) == ["Already approved by Grace Hopper."]
+
+
+def test_a_form_that_was_open_for_too_long_changes_nothing(world: World) -> None:
+    approved(world)
+    world.click(GRACE, ids.RECONSIDER)
+    form = world.slack.open_modal(GRACE)
+    world.clock.advance(minutes=10)
+
+    world.slack.submit(GRACE, form)
+    world.settled()
+
+    assert "Already approved by Grace Hopper." in world.slack.open_modal(GRACE).visible_text
+    assert world.request().status == "approved"
+    assert labels(world, GRACE) == []
+
+
+def test_what_is_due_later_holds_up_no_news(world: World) -> None:
+    approved(world)
+
+    world.database.write_now(
+        leave.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+
+    assert "Cancelled, 1 June 2026, 10:00" in world.card(GRACE).visible_text
+    assert labels(world, GRACE) == []
+
+
+@pytest.mark.parametrize(
+    ("who", "told"),
+    [
+        (ADA, "You cannot decide on your own request; somebody else has to."),
+        (EVE, "There is no such request, or it is no longer yours to see."),
+        (HEDY, "Already approved by Grace Hopper."),
+    ],
+)
+def test_others_change_no_decision(world: World, who: str, told: str) -> None:
+    approved(world)
+    version = world.request().version
+
+    world.click(who, ids.RECONSIDER, world.card(GRACE))
+
+    assert world.told(who) == [told]
+    assert not world.slack.has_modal(who)
+    assert world.request().version == version
+
+
+def test_who_is_no_longer_an_approver_changes_no_decision(world: World) -> None:
+    approved(world)
+    world.click(GRACE, ids.RECONSIDER)
+    form = world.slack.open_modal(GRACE)
+    _demote(world, GRACE)
+
+    world.slack.submit(GRACE, form)
+    world.settled()
+
+    assert "others decide on it" in world.slack.open_modal(GRACE).visible_text
+    assert world.request().status == "approved"
+
+
+def test_sending_the_form_twice_decides_once(world: World) -> None:
+    approved(world)
+    world.click(GRACE, ids.RECONSIDER)
+    form = world.slack.open_modal(GRACE)
+
+    world.slack.submit(GRACE, form)
+    world.settled()
+    world.slack.submit(GRACE, form, force=True)
+    world.settled()
+
+    assert world.audited("leave_request.declined") == 1
+    assert world.request().status == "declined"
+
+
+def test_who_is_no_longer_asked_reads_so(world: World) -> None:
+    world.a_request()
+
+    _demote(world, GRACE)
+    world.deliver()
+
+    assert "You are no longer asked. Waits for Hedy Lamarr" in world.card(GRACE).visible_text
+    assert "You are no longer asked." in world.card(GRACE).text
+    assert (labels(world, GRACE), labels(world, HEDY)) == ([], ["Approve", "Decline"])
+
+
+def _demote(world: World, who: str) -> None:
+    world.database.write_now(
+        people.update,
+        world.people[who].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )

@@ -1,0 +1,200 @@
+"""Deciding otherwise than a moment ago: who may, for how long, and what is checked again."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import pytest
+
+from storage import audit, delivery_log, leave, people, webhooks
+from storage.database import Database
+from storage.errors import InsufficientAllowance, InvalidTransition, OverlappingLeave, OwnRequest
+from storage.leave import Decision, NotYourApproval
+from storage.pages import PageOf
+from storage.rules import SECOND_THOUGHTS
+from storage.values import Caller, LeaveRequest
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
+
+LAST_MOMENT = NOW + SECOND_THOUGHTS - timedelta(seconds=1)
+
+
+class Case(NamedTuple):
+    """Ada asked, Grace is her manager."""
+
+    acme: Acme
+    ada: Caller
+    grace: Caller
+    request: LeaveRequest
+
+
+def a_case(database: Database) -> Case:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    request = a_request(database, acme, ada)
+    return Case(acme, caller_for(acme, ada), caller_for(acme, grace), request)
+
+
+def decided(database: Database, case: Case, status: Decision) -> LeaveRequest:
+    if status == "approved":
+        return database.write_now(leave.approve, case.request.id, by=case.grace, now=NOW)
+    return database.write_now(leave.decline, case.request.id, reason="No", by=case.grace, now=NOW)
+
+
+@pytest.mark.parametrize(("first", "then"), [("approved", "declined"), ("declined", "approved")])
+def test_a_decision_is_changed_into_the_other(
+    database: Database, first: Decision, then: Decision
+) -> None:
+    case = a_case(database)
+    before = decided(database, case, first)
+
+    after = database.write_now(
+        leave.change_decision, before.id, then, reason=None, by=case.grace, now=LAST_MOMENT
+    )
+
+    assert (after.status, after.decided_at, after.decision_reason) == (then, LAST_MOMENT, None)
+    assert (after.version, after.total_half_days) == (3, before.total_half_days)
+    (entry, *_) = database.read_now(audit.entries, PageOf(limit=10), by=case.acme.caller).items
+    assert entry.action == f"leave_request.{then}"
+    assert entry.changes["status"] == {"before": first, "after": then}
+    assert entry.changes["why"]["after"] == "decision_changed"
+
+
+def test_an_admin_changes_it_too_and_is_who_decided_then(database: Database) -> None:
+    case = a_case(database)
+    decided(database, case, "approved")
+
+    after = database.write_now(
+        leave.change_decision, case.request.id, "declined", by=case.acme.caller, now=NOW
+    )
+
+    assert after.decided_by == case.acme.owner.id
+
+
+def test_after_ten_minutes_it_stands(database: Database) -> None:
+    case = a_case(database)
+    decided(database, case, "approved")
+
+    with pytest.raises(InvalidTransition) as refusal:
+        database.write_now(
+            leave.change_decision,
+            case.request.id,
+            "declined",
+            by=case.grace,
+            now=NOW + SECOND_THOUGHTS,
+        )
+
+    assert refusal.value.decided_by_name == "Grace Lovelace"
+
+
+@pytest.mark.parametrize("status", ["approved", "declined"])
+def test_what_is_decided_like_that_already_stays(database: Database, status: Decision) -> None:
+    case = a_case(database)
+    decided(database, case, status)
+
+    with pytest.raises(InvalidTransition):
+        database.write_now(leave.change_decision, case.request.id, status, by=case.grace, now=NOW)
+
+
+def test_nobody_changes_the_decision_on_his_own_request(database: Database) -> None:
+    case = a_case(database)
+    decided(database, case, "declined")
+
+    with pytest.raises(OwnRequest):
+        database.write_now(leave.change_decision, case.request.id, "approved", by=case.ada, now=NOW)
+
+
+def test_who_no_longer_decides_on_it_cannot_change_it(database: Database) -> None:
+    case = a_case(database)
+    decided(database, case, "approved")
+    database.write_now(
+        people.update,
+        str(case.ada.user_id),
+        {"manager_id": None},
+        by=case.acme.caller,
+        now=NOW,
+    )
+
+    with pytest.raises(NotYourApproval):
+        database.write_now(
+            leave.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        )
+
+
+def test_another_approver_cannot_change_it(database: Database) -> None:
+    case = a_case(database)
+    database.write_now(leave.approve, case.request.id, by=case.acme.caller, now=NOW)
+
+    with pytest.raises(NotYourApproval):
+        database.write_now(
+            leave.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        )
+
+
+def test_what_was_approved_by_nobody_is_not_changed(database: Database) -> None:
+    case = a_case(database)
+    ada = database.read_now(people.get, str(case.ada.user_id), by=case.acme.caller)
+    sick = a_request(database, case.acme, ada, code="sick", start_date=date(2026, 9, 7))
+
+    with pytest.raises(InvalidTransition):
+        database.write_now(leave.change_decision, sick.id, "declined", by=case.acme.caller, now=NOW)
+
+
+def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -> None:
+    case = a_case(database)
+    decided(database, case, "declined")
+    ada = database.read_now(people.get, str(case.ada.user_id), by=case.acme.caller)
+    other = a_request(database, case.acme, ada)
+
+    with pytest.raises(OverlappingLeave):
+        database.write_now(
+            leave.change_decision, case.request.id, "approved", by=case.grace, now=NOW
+        )
+    database.write_now(leave.cancel, other.id, by=case.ada, now=NOW)
+    a_request(database, case.acme, ada, start_date=date(2026, 10, 1), end_date=date(2026, 11, 4))
+    with pytest.raises(InsufficientAllowance):
+        database.write_now(
+            leave.change_decision, case.request.id, "approved", by=case.grace, now=NOW
+        )
+
+
+def test_two_at_once_make_one_change(database: Database) -> None:
+    case = a_case(database)
+    decided(database, case, "approved")
+    start = threading.Barrier(2)
+    outcomes: list[str] = []
+
+    def change(by: Caller) -> None:
+        start.wait(5)
+        try:
+            database.write_now(leave.change_decision, case.request.id, "declined", by=by, now=NOW)
+            outcomes.append("changed")
+        except InvalidTransition:
+            outcomes.append("too late")
+
+    threads = [threading.Thread(target=change, args=(by,)) for by in (case.grace, case.acme.caller)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+
+    assert sorted(outcomes) == ["changed", "too late"]
+
+
+def test_webhooks_hear_of_it_as_of_any_decision(database: Database) -> None:
+    case = a_case(database)
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
+    )
+    decided(database, case, "approved")
+    database.write_now(leave.change_decision, case.request.id, "declined", by=case.grace, now=NOW)
+
+    sent = database.read_now(
+        delivery_log.page, webhook.id, PageOf(limit=10), by=case.acme.caller
+    ).items
+    assert [(one.event_type, one.sequence) for one in sent] == [
+        ("leave_request.declined", 3),
+        ("leave_request.approved", 2),
+    ]
