@@ -219,6 +219,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         database = Database.open(settings.storage.database_url, settings.storage.secrets())
         playground = None
         try:
+            leave_playground(database, settings)
             if demo:
                 found = database.write_now(demo_data.ensure, now=utc_now())
                 playground = demo_playground(database, found, settings, f"{shown_host}:{port}")
@@ -258,6 +259,7 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             typer.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
             raise typer.Exit(1)
         database = Database.open(settings.storage.database_url, settings.storage.secrets())
+        leave_playground(database, settings)
         slack = slack_app(settings.slack, database, utc_now)
         try:
             asyncio.run(serve_socket(slack, settings.slack.app_token, settings.api, database))
@@ -304,19 +306,21 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
     return settings
 
 
+def leave_playground(database: Database, settings: Settings) -> None:
+    """Let a real Slack, where there is one, have what was tied to the playground."""
+    from storage import demo_slack
+
+    if settings.slack is not None:
+        database.write_now(demo_slack.leave, now=utc_now())
+
+
 def demo_playground(
     database: Database, found: DemoOrganisation | None, settings: Settings, address: str
 ) -> Playground | None:
-    """The demo organisation's people in a Slack of their own, where there is no real one.
-
-    A real one takes the organisation over: what tied it to the playground is undone.
-    """
+    """The demo organisation's people in a Slack of their own, where there is no real one."""
     from storage import demo_slack
 
-    if found is None:
-        return None
-    if settings.slack is not None:
-        database.write_now(demo_slack.leave, found.organisation_id, now=utc_now())
+    if found is None or settings.slack is not None:
         return None
     users = database.write_now(demo_slack.enter, found.organisation_id, now=utc_now())
     if users is None:

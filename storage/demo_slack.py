@@ -57,11 +57,12 @@ def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
         )
 
 
-def leave(tx: Transaction, organisation_id: str, *, now: datetime) -> bool:
+def leave(tx: Transaction, *, now: datetime) -> bool:
     """Undo ``enter``, so that a real workspace can be tied; whether there was anything to undo."""
-    organisation = reference.of_organisation(tx, organisation_id).organisation
-    if organisation.slack_team_id != TEAM_ID:
+    found = slack_workspaces.find(tx, TEAM_ID)
+    if found is None:
         return False
+    organisation_id = found.id
     tx.change(_untie, organisation_id=organisation_id, now=now)
     tx.change(_forget_people, organisation_id=organisation_id, now=now)
     tx.change(_forget_messages, organisation_id=organisation_id)

@@ -271,7 +271,7 @@ def _only(found: list[Found], name: str) -> Found:
 def _state(element: Payload, value: Any) -> Payload:
     try:
         return state_of(element, value)
-    except KeyError as error:
+    except (KeyError, TypeError) as error:
         raise Impossible(str(error)) from error
 
 

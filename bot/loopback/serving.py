@@ -25,13 +25,14 @@ class LoopbackServer:
     def __init__(self, app: web.Application, name: str) -> None:
         self._app = app
         self._name = name
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop
         self._runner: web.AppRunner | None = None
         self._thread: threading.Thread | None = None
         self.port = 0
 
     def start(self) -> None:
         """Serves until `stop`; `port` is known when this returns."""
+        self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         self._thread.start()
         self.run(self._listen())

@@ -1,6 +1,6 @@
 """The playground in a browser: what somebody who tries Hiatus sees and does.
 
-The pictures in docs/screenshots are made by these tests when HIATUS_SCREENSHOTS is set.
+With HIATUS_SCREENSHOTS=1 in the environment they also make the pictures in docs/screenshots.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     context = browser.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/London"
     )
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     said: list[str] = []
@@ -120,7 +121,6 @@ def test_a_request_is_filled_in_sent_and_declined_with_a_reason(page: Page) -> N
 
     card = grace(page).get_by_role("article").filter(has_text="1.5 days")
     expect(card).to_contain_text("My sister's wedding")
-    picture(page, "approval")
     card.get_by_role("button", name="Decline").click()
     reason = grace(page).get_by_role("dialog")
     reason.get_by_role("textbox").fill("We launch that week.")
@@ -183,6 +183,47 @@ def test_everybody_opens_a_home_tab(page: Page) -> None:
     expect(amir(page).get_by_role("dialog")).to_contain_text("Type of leave")
 
 
+def copied(page: Page, dialog: Locator) -> str:
+    """What the first Copy button puts onto the clipboard."""
+    button = dialog.get_by_role("button", name="Copy").first
+    button.click()
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible()
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    return text
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_everybody_makes_a_key_and_copies_a_feeds_link(
+    page: Page, server: Server, number: int
+) -> None:
+    who = page.locator(f"#person-{number}")
+    who.get_by_role("tab", name="Home").click()
+    who.get_by_role("button", name="API keys").click()
+    dialog = who.get_by_role("dialog")
+    dialog.get_by_role("button", name="Create API Key").click()
+    dialog.get_by_label("Name").fill("ci")
+    dialog.get_by_role("button", name="Create", exact=True).click()
+    expect(dialog.get_by_label("Name")).to_be_visible()  # No scope was chosen.
+    dialog.get_by_label("leave:read").check()
+    dialog.get_by_role("button", name="Create", exact=True).click()
+    expect(dialog).to_contain_text("never shown again")
+    if number == 1:
+        picture(page, "api-key")
+    key = copied(page, dialog)
+    dialog.get_by_role("button", name="Close all").click()
+    expect(dialog).to_be_hidden()
+
+    who.get_by_role("button", name="Calendar feeds").click()
+    expect(dialog).to_contain_text("Your leave")
+    link = copied(page, dialog)
+
+    client = server.client(key)
+    assert client.get("/api/v1/leave-requests").status_code == 200
+    assert client.get("/api/v1/webhooks").status_code == 403
+    assert link.startswith(f"{server.url}/cal/")
+    assert client.get(link).text.startswith("BEGIN:VCALENDAR")
+
+
 def test_the_keyboard_is_enough(page: Page) -> None:
     line = amir(page).get_by_label("Message Hiatus")
     line.focus()
@@ -223,7 +264,6 @@ def test_a_narrow_screen_shows_all_of_it(page: Page) -> None:
     overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
 
     assert overflow <= 0
-    picture(page, "narrow")
 
 
 def test_emptied_it_begins_anew(page: Page) -> None:

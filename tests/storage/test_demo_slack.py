@@ -59,14 +59,14 @@ def test_an_organisation_of_another_workspace_stays_there(database: Database) ->
     found = database.read_now(slack_workspaces.find, "T0REAL")
     assert found is not None
     assert found.id == made.organisation_id
-    assert database.write_now(demo_slack.leave, made.organisation_id, now=NOW) is False
+    assert database.write_now(demo_slack.leave, now=NOW) is False
 
 
 def test_a_real_workspace_can_be_tied_once_the_playground_is_left(database: Database) -> None:
     made = a_demo(database)
     enter(database, made)
 
-    left = database.write_now(demo_slack.leave, made.organisation_id, now=NOW)
+    left = database.write_now(demo_slack.leave, now=NOW)
 
     tied = database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
     assert left is True
