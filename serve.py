@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -97,7 +98,9 @@ def build(
         settings.api.rate_limit_storage,
         per_feed=settings.api.feed_rate_limit,
     )
-    slack = None if settings.slack is None else slack_app(settings.slack, database, clock)
+    slack = (
+        None if settings.slack is None else slack_app(settings.slack, settings.api, database, clock)
+    )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -131,11 +134,16 @@ def build(
     return application
 
 
-def slack_app(settings: SlackSettings, database: Database, clock: Clock) -> SlackApp:
+def slack_app(
+    settings: SlackSettings, api: ApiSettings, database: Database, clock: Clock
+) -> SlackApp:
     """The Slack side, for one workspace by token or for many by OAuth."""
+    from api.addresses import resolve_and_check
     from bot.app import build_app
 
-    return build_app(settings, database, clock)
+    # Who adds a webhook in Slack hears the same of its address as over REST.
+    check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
+    return build_app(settings, database, clock, check_webhook_url=check)
 
 
 def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
@@ -260,7 +268,7 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             raise typer.Exit(1)
         database = Database.open(settings.storage.database_url, settings.storage.secrets())
         leave_playground(database, settings)
-        slack = slack_app(settings.slack, database, utc_now)
+        slack = slack_app(settings.slack, settings.api, database, utc_now)
         try:
             asyncio.run(serve_socket(slack, settings.slack.app_token, settings.api, database))
         except BadToken as refused:

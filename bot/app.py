@@ -17,14 +17,15 @@ from bot import asgi, errors, slack_web
 from bot.digests import Digests
 from bot.home_tab import Homes
 from bot.installing import Installing
+from bot.language import later
 from bot.listeners import registered, unknown
-from bot.listening import FOUND, Edge, Listener, register
+from bot.listening import FOUND, CheckUrl, Edge, Listener, register
 from bot.notifications import Notifier
 from bot.settings import SlackSettings
 from bot.timed import Timed
 from bot.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from storage.database import Database
-from storage.errors import DatabaseUnavailable
+from storage.errors import DatabaseUnavailable, InvalidInput
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,18 @@ def build_app(
     database: Database,
     clock: Callable[[], datetime],
     listeners: Sequence[Listener] | None = None,
+    check_webhook_url: CheckUrl | None = None,
 ) -> SlackApp:
     """Wire the app for the settings' one workspace, or for those that install it; calls nobody.
 
     ``clock`` gives aware UTC datetimes. ``listeners`` are all of them unless given.
+    Without ``check_webhook_url`` nobody adds webhooks in Slack.
     """
     slack = slack_web.new_client(settings, None)
     workspaces = _workspaces(settings, slack, database, clock)
-    edge = Edge(database, slack, workspaces, clock, settings.base_url)
+    edge = Edge(
+        database, slack, workspaces, clock, settings.base_url, check_webhook_url or _no_webhooks
+    )
     bolt = _bolt(settings, workspaces)
     register(bolt, edge, registered(settings.command) if listeners is None else listeners)
     register(bolt, edge, unknown.LISTENERS)
@@ -89,6 +94,10 @@ def build_app(
         Timed(database, clock, Digests(database, workspaces, clock)),
         takes_events=settings.signing_secret is not None,
     )
+
+
+async def _no_webhooks(url: str) -> None:
+    raise InvalidInput.of("url", "url_invalid", later("Add webhooks over the REST interface here."))
 
 
 def _workspaces(

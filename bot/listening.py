@@ -44,6 +44,8 @@ FOUND: Final = "hiatus_workspace"
 # As Slack tells them apart; "action" is a click or a pick, "options" a search in a select menu.
 Kind = Literal["command", "shortcut", "action", "options", "view", "view_closed", "event"]
 
+CheckUrl = Callable[[str], Awaitable[object]]
+
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
@@ -52,7 +54,8 @@ class Edge:
     """What every listener works with; ``visits`` are those that are not finished yet.
 
     ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
-    us, without a slash at its end.
+    us, without a slash at its end. ``check_webhook_url`` raises InvalidInput for an address that
+    nothing may be sent to, as REST has it.
     """
 
     database: Database
@@ -60,6 +63,7 @@ class Edge:
     workspaces: Workspaces
     clock: Callable[[], datetime]
     base_url: str
+    check_webhook_url: CheckUrl
     visits: set[asyncio.Task[Any]] = field(default_factory=set)
     redraws: Redraws = field(default_factory=Redraws)
 

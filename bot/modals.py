@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 from typing import Any, Final, TypeVar
 
@@ -77,6 +77,16 @@ async def sent(visit: Visit, act: Callable[[Transaction], T]) -> T | None:
         await visit.ack()
         return None
     return done[0]
+
+
+async def passed(visit: Visit, check: Awaitable[object]) -> bool:
+    """Whether what was filled in passes a check that is made beforehand; else it is said inline."""
+    try:
+        await check
+    except Refusal as refusal:
+        await visit.ack(response_action="errors", errors=inline(refusal, visit.body["view"]))
+        return False
+    return True
 
 
 def _once(

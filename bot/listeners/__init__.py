@@ -14,8 +14,10 @@ from bot.listeners import (
     own_leave,
     request_form,
     settings_access,
+    settings_holidays,
     settings_organisation,
     settings_people,
+    settings_webhooks,
     shortcuts,
 )
 from bot.listening import Listener
@@ -33,5 +35,7 @@ def registered(command: str) -> tuple[Listener, ...]:
         *settings_access.LISTENERS,
         *settings_people.LISTENERS,
         *settings_organisation.LISTENERS,
+        *settings_holidays.LISTENERS,
+        *settings_webhooks.LISTENERS,
         *events.LISTENERS,
     )

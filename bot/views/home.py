@@ -213,6 +213,8 @@ def _settings(user: User) -> list[Block]:
         fields.button(say("Departments"), ids.DEPARTMENTS),
         fields.button(say("Leave types"), ids.LEAVE_TYPES),
         fields.button(say("Organisation"), ids.ORGANISATION),
+        fields.button(say("Public holidays"), ids.HOLIDAYS),
+        fields.button(say("Webhooks"), ids.WEBHOOKS),
     ]
     return [*blocks, fields.actions(*administered)]
 

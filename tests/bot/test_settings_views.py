@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import available_timezones
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.loopback.limits import is_too_large, problems_of_view
-from bot.views import settings_access, settings_organisation, settings_people
+from bot.views import (
+    settings_access,
+    settings_holidays,
+    settings_organisation,
+    settings_people,
+    settings_webhooks,
+)
 from storage import holiday_calendar
 from storage.effects import Effects
 from storage.pages import Page
 from storage.values import (
+    EVENT_TYPES,
     ROLES,
     SCOPES,
     ApiKey,
     CalendarFeed,
     Department,
+    HolidayOverride,
+    HolidaySet,
+    LoggedAttempt,
+    LoggedDelivery,
     Organisation,
     Role,
+    Webhook,
 )
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
@@ -151,3 +163,40 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
         assert len(offered) <= 100
         assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
         assert all(1 <= len(one["value"]) <= 75 for one in offered)
+
+
+@given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))
+@settings(max_examples=25, deadline=None)
+def test_forms_of_public_holidays(
+    name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
+) -> None:
+    one = HolidaySet(REQUEST_ID, "GB-SCT", NOW)
+    changed = HolidayOverride(REQUEST_ID, NOW.date(), name, is_holiday, half, NOW)
+    for drawn in (
+        settings_holidays.sets(Page([one] * 40, CURSOR), {"GB-SCT": country}),
+        settings_holidays.set_form(),
+        settings_holidays.overrides(one, country, Page([changed] * 30, CURSOR)),
+        settings_holidays.override_form(REQUEST_ID),
+    ):
+        assert problems_of_view(drawn) == []
+        assert not is_too_large(drawn)
+
+
+@given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
+@settings(max_examples=25, deadline=None)
+def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: str) -> None:
+    one = Webhook(REQUEST_ID, url, EVENT_TYPES, reason is None, reason, NOW, NOW, 1)
+    tried = LoggedAttempt(NOW, None, answer, 12, answer)
+    last = LoggedDelivery(
+        REQUEST_ID, REQUEST_ID, "ping", None, 0, "pending", NOW, NOW, None, [tried] * attempts
+    )
+    for drawn in (
+        settings_webhooks.webhooks(Page([one] * 40, CURSOR)),
+        settings_webhooks.webhooks(Page([], None)),
+        settings_webhooks.form(),
+        settings_webhooks.secret("whsec_" + "x" * 44),
+        settings_webhooks.webhook(one, None, "Europe/London", "Told."),
+        settings_webhooks.webhook(one, last, "Europe/London"),
+    ):
+        assert problems_of_view(drawn) == []
+        assert not is_too_large(drawn)

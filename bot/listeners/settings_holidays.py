@@ -1,0 +1,153 @@
+"""Settings of an admin: public holidays, and where they differ from the country's."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from bot import ids, modals
+from bot.language import say
+from bot.listening import Listener, Visit
+from bot.views import fields, replies
+from bot.views import settings_holidays as views
+from storage import holiday_calendar, holiday_overrides, holiday_sets, reference
+from storage.database import Transaction
+from storage.errors import AlreadyExists, InvalidInput
+from storage.holiday_overrides import NewOverride
+from storage.pages import PageOf
+from storage.values import Caller
+
+_SETS_SHOWN: Final = 40
+_OVERRIDES_SHOWN: Final = 30
+
+
+async def list_sets(visit: Visit) -> None:
+    """Open the list of countries."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(await _sets(visit, by))
+
+
+async def more_sets(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await modals.redraw(visit, await _sets(visit, by, modals.clicked(visit)))
+
+
+async def new_set(visit: Visit) -> None:
+    """Open the form that adds a country."""
+    await visit.ack()
+    await modals.admin(visit)
+    await visit.open(views.set_form())
+
+
+async def add_set(visit: Visit) -> None:
+    """Add a country or region."""
+    by = await modals.admin(visit)
+    code = fields.answer(visit.values, "country_code") or ""
+    if await modals.sent(visit, lambda tx: holiday_sets.add(tx, code, by=by, now=visit.now)):
+        await visit.ack()
+        await modals.redraw_below(visit, await _sets(visit, by))
+
+
+async def remove_set(visit: Visit) -> None:
+    """Remove a country that nobody goes by; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.edge.database.write(
+        holiday_overrides.remove_set, modals.clicked(visit), by=by, now=visit.now
+    )
+    done = replies.notice(say("Public holidays"), say("The country was removed."))
+    await modals.redraw(visit, done)
+    await modals.redraw_below(visit, await _sets(visit, by))
+
+
+async def list_overrides(visit: Visit) -> None:
+    """Open the days on which a set differs from its country."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(await _overrides(visit, by, modals.clicked(visit)))
+
+
+async def more_overrides(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    shown = await _overrides(visit, by, modals.kept(visit), modals.clicked(visit))
+    await modals.redraw(visit, shown)
+
+
+async def new_override(visit: Visit) -> None:
+    """Open the form that changes a day."""
+    await visit.ack()
+    await modals.admin(visit)
+    await visit.open(views.override_form(modals.clicked(visit)))
+
+
+async def add_override(visit: Visit) -> None:
+    """Change a day, and count leave anew."""
+    by = await modals.admin(visit)
+    set_id = modals.kept(visit)
+    day = modals.day_of(fields.answer(visit.values, "date"))
+    half = _half(fields.answer(visit.values, "half"))
+    is_holiday = fields.answer(visit.values, "is_holiday") != views.WORK
+    name = fields.answer(visit.values, "name")
+
+    def add(tx: Transaction) -> object:
+        if day is None:
+            raise InvalidInput.of("date", "required", "Choose a day.")
+        new = NewOverride(day, name, is_holiday, half)
+        try:
+            return holiday_overrides.add(tx, set_id, new, by=by, now=visit.now)
+        except AlreadyExists as refusal:
+            raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
+
+    if await modals.sent(visit, add) is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _overrides(visit, by, set_id))
+
+
+async def remove_override(visit: Visit) -> None:
+    """Take a change back; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    set_id = modals.kept(visit)
+    await visit.edge.database.write_long(
+        holiday_overrides.remove, set_id, modals.clicked(visit), by=by, now=visit.now
+    )
+    await modals.redraw(visit, await _overrides(visit, by, set_id))
+
+
+def _half(given: str | None) -> Literal["am", "pm"] | None:
+    return "am" if given == "am" else "pm" if given == "pm" else None
+
+
+async def _sets(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    page = await visit.edge.database.read(holiday_sets.page, PageOf(_SETS_SHOWN, cursor), by=by)
+    codes = [one.country_code for one in page.items]
+    return views.sets(page, {code: holiday_calendar.country_name(code) for code in codes})
+
+
+async def _overrides(
+    visit: Visit, by: Caller, set_id: str, cursor: str | None = None
+) -> dict[str, Any]:
+    def read(tx: Transaction) -> dict[str, Any]:
+        one = holiday_sets.get(reference.of_organisation(tx, by.organisation_id), set_id)
+        page = holiday_overrides.page(tx, set_id, PageOf(_OVERRIDES_SHOWN, cursor), by=by)
+        return views.overrides(one, holiday_calendar.country_name(one.country_code), page)
+
+    return await visit.edge.database.read(read)
+
+
+LISTENERS: Final = (
+    Listener("action", ids.HOLIDAYS, list_sets),
+    Listener("action", ids.HOLIDAYS_MORE, more_sets),
+    Listener("action", ids.HOLIDAYS_NEW, new_set),
+    Listener("view", ids.HOLIDAYS_FORM, add_set),
+    Listener("action", ids.HOLIDAYS_REMOVE, remove_set),
+    Listener("action", ids.OVERRIDES, list_overrides),
+    Listener("action", ids.OVERRIDES_MORE, more_overrides),
+    Listener("action", ids.OVERRIDE_NEW, new_override),
+    Listener("view", ids.OVERRIDE_FORM, add_override),
+    Listener("action", ids.OVERRIDE_REMOVE, remove_override),
+)

@@ -1,0 +1,143 @@
+"""Settings of an admin: webhooks, how they are, and what can be done about it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from bot import ids, modals
+from bot.language import say
+from bot.listening import Listener, Visit
+from bot.views import fields, replies
+from bot.views import settings_webhooks as views
+from storage import deliveries, delivery_log, reference, webhooks
+from storage.database import Transaction
+from storage.pages import PageOf
+from storage.values import Caller
+
+_SHOWN: Final = 40
+
+
+async def list_webhooks(visit: Visit) -> None:
+    """Open the list of endpoints."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(await _webhooks(visit, by))
+
+
+async def more_webhooks(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await modals.redraw(visit, await _webhooks(visit, by, modals.clicked(visit)))
+
+
+async def new_webhook(visit: Visit) -> None:
+    """Open the form that adds an endpoint."""
+    await visit.ack()
+    await modals.admin(visit)
+    await visit.open(views.form())
+
+
+async def add_webhook(visit: Visit) -> None:
+    """Register an endpoint, and show its secret this once in place of the form."""
+    by = await modals.admin(visit)
+    url = fields.answer(visit.values, "url") or ""
+    events = fields.answers(visit.values, "events")
+    if not await modals.passed(visit, visit.edge.check_webhook_url(url)):
+        return
+    added = await modals.sent(
+        visit, lambda tx: webhooks.create(tx, url, events, by=by, now=visit.now)
+    )
+    if added is not None:
+        await visit.ack(response_action="update", view=views.secret(added[1]))
+        await modals.redraw_below(visit, await _webhooks(visit, by))
+
+
+async def open_webhook(visit: Visit) -> None:
+    """Open one endpoint."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(await _webhook(visit, by, modals.clicked(visit)))
+
+
+async def test(visit: Visit) -> None:
+    """Send a ping."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    webhook_id = modals.clicked(visit)
+    await visit.edge.database.write(deliveries.ping, webhook_id, by=by, now=visit.now)
+    told = say("A test is on its way. Open this again to see what came of it.")
+    await modals.redraw(visit, await _webhook(visit, by, webhook_id, told))
+
+
+async def rotate(visit: Visit) -> None:
+    """Make a new secret, and show it this once; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    _, secret = await visit.edge.database.write(
+        webhooks.rotate_secret, modals.clicked(visit), by=by, now=visit.now
+    )
+    await visit.open(views.secret(secret))
+
+
+async def switch_on(visit: Visit) -> None:
+    """Send there again; its failures are forgiven."""
+    await _switch(visit, is_active=True)
+
+
+async def switch_off(visit: Visit) -> None:
+    """Send nothing there any more."""
+    await _switch(visit, is_active=False)
+
+
+async def delete(visit: Visit) -> None:
+    """Remove the endpoint; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.edge.database.write(webhooks.delete, modals.clicked(visit), by=by, now=visit.now)
+    await modals.redraw(visit, replies.notice(say("Webhook"), say("The webhook was deleted.")))
+    await modals.redraw_below(visit, await _webhooks(visit, by))
+
+
+async def _switch(visit: Visit, *, is_active: bool) -> None:
+    await visit.ack()
+    by = await modals.admin(visit)
+    changed = await visit.edge.database.write(
+        webhooks.update,
+        modals.clicked(visit),
+        {"is_active": is_active},
+        by=by,
+        now=visit.now,
+    )
+    await modals.redraw(visit, await _webhook(visit, by, changed.id))
+    await modals.redraw_below(visit, await _webhooks(visit, by))
+
+
+async def _webhooks(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    page = await visit.edge.database.read(webhooks.page, PageOf(_SHOWN, cursor), by=by)
+    return views.webhooks(page)
+
+
+async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") -> dict[str, Any]:
+    def read(tx: Transaction) -> dict[str, Any]:
+        one = webhooks.get(tx, webhook_id, by=by)
+        log = delivery_log.page(tx, one.id, PageOf(1), by=by)
+        organisation = reference.of_organisation(tx, by.organisation_id).organisation
+        last = log.items[0] if log.items else None
+        return views.webhook(one, last, organisation.timezone, told)
+
+    return await visit.edge.database.read(read)
+
+
+LISTENERS: Final = (
+    Listener("action", ids.WEBHOOKS, list_webhooks),
+    Listener("action", ids.WEBHOOKS_MORE, more_webhooks),
+    Listener("action", ids.WEBHOOK_NEW, new_webhook),
+    Listener("view", ids.WEBHOOK_FORM, add_webhook),
+    Listener("action", ids.WEBHOOK, open_webhook),
+    Listener("action", ids.WEBHOOK_TEST, test),
+    Listener("action", ids.WEBHOOK_ROTATE, rotate),
+    Listener("action", ids.WEBHOOK_ON, switch_on),
+    Listener("action", ids.WEBHOOK_OFF, switch_off),
+    Listener("action", ids.WEBHOOK_DELETE, delete),
+)

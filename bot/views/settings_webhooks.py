@@ -1,0 +1,113 @@
+"""Settings of an admin: webhooks, how they are, and what can be done about it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from bot import ids
+from bot.language import say
+from bot.views import fields, text, words
+from bot.views.fields import Option
+from bot.views.settings_access import more
+from bot.views.text import Block
+from storage.pages import Page
+from storage.values import EVENT_TYPES, LoggedDelivery, Webhook
+
+_LONGEST_URL: Final = 2_000
+_EVERY: Final = "*"
+
+
+def webhooks(page: Page[Webhook]) -> dict[str, Any]:
+    """The organisation's endpoints, newest first."""
+    blocks = [fields.actions(fields.button(say("Add a webhook"), ids.WEBHOOK_NEW))]
+    for one in page.items:
+        opened = fields.button(
+            say("Open"), ids.WEBHOOK, one.id, spoken=say("Open {name}", name=one.url)
+        )
+        lines = text.verbatim(f"{text.cut(one.url, 300)}\n{_state(one)}")
+        blocks.append({"type": "section", "text": lines, "accessory": opened})
+    if not page.items:
+        blocks.append(text.section(say("There are no webhooks.")))
+    return fields.modal(say("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
+
+
+def form() -> dict[str, Any]:
+    """Where to send what."""
+    events = [Option(say("Everything"), _EVERY), *(Option(one, one) for one in EVENT_TYPES)]
+    blocks = [
+        fields.field(
+            "url",
+            say("Address"),
+            fields.typed(longest=_LONGEST_URL, placeholder="https://example.com/hook"),
+        ),
+        fields.field("events", say("Events"), fields.several(events, [_EVERY])),
+    ]
+    return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))
+
+
+def secret(shown: str) -> dict[str, Any]:
+    """The only sight of a signing secret."""
+    blocks = [
+        text.section(f"```{shown}```"),
+        text.section(
+            say(
+                "What is sent is signed with this secret. Copy it now to the receiver. It is never "
+                "shown again."
+            )
+        ),
+    ]
+    return fields.modal(say("Signing secret"), blocks, close=say("Done"))
+
+
+def webhook(
+    one: Webhook, last: LoggedDelivery | None, timezone: str, told: str = ""
+) -> dict[str, Any]:
+    """One endpoint: its state, the last attempt, and its buttons. ``told`` leads it."""
+    lines = [text.cut(one.url, 1_000), ", ".join(one.events), _state(one), _last(last, timezone)]
+    blocks: list[Block] = [{"type": "section", "text": text.verbatim("\n".join(lines))}]
+    if told:
+        blocks.insert(0, text.section(told))
+    rotate = fields.button(say("New secret"), ids.WEBHOOK_ROTATE, one.id)
+    rotate["confirm"] = fields.confirm(
+        say("Make a new secret?"),
+        say("The old secret signs beside the new one for 24 hours."),
+        say("New secret"),
+        say("Keep it"),
+    )
+    delete = fields.button(say("Delete"), ids.WEBHOOK_DELETE, one.id, "danger")
+    delete["confirm"] = fields.confirm(
+        say("Delete this webhook?"),
+        say("What waits to be sent there is dropped."),
+        say("Delete"),
+        say("Keep it"),
+    )
+    if one.is_active:
+        switches = [
+            fields.button(say("Send a test"), ids.WEBHOOK_TEST, one.id),
+            fields.button(say("Switch off"), ids.WEBHOOK_OFF, one.id),
+        ]
+    else:
+        switches = [fields.button(say("Switch on"), ids.WEBHOOK_ON, one.id, "primary")]
+    blocks.append(fields.actions(*switches, rotate, delete))
+    return fields.modal(say("Webhook"), blocks, kept=one.id)
+
+
+def _state(one: Webhook) -> str:
+    if one.is_active:
+        return say("Active")
+    if one.disabled_reason:
+        return say("Switched off: {reason}", reason=text.cut(one.disabled_reason, 500))
+    return say("Switched off")
+
+
+def _last(last: LoggedDelivery | None, timezone: str) -> str:
+    if last is None:
+        return say("Nothing was sent yet.")
+    if not last.attempts:
+        return say("The last event ({event}) waits to be sent.", event=last.event_type)
+    attempt = last.attempts[-1]
+    when = words.moment(attempt.attempted_at, timezone)
+    came = str(attempt.status_code or attempt.error or "")
+    return say(
+        "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=came
+    )

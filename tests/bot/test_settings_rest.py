@@ -1,0 +1,234 @@
+"""Public holidays and webhooks in Slack's settings, over signed HTTP."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pytest
+
+from api.addresses import resolve_and_check
+from bot import ids
+from storage import holiday_overrides, reference, webhooks
+from storage.pages import PageOf
+from storage.values import HolidayOverride, User, Webhook
+from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.world import ADA, World
+from tests.builders import a_person
+from tests.fakes.slack import View
+
+ADMIN = "UADMIN"
+# An address, so that nobody has to look up a name.
+URL = "https://93.184.215.14/hook"
+SECRET = re.compile(r"whsec_[\w+/=]+")
+
+
+@pytest.fixture(autouse=True)
+def admin(world: World) -> User:
+    """Anna, an admin, who is in Slack too."""
+    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
+    world.people[ADMIN] = anna
+    world.slack.add_person(ADMIN, anna.email, anna.name)
+    world.app.edge.check_webhook_url = partial(resolve_and_check, allow_private=False)
+    return anna
+
+
+def webhooks_of(world: World) -> list[Webhook]:
+    return world.database.read_now(webhooks.page, PageOf(100), by=world.acme.caller).items
+
+
+def codes(world: World) -> list[str]:
+    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    return sorted(one.country_code for one in known.holiday_sets.values())
+
+
+def overrides_of(world: World) -> list[HolidayOverride]:
+    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    (set_id,) = [one.id for one in known.holiday_sets.values() if one.country_code == "GB"]
+    page = world.database.read_now(
+        holiday_overrides.page, set_id, PageOf(100), by=world.acme.caller
+    )
+    return page.items
+
+
+def test_members_open_none_of_it(world: World) -> None:
+    world.slack.open_home(ADA)
+    world.settled()
+    home = world.slack.home(ADA)
+    names = [name for name in vars(ids) if name.startswith(("HOLIDAYS", "OVERRIDE", "WEBHOOK"))]
+
+    for action_id in [getattr(ids, name) for name in names if not name.endswith("_FORM")]:
+        forged = {"actions": [{"action_id": action_id, "value": "x", "type": "button"}]}
+        world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
+        world.settled()
+        shown = world.slack.open_modal(ADA)
+        assert "admin" in shown.visible_text, action_id
+        world.slack.close(ADA, shown)
+
+
+def test_a_country_is_added_once_and_removed(world: World) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.HOLIDAYS_NEW)
+    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "DE-BY").body["options"]
+    first = world.slack.submit(ADMIN, form, {"country_code": offered[0]})
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+    assert codes(world) == ["DE-BY", "GB"]
+
+    listed = world.slack.open_modal(ADMIN, "DE-BY")
+    (button,) = [
+        one for one in listed.buttons if "DE-BY" in one.element.get("accessibility_label", "")
+    ]
+    days = click(world, ADMIN, listed, ids.OVERRIDES, button.value)
+    done = click(world, ADMIN, days, ids.HOLIDAYS_REMOVE)
+    assert "removed" in done.visible_text
+    assert codes(world) == ["GB"]
+
+
+def test_the_organisations_own_country_stays(world: World) -> None:
+    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+
+    click(world, ADMIN, days, ids.HOLIDAYS_REMOVE)
+
+    assert codes(world) == ["GB"]
+
+
+def test_a_day_is_changed_counts_and_is_changed_back(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}
+
+    assert world.slack.submit(ADMIN, form, values).errors == {}
+    world.settled()
+
+    (made,) = overrides_of(world)
+    assert (made.date, made.half, made.is_holiday) == (date(2026, 8, 4), "am", True)
+    assert world.request(ADA).total_half_days == request.total_half_days - 1
+    listed = world.slack.open_modal(ADMIN, "Founders' morning")
+    click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    assert overrides_of(world) == []
+    assert world.request(ADA).total_half_days == request.total_half_days
+
+
+@pytest.mark.parametrize(
+    ("filled", "field"),
+    [({"date": "2026-08-04"}, "name"), ({"date": "2300-08-04", "name": "Far"}, "date")],
+)
+def test_what_is_wrong_with_a_day_is_said_at_the_field(
+    world: World, filled: dict[str, str], field: str
+) -> None:
+    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+
+    assert list(world.slack.submit(ADMIN, form, filled).errors) == [field]
+
+
+def test_the_same_day_twice_is_said_at_the_day(world: World) -> None:
+    values = {"date": "2026-08-04", "name": "Founders' day"}
+    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+    world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
+    world.settled()
+    days = world.slack.open_modal(ADMIN, "Founders")
+
+    answer = world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
+
+    assert list(answer.errors) == ["date"]
+
+
+# Webhooks
+
+
+def a_webhook(world: World) -> View:
+    """The modal that shows the secret of a new webhook."""
+    form = click(world, ADMIN, settings(world, ADMIN, ids.WEBHOOKS), ids.WEBHOOK_NEW)
+    assert world.slack.submit(ADMIN, form, {"url": URL}).errors == {}
+    world.settled()
+    return world.slack.open_modal(ADMIN)
+
+
+def test_a_webhook_is_made_and_its_secret_shown_once(world: World) -> None:
+    shown = a_webhook(world)
+
+    (secret,) = SECRET.findall(shown.visible_text)
+    (made,) = webhooks_of(world)
+    assert (made.url, made.events) == (URL, ("*",))
+    kept = world.database.read_now(webhooks.secrets_of, world.acme.id, made.id, now=world.clock())
+    assert kept == [secret]
+    assert secret not in repr(world.slack.calls())
+
+
+@pytest.mark.parametrize(
+    "url", ["http://93.184.215.14/", "https://10.0.0.1/hook", "https://[::1]/", "nonsense"]
+)
+def test_an_address_that_rest_refuses_is_refused_here(world: World, url: str) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, ids.WEBHOOKS), ids.WEBHOOK_NEW)
+
+    answer = world.slack.submit(ADMIN, form, {"url": url})
+
+    assert list(answer.errors) == ["url"]
+    assert webhooks_of(world) == []
+
+
+def opened(world: World) -> View:
+    """The modal of the only webhook."""
+    world.slack.close(ADMIN, a_webhook(world))
+    listed = world.slack.open_modal(ADMIN, URL)
+    return click(world, ADMIN, listed, ids.WEBHOOK)
+
+
+def test_its_state_and_last_attempt_are_shown_and_a_test_is_sent(world: World) -> None:
+    shown = opened(world)
+    assert "Active\nNothing was sent yet." in shown.visible_text
+
+    tested = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
+
+    assert "A test is on its way." in tested.visible_text
+    assert "The last event (ping) waits to be sent." in tested.visible_text
+
+
+def test_why_it_was_switched_off_is_shown_and_it_is_switched_on(world: World) -> None:
+    shown = opened(world)
+    (made,) = webhooks_of(world)
+    world.database.write_now(
+        webhooks.disable, world.acme.id, made.id, "It answered 410.", now=world.clock()
+    )
+    world.slack.close(ADMIN, shown)
+    listed = world.slack.open_modal(ADMIN)
+    shown = click(world, ADMIN, listed, ids.WEBHOOK)
+    assert "Switched off: It answered 410." in shown.visible_text
+
+    on = click(world, ADMIN, shown, ids.WEBHOOK_ON)
+    assert "Active" in on.visible_text
+    assert webhooks_of(world)[0].is_active
+    off = click(world, ADMIN, on, ids.WEBHOOK_OFF)
+    assert "Switched off" in off.visible_text
+    assert not webhooks_of(world)[0].is_active
+
+
+def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:
+    rotated = click(world, ADMIN, opened(world), ids.WEBHOOK_ROTATE)
+
+    (secret,) = SECRET.findall(rotated.visible_text)
+    (made,) = webhooks_of(world)
+    kept = world.database.read_now(webhooks.secrets_of, world.acme.id, made.id, now=world.clock())
+    assert kept[0] == secret
+    assert len(kept) == 2
+
+
+def test_it_is_deleted(world: World) -> None:
+    done = click(world, ADMIN, opened(world), ids.WEBHOOK_DELETE)
+
+    assert "deleted" in done.visible_text
+    assert webhooks_of(world) == []
+
+
+def test_a_test_of_one_that_is_off_is_refused(world: World) -> None:
+    shown: Any = opened(world)
+    (made,) = webhooks_of(world)
+    world.database.write_now(webhooks.disable, world.acme.id, made.id, "off", now=world.clock())
+
+    told = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
+
+    assert "Switch the webhook on first" in told.visible_text
