@@ -60,14 +60,17 @@ async def _update(visit: Visit, which: dict[str, str], view: dict[str, Any]) -> 
             _log.warning("slack.modal_not_redrawn", reason=slack_web.summary(failure))
 
 
-async def sent(visit: Visit, act: Callable[[Transaction], T]) -> T | None:
+async def sent(visit: Visit, act: Callable[[Transaction], T], *, is_long: bool = False) -> T | None:
     """Do what the form asks for, once however often it is sent; None if that was refused or done.
 
-    A refusal stands beside the field at fault, and the form stays open.
+    ``is_long`` where leave may have to be counted anew. A refusal stands beside the field at fault,
+    and the form stays open.
     """
     view = visit.body["view"]
     try:
-        done = await visit.edge.database.write(_once, f"view:{view['id']}", act, now=visit.now)
+        database = visit.edge.database
+        write = database.write_long if is_long else database.write
+        done = await write(_once, f"view:{view['id']}", act, now=visit.now)
     except Refusal as refusal:
         if visit.is_answered:
             raise  # Too late for the form: the sentence goes where it still can.

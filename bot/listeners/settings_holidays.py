@@ -102,7 +102,7 @@ async def add_override(visit: Visit) -> None:
         except AlreadyExists as refusal:
             raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
 
-    if await modals.sent(visit, add) is not None:
+    if await modals.sent(visit, add, is_long=True) is not None:
         await visit.ack()
         await modals.redraw_below(visit, await _overrides(visit, by, set_id))
 

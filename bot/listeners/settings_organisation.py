@@ -34,7 +34,7 @@ async def save_organisation(visit: Visit) -> None:
     def save(tx: Transaction) -> Organisation:
         return organisations.update(tx, _settings(visit), by=by, now=visit.now)
 
-    if await modals.sent(visit, save) is not None:
+    if await modals.sent(visit, save, is_long=True) is not None:
         await visit.ack()
 
 

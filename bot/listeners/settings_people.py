@@ -59,7 +59,7 @@ async def save_person(visit: Visit) -> None:
         }
         return people.update(tx, user_id, changes, by=by, now=visit.now)
 
-    if await modals.sent(visit, save) is not None:
+    if await modals.sent(visit, save, is_long=True) is not None:
         await visit.ack()
 
 
@@ -81,7 +81,7 @@ async def deactivate(visit: Visit) -> None:
     """Switch the person off."""
     by = await modals.admin(visit)
     user_id = modals.kept(visit)
-    done = await visit.edge.database.write(people.deactivate, user_id, by=by, now=visit.now)
+    done = await visit.edge.database.write_long(people.deactivate, user_id, by=by, now=visit.now)
     await visit.ack()
     await modals.redraw_below(visit, await _person(visit, by, done.id))
 
@@ -91,7 +91,7 @@ async def reactivate(visit: Visit) -> None:
     await visit.ack()
     by = await modals.admin(visit)
     user_id = modals.clicked(visit)
-    await visit.edge.database.write(people.reactivate, user_id, by=by, now=visit.now)
+    await visit.edge.database.write_long(people.reactivate, user_id, by=by, now=visit.now)
     await modals.redraw(visit, await _person(visit, by, user_id))
 
 
