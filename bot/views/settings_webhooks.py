@@ -14,6 +14,8 @@ from storage.pages import Page
 from storage.values import EVENT_TYPES, LoggedDelivery, Webhook
 
 _LONGEST_URL: Final = 2_000
+# Forty of them in the widest letters still fit into a view of 250 kB.
+_LONGEST_LISTED: Final = 150
 _EVERY: Final = "*"
 
 
@@ -24,7 +26,7 @@ def webhooks(page: Page[Webhook]) -> dict[str, Any]:
         opened = fields.button(
             say("Open"), ids.WEBHOOK, one.id, spoken=say("Open {name}", name=one.url)
         )
-        lines = text.verbatim(f"{text.cut(one.url, 300)}\n{_state(one)}")
+        lines = text.verbatim(f"{text.cut(one.url, _LONGEST_LISTED)}\n{_state(one)}")
         blocks.append({"type": "section", "text": lines, "accessory": opened})
     if not page.items:
         blocks.append(text.section(say("There are no webhooks.")))
@@ -96,7 +98,7 @@ def _state(one: Webhook) -> str:
     if one.is_active:
         return say("Active")
     if one.disabled_reason:
-        return say("Switched off: {reason}", reason=text.cut(one.disabled_reason, 500))
+        return say("Switched off: {reason}", reason=text.cut(one.disabled_reason, _LONGEST_LISTED))
     return say("Switched off")
 
 
