@@ -82,11 +82,7 @@ def card(
         return None
     known = reference.of_organisation(tx, organisation_id)
     today = local_day(now, known.organisation.timezone)
-    awaited = (
-        approvers.of_person(tx, organisation_id, requester.id, today=today)
-        if request.status == "pending"
-        else []
-    )
+    awaited = _awaited(tx, organisation_id, request, today)
     off = colleagues.off_with(tx, organisation_id, requester, _span(request))
     return ApprovalCard(
         request,
@@ -101,6 +97,17 @@ def card(
         len(off),
         viewer.timezone or known.organisation.timezone,
     )
+
+
+def _awaited(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, today: date
+) -> list[User]:
+    if request.status != "pending":
+        return []
+    asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+    known = {user.id for user in asked}
+    later = approvers.next_steps(tx, organisation_id, request.id)
+    return asked + [user for user in later if user.id not in known]
 
 
 def _may_decide(request: LeaveRequest, viewer: User, awaited: Sequence[User]) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection
 from datetime import date
 from typing import Any
 
-from peewee import JOIN, Select, fn
+from peewee import JOIN, SQL, Case, Select, fn
 
 from storage import rows
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
-from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
+from storage.tables import DepartmentRow, LeaveRequestRow, ReminderRow, UserRow
 from storage.values import LeaveRequest, User
 
 # Nobody needs more deciders than this; it bounds the messages that one request causes.
@@ -61,9 +61,18 @@ def of_people(
 
 
 def may_decide(
-    tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    *,
+    approver_id: str,
+    today: date,
+    request_id: str | None = None,
 ) -> bool:
-    """Whether that person's leave awaits this approver."""
+    """Whether that person's leave awaits this approver, or this one request of it does.
+
+    A request that nobody answered awaits the next step of the ladder, too (reminders.py).
+    """
     found = tx.first(
         _approver,
         organisation_id=organisation_id,
@@ -71,7 +80,37 @@ def may_decide(
         approver_id=approver_id,
         today=today.isoformat(),
     )
-    return found is not None
+    if found is not None or request_id is None:
+        return found is not None
+    asked = next_steps(tx, organisation_id, request_id)
+    return approver_id in {user.id for user in asked}
+
+
+def next_steps(tx: Transaction, organisation_id: str, request_id: str) -> list[User]:
+    """Who is asked about the request because those before them did not answer; active people."""
+    found = tx.all(
+        _next_steps,
+        organisation_id=organisation_id,
+        request_id=request_id,
+        limit=MOST_APPROVERS,
+    )
+    return [rows.user(row) for row in found]
+
+
+def rungs(
+    tx: Transaction, organisation_id: str, user_ids: Collection[str], *, today: date
+) -> dict[str, list[tuple[int, User]]]:
+    """Everybody present on the ladder of each person, with the rung, 1 to 4; lowest first."""
+    found = tx.all(
+        _rungs,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        today=today.isoformat(),
+    )
+    ladders: dict[str, list[tuple[int, User]]] = {}
+    for user_id, rung, *columns in found:
+        ladders.setdefault(user_id, []).append((rung, rows.user(columns)))
+    return ladders
 
 
 def may_reconsider(
@@ -86,7 +125,14 @@ def may_reconsider(
     """Whether a decision is this person's to change, as long as it can be changed at all."""
     if is_admin or user_id is None or request.decided_by != user_id:
         return is_admin
-    return may_decide(tx, organisation_id, request.user_id, approver_id=user_id, today=today)
+    return may_decide(
+        tx,
+        organisation_id,
+        request.user_id,
+        approver_id=user_id,
+        today=today,
+        request_id=request.id,
+    )
 
 
 def awaits(
@@ -253,6 +299,62 @@ def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
 def _approvers_of_many(
     organisation_id: Place, user_ids: Place, today: Place, absent_id: Place | None
 ) -> Select:
+    candidate, requester, department, query = _ladders(organisation_id, user_ids)
+    return query.where(awaits(candidate, requester, department, today, absent_id)).order_by(
+        requester.id, candidate.id
+    )
+
+
+@compiled
+def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
+    candidate, requester, department, query = _ladders(organisation_id, user_ids)
+    is_approver = (candidate.role == "approver") & (
+        candidate.department_id == requester.department_id
+    )
+    rung = Case(
+        None,
+        (
+            (candidate.id == requester.manager_id, SQL("1")),
+            (candidate.id == department.manager_id, SQL("2")),
+            (is_approver, SQL("3")),
+            (candidate.role.in_(("admin", "owner")), SQL("4")),
+        ),
+        SQL("0"),
+    )
+    return (
+        query.select(requester.id, rung, *(getattr(candidate, column.name) for column in rows.USER))
+        .where(
+            candidate.status == "active",
+            candidate.id != requester.id,
+            rung > 0,
+            ~_is_away(candidate, today),
+        )
+        .order_by(requester.id, rung, candidate.id)
+    )
+
+
+@compiled
+def _next_steps(organisation_id: Place, request_id: Place, limit: Place) -> Select:
+    return (
+        UserRow.select(*rows.USER)
+        .join(
+            ReminderRow,
+            on=(ReminderRow.organisation_id == UserRow.organisation_id)
+            & (ReminderRow.user_id == UserRow.id),
+        )
+        .where(
+            ReminderRow.organisation_id == organisation_id,
+            ReminderRow.leave_request_id == request_id,
+            ReminderRow.is_next_step,
+            UserRow.status == "active",
+        )
+        .order_by(UserRow.id)
+        .limit(limit)
+    )
+
+
+def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
+    """Each of the people beside everybody who can be on any rung for one of them."""
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
     # As `_ever_asked`: everybody who can be on any rung for one of them.
@@ -272,7 +374,7 @@ def _approvers_of_many(
         senior.organisation_id == organisation_id,
         senior.role.in_(("approver", "admin", "owner")),
     )
-    return (
+    query = (
         candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
         .join(
             requester,
@@ -287,10 +389,9 @@ def _approvers_of_many(
         .where(
             candidate.organisation_id == organisation_id,
             candidate.id.in_(managers.union_all(heads).union_all(seniors)),
-            awaits(candidate, requester, department, today, absent_id),
         )
-        .order_by(requester.id, candidate.id)
     )
+    return candidate, requester, department, query
 
 
 @compiled

@@ -280,6 +280,7 @@ def _decide(
         before.user_id,
         approver_id=str(by.user_id),
         today=subject.today,
+        request_id=before.id,
     ):
         raise NotYourApproval
     before = _held(tx, before, by)

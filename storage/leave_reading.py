@@ -54,7 +54,12 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
     if by.is_admin or by.user_id in (found.user_id, found.decided_by):
         return found
     if by.user_id is None or not approvers.may_decide(
-        tx, by.organisation_id, found.user_id, approver_id=by.user_id, today=_today(tx, by, now)
+        tx,
+        by.organisation_id,
+        found.user_id,
+        approver_id=by.user_id,
+        today=_today(tx, by, now),
+        request_id=found.id,
     ):
         raise NotFound("leave request")
     return found

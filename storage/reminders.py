@@ -9,23 +9,26 @@ approver who is away or no longer asked, or other working days need no event of 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from peewee import Delete, Insert, Select, Update, fn
 
-from storage import approvers, days, holiday_sets, outbox, reference, rows, working_days
+from storage import approvers, audit, days, holiday_sets, outbox, reference, rows, working_days
+from storage.approvers import MOST_APPROVERS
 from storage.clock import local_day
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.reference import Reference
 from storage.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
-from storage.values import User
+from storage.values import Caller, User
 from storage.working_days import Hours, Worktime
 
 # Working days of the approver after which he is reminded.
 REMINDED_AFTER: Final = (1, 3, 5)
+# After that many the next step of the ladder is asked, too.
+NEXT_STEP_AFTER: Final = 6
 # Who has more than these waiting is sent one summary a working day instead.
 MOST_SINGLE: Final = 5
 # How many rows of one organisation one transaction looks at.
@@ -36,12 +39,13 @@ _MOST_ABSENCES: Final = 2_000
 
 
 class Step(NamedTuple):
-    """What to do with a row now: whether to remind, how many reminders are used up, and when to
-    look at it again (None where no working day is in sight)."""
+    """What to do with a row now: whether to remind, how many steps are used up, when to look at it
+    again (None where no working day is in sight), and whether to ask the ladder's next step."""
 
     is_due: bool
     sent: int
     next_at: datetime | None
+    asks_next: bool = False
 
 
 class _Waiting(NamedTuple):
@@ -52,6 +56,7 @@ class _Waiting(NamedTuple):
     sent: int
     due_at: int
     status: str
+    is_next_step: bool
     requester_id: str
     approver: User
 
@@ -65,14 +70,16 @@ def step(
     ``is_daily``: due on every working day instead.
     """
     asked_on = worktime.local_day(asked_at)
-    times = [_begins(worktime, asked_on, number) for number in REMINDED_AFTER]
+    times = [_begins(worktime, asked_on, number) for number in (*REMINDED_AFTER, NEXT_STEP_AFTER)]
     passed = sum(at is not None and at <= now for at in times)
     next_start = working_days.next_start(worktime, now)
-    if is_daily:
-        return Step(passed > 0 and worktime.is_at_work(now), max(sent, passed), next_start)
-    if passed > sent and not worktime.is_at_work(now):
+    if not worktime.is_at_work(now) and (is_daily or passed > sent):
         return Step(False, sent, next_start)
-    return Step(passed > sent, max(sent, passed), times[passed] if passed < len(times) else None)
+    asks_next = sent < passed == len(times)
+    if is_daily:
+        return Step(passed > 0, max(sent, passed), next_start, asks_next)
+    next_at = times[passed] if passed < len(times) else None
+    return Step(passed > sent and not asks_next, max(sent, passed), next_at, asks_next)
 
 
 def _begins(worktime: Worktime, asked_on: date, number: int) -> datetime | None:
@@ -121,15 +128,89 @@ def _look_at(tx: Transaction, known: Reference, waiting: Sequence[_Waiting], now
     counts = dict(tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(people)))
     first_day = min(local_day(one.asked_at, "UTC") for one in waiting)
     worktimes = _worktimes(tx, known, people.values(), first_day, today)
+    unanswered: dict[str, str] = {}
     for one in waiting:
-        is_asked = one.approver.id in {user.id for user in asked.get(one.requester_id, ())}
+        is_asked = one.is_next_step or one.approver.id in {
+            user.id for user in asked.get(one.requester_id, ())
+        }
         is_daily = counts.get(one.approver.id, 0) > MOST_SINGLE
         worktime = worktimes[one.approver.id]
         done = step(worktime, one.asked_at, one.sent, now=now, is_daily=is_daily)
         if not is_asked:
             done = Step(False, one.sent, working_days.next_start(worktime, now))
-        if _moved_on(tx, organisation_id, one, done, now) and done.is_due:
+        if not _moved_on(tx, organisation_id, one, done, now):
+            continue
+        if done.asks_next:
+            unanswered[one.request_id] = one.requester_id
+        if done.is_due:
             _remind(tx, organisation_id, one, worktime.local_day(now), now, is_daily=is_daily)
+    if unanswered:
+        _ask_next_steps(tx, known, unanswered, today, now)
+
+
+def _ask_next_steps(
+    tx: Transaction,
+    known: Reference,
+    unanswered: Mapping[str, str],
+    today: date,
+    now: datetime,
+) -> None:
+    """Give the cards of requests, here with their requesters, to the next rung of the ladder."""
+    organisation_id = known.organisation.id
+    ladders = approvers.rungs(tx, organisation_id, set(unanswered.values()), today=today)
+    asked: dict[str, set[str]] = defaultdict(set)
+    for request_id, user_id in tx.all(
+        _asked, organisation_id=organisation_id, request_ids=sorted(unanswered)
+    ):
+        asked[request_id].add(user_id)
+    added = {
+        request_id: next_rung(ladders.get(requester_id, []), asked[request_id])
+        for request_id, requester_id in unanswered.items()
+    }
+    added = {request_id: user_ids for request_id, user_ids in added.items() if user_ids}
+    if not added:
+        return
+    new = [
+        {
+            "organisation_id": organisation_id,
+            "leave_request_id": request_id,
+            "user_id": user_id,
+            "asked_at": now,
+            "sent": 0,
+            "is_next_step": True,
+            "due_at": now,
+        }
+        for request_id, user_ids in added.items()
+        for user_id in user_ids
+    ]
+    tx.insert_all(ReminderRow, new)
+    changes = [
+        (
+            request_id,
+            {"approvers": sorted(asked[request_id])},
+            {"approvers": sorted(asked[request_id] | set(user_ids))},
+        )
+        for request_id, user_ids in added.items()
+    ]
+    by = Caller(organisation_id, None, "owner", frozenset(), "scheduler")
+    audit.record_all(tx, "leave_request.next_step_asked", "leave_request", changes, by=by, now=now)
+    requests = tx.all(_requests, organisation_id=organisation_id, request_ids=sorted(added))
+    outbox.notify_all(
+        tx,
+        "leave_request.rerouted",
+        [rows.leave_request(row) for row in requests],
+        approvers=added,
+        reference=known,
+        now=now,
+    )
+
+
+def next_rung(ladder: Sequence[tuple[int, User]], asked: Collection[str]) -> list[str]:
+    """The ids of those on the first rung above all who were asked; empty at the top."""
+    highest = max((rung for rung, user in ladder if user.id in asked), default=0)
+    above = [(rung, user.id) for rung, user in ladder if rung > highest]
+    lowest = min((rung for rung, _ in above), default=0)
+    return [user_id for rung, user_id in above if rung == lowest][:MOST_APPROVERS]
 
 
 def _moved_on(
@@ -221,13 +302,14 @@ def _away(
 
 
 def _waiting(row: Sequence[Any]) -> _Waiting:
-    request_id, asked_at, sent, due_at, status, requester_id, *approver = row
+    request_id, asked_at, sent, due_at, status, is_next_step, requester_id, *approver = row
     return _Waiting(
         request_id,
         rows.instant(asked_at),
         sent,
         due_at,
         status,
+        bool(is_next_step),
         requester_id,
         rows.user(approver),
     )
@@ -266,6 +348,7 @@ def _due(organisation_id: Place, now: Place, limit: Place, engine: str) -> Selec
             ReminderRow.sent,
             ReminderRow.due_at,
             LeaveRequestRow.status,
+            ReminderRow.is_next_step,
             LeaveRequestRow.user_id,
             *rows.USER,
         )
@@ -341,6 +424,22 @@ def _counts(organisation_id: Place, user_ids: Place) -> Select:
             LeaveRequestRow.status == "pending",
         )
         .group_by(ReminderRow.user_id)
+    )
+
+
+@compiled
+def _asked(organisation_id: Place, request_ids: Place) -> Select:
+    return ReminderRow.select(ReminderRow.leave_request_id, ReminderRow.user_id).where(
+        ReminderRow.organisation_id == organisation_id,
+        among(ReminderRow.leave_request_id, request_ids),
+    )
+
+
+@compiled
+def _requests(organisation_id: Place, request_ids: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        among(LeaveRequestRow.id, request_ids),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +11,10 @@ import pytest
 from bot import ids
 from storage import leave, people, reminders
 from storage.database import Database
-from tests.bot.world import ADA, GRACE, HEDY, World
+from storage.errors import NotFound
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_request
+from tests.fakes.slack import Message
 
 # ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
@@ -28,6 +30,11 @@ def tick(world: World, at: datetime) -> None:
 
 def reminded(world: World, who: str) -> int:
     return sum(one.text.startswith("Still waiting") for one in world.slack.dm(who))
+
+
+def cards(world: World, who: str) -> list[Message]:
+    """Reminders have no blocks."""
+    return [one for one in world.cards(who) if one.blocks]
 
 
 def test_who_does_not_answer_is_reminded_after_one_three_and_five_working_days(
@@ -185,3 +192,51 @@ def test_a_reminder_is_in_the_approvers_language(world: World, who: str) -> None
     tick(world, TUESDAY)
 
     assert world.slack.dm(who)[-1].text.startswith("Wartet noch auf deine Entscheidung: ")
+
+
+def test_when_nobody_answers_the_next_step_of_the_ladder_is_asked_and_may_decide(
+    world: World,
+) -> None:
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    request = world.a_request()
+
+    for day in range(7):
+        tick(world, TUESDAY + timedelta(days=day))
+    before = cards(world, "UOWNER")
+    tick(world, TUESDAY + timedelta(days=7))
+    tick(world, TUESDAY + timedelta(days=7, minutes=1))
+
+    (card,) = cards(world, "UOWNER")
+    assert before == []
+    assert "Waits for Grace Hopper, Hedy Lamarr and Olive Owner" in card.visible_text
+    assert "Olive Owner" in cards(world, GRACE)[0].visible_text
+    assert reminded(world, GRACE) == 3
+    assert world.audited("leave_request.next_step_asked") == 1
+    world.click("UOWNER", ids.APPROVE, card)
+    assert world.request().status == "approved"
+    assert request.status == "pending"
+
+
+def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) -> None:
+    people_update = {"manager_id": world.people[EVE].id}
+    world.database.write_now(
+        people.update,
+        world.people[ADA].id,
+        people_update,
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+    request = world.a_request()
+    assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [1, 0, 0]
+
+    for day in range(8):
+        tick(world, TUESDAY + timedelta(days=day))
+    other = world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
+    world.deliver()
+
+    assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [2, 1, 1]
+    world.click(GRACE, ids.APPROVE, cards(world, GRACE)[0])
+    assert world.told(GRACE) == []
+    with pytest.raises(NotFound):
+        world.database.write_now(leave.approve, other.id, by=world.caller(GRACE), now=world.clock())
+    assert request.id != other.id

@@ -122,7 +122,9 @@ ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.
         ("2026-06-01T12:00Z", 0, False, (0, "2026-06-02T08:00Z")),
         ("2026-06-02T08:00Z", 0, True, (1, "2026-06-04T08:00Z")),
         ("2026-06-04T08:00Z", 1, True, (2, "2026-06-08T08:00Z")),
-        ("2026-06-08T08:00Z", 2, True, (3, None)),
+        ("2026-06-08T08:00Z", 2, True, (3, "2026-06-09T08:00Z")),
+        # Then the next step is asked, which is no reminder.
+        ("2026-06-09T08:00Z", 3, False, (4, None)),
         # Nobody looked for a while: one reminder, not two, and none at night or at the weekend.
         ("2026-06-05T10:00Z", 0, True, (2, "2026-06-08T08:00Z")),
         ("2026-06-04T22:00Z", 0, False, (0, "2026-06-05T08:00Z")),
@@ -151,16 +153,18 @@ def test_whoever_looks_however_often_reminds_three_times_and_at_work(
     timezone: str, asked_at: datetime, working_days: set[str], hours_between: int
 ) -> None:
     worktime = works(*working_days, timezone=timezone)
-    now, sent, reminded = asked_at, 0, []
+    now, sent, asked_next, reminded = asked_at, 0, 0, []
 
     while now < asked_at + timedelta(days=50):
         found = step(worktime, asked_at, sent, now=now)
         if found.is_due:
             reminded.append(now)
         sent = found.sent
+        asked_next += found.asks_next
         assert found.next_at is None or found.next_at > now
         now += timedelta(hours=hours_between)
 
     assert len(reminded) <= 3
+    assert asked_next <= 1
     assert all(worktime.is_at_work(at) for at in reminded)
     assert len(reminded) == 3 or hours_between > 3
