@@ -1,0 +1,59 @@
+"""Screen readers read a message's ``text`` and nothing else: it says what the blocks say."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot import ids
+from storage import leave, organisations
+from tests.bot.world import ADA, GRACE, HEDY, World
+
+NINE = datetime(2026, 6, 2, 8, tzinfo=UTC)
+CHANNEL = "CWHOISOUT"
+
+
+def unsaid(message: dict[str, Any]) -> list[str]:
+    """What the blocks stress in their first section and the text leaves out."""
+    text = message.get("text") or ""
+    first = next((one for one in message.get("blocks") or [] if one["type"] == "section"), None)
+    stressed = re.findall(r"\*([^*]+)\*", first["text"]["text"]) if first else []
+    return [words for words in stressed or ["…"] if words not in text and (first or not text)]
+
+
+def test_every_message_says_in_its_text_who_what_and_when(world: World) -> None:
+    world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+    request = world.a_request()
+    world.database.write_now(
+        organisations.update, {"digest_channel": CHANNEL}, by=world.acme.caller, now=world.clock()
+    )
+    world.database.write_now(
+        leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+    for day in range(3):
+        world.clock.now = NINE + timedelta(days=day)
+        world.run(world.app.timed.tick)
+        world.deliver()
+    world.click(HEDY, ids.APPROVE, world.cards(HEDY)[0])
+    world.deliver()
+    today = world.clock.now.date()
+    world.submit_over_rest(start_date=today, end_date=today)
+    world.deliver()
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+    world.clock.now += timedelta(minutes=2)
+    world.run(world.app.timed.tick)
+
+    posted = [
+        call.arguments
+        for method in ("chat.postMessage", "chat.update")
+        for call in world.slack.calls(method)
+    ]
+
+    assert len(posted) > 10
+    assert {one["channel"] for one in posted} >= {CHANNEL}
+    assert [(one["text"], unsaid(one)) for one in posted if unsaid(one)] == []
+    assert all("Ada Lovelace" in one["text"] or "Your request" in one["text"] for one in posted)
+    assert all(re.search(r"\d{1,2} (June|August) 2026", one["text"]) for one in posted)
