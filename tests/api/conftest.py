@@ -78,7 +78,7 @@ class Client:
         self._run(_settled())
 
     def close(self) -> None:
-        self.settle()
+        self._run(_given_up())
         self._run(self._http.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -90,6 +90,14 @@ class Client:
 
 async def _settled() -> None:
     await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+
+async def _given_up() -> None:
+    """End what is left, such as a key's last use, which would be written a second from now."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 def application(database: Database, settings: ApiSettings = SETTINGS) -> Starlette:
