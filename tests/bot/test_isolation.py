@@ -47,7 +47,7 @@ def world(
     slack.add_team("T2", "xoxb-other")
     other = an_organisation(database, name="Other")
     for slack_id in INTRUDERS:
-        owner = a_person(database, other, first_name="Mallory", role="admin")
+        owner = a_person(database, other, first_name="Mallory", last_name="Malone", role="admin")
         slack.add_person(slack_id, owner.email, "Mallory M", team_id="T2")
     database.write_now(slack_workspaces.link, other.organisation, "T2", source="cli", now=NOW)
     by = by_oauth(slack) if request.param == "oauth" else {}
