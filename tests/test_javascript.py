@@ -16,9 +16,6 @@ def test_packages_are_pinned_and_the_lock_file_names_no_host() -> None:
 
 
 def test_a_script_sees_the_installed_packages() -> None:
-    package = json.loads((javascript.FOLDER / "package.json").read_text())
-    name, version = next(iter(package["dependencies"].items()))
+    said = javascript.node("-p", "typeof require('standardwebhooks').Webhook")
 
-    said = javascript.node("-p", f"require('{name}/package.json').version")
-
-    assert (said.stdout, said.stderr) == (f"{version}\n", "")
+    assert (said.stdout, said.stderr) == ("function\n", "")

@@ -23,8 +23,6 @@ from tests.bench.servers import Server
 CONNECTIONS = 32
 # Creations made ready for each second; the load ends early where they do not last.
 MOST_PER_SECOND = 4_500
-# More than are remembered, so that the first one is forgotten when its turn comes again.
-DIFFERENT_LISTS = 4_000
 BARE = "bare"
 # The first round warms everything up and is not counted.
 WARM_UP_SECONDS = 0.3
@@ -80,7 +78,7 @@ class _Side(NamedTuple):
             case "list":
                 return self.prepared.page()
             case "list anew":
-                return self.prepared.other_pages(DIFFERENT_LISTS)
+                return self.prepared.pages_anew()
             case "create":
                 return self.prepared.create(most)
             case "approve":
