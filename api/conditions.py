@@ -1,11 +1,14 @@
-"""Entity tags, and the conditions that clients put on them. Source: RFC 9110, 8.8.3 and 13.1."""
+"""Entity tags and dates, and the conditions that clients put on them: RFC 9110, 8.8 and 13.1."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from api.auth import Headers
 
@@ -29,6 +32,7 @@ IF_NONE_MATCH: Final[dict[str, Any]] = {
 }
 
 _TAGS: Final = re.compile(rb'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+_SECOND: Final = timedelta(seconds=1)
 
 
 def tag_of(content: bytes) -> bytes:
@@ -59,3 +63,39 @@ def tags_in(headers: Headers, name: bytes) -> Tags | None:
     """What the header of that lower-case name lists; None where it was not sent."""
     values = [value for key, value in headers if key == name]
     return Tags(values) if values else None
+
+
+class LastModified(NamedTuple):
+    """``is_settled`` is False while another change might still get the same second."""
+
+    at: datetime
+    is_settled: bool
+
+
+def last_modified(changed_at: datetime, now: datetime) -> LastModified:
+    """A whole second that no later change shares, once the second of this change is over.
+
+    HTTP dates have no fractions: a change later in the very second would go unseen. Never later
+    than ``now``, as RFC 9110, 8.8.2.1 wants it.
+    """
+    second = changed_at.replace(microsecond=0)
+    if second + _SECOND <= now:
+        return LastModified(second + _SECOND, True)
+    return LastModified(min(second, now.replace(microsecond=0)), False)
+
+
+@lru_cache(4_096)
+def http_date(instant: datetime) -> str:
+    """An aware UTC datetime as HTTP writes it."""
+    return format_datetime(instant, usegmt=True)
+
+
+def is_unmodified(if_modified_since: str, modified: LastModified) -> bool:
+    """Whether nothing has changed since the date; a date that cannot be read says no."""
+    try:
+        since = parsedate_to_datetime(if_modified_since)
+    except ValueError:
+        return False
+    if since.tzinfo is None:
+        since = since.replace(tzinfo=UTC)
+    return modified.is_settled and modified.at <= since

@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.preconditions import names_tag, prefers_gzip
+from api.codings import prefers_gzip
+from api.conditions import tags_in
 
 # No inline script, no eval, nobody else's host. Swagger UI draws its icons as data: images.
 POLICY: Final = "; ".join(
@@ -138,7 +139,8 @@ def answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Res
         "ETag": tag,
         "Cache-Control": "public, max-age=31536000, immutable" if is_immutable else "no-cache",
     }
-    if names_tag(request.headers.get("if-none-match", ""), tag):
+    known = tags_in(request.headers.raw, b"if-none-match")
+    if known is not None and known.have_weakly(tag.encode("ascii")):
         return Response(status_code=304, headers=headers)
     content = asset.content
     if is_compressed:

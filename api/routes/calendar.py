@@ -11,16 +11,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from api.auth import header
+from api.codings import prefers_gzip
+from api.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
 from api.feed_drawing import Coding, Drawings, Subscription, midnight
 from api.operations import Edge
-from api.preconditions import (
-    LastModified,
-    http_date,
-    is_unmodified,
-    last_modified,
-    names_tag,
-    prefers_gzip,
-)
 from storage import feeds
 from storage.database import Transaction
 from storage.errors import FieldError, InvalidInput, NotFound
@@ -41,7 +35,8 @@ _WITH_CONTENTS: Final = (
     (b"content-type", b"text/calendar; charset=utf-8"),
     (b"content-disposition", b'inline; filename="leave.ics"'),
 )
-_SUFFIX: Final[Mapping[Coding, str]] = {"identity": "", "gzip": "-gzip"}
+# The two codings are two representations, and have an entity tag each (RFC 9110, 8.8.3.3).
+_SUFFIX: Final[Mapping[Coding, bytes]] = {"identity": b"", "gzip": b"-gzip"}
 
 _VALIDATORS: Final = {
     "ETag": {
@@ -149,14 +144,14 @@ class _Asked(NamedTuple):
     owner: FeedOwner
     coding: Coding
     modified: LastModified
-    if_none_match: str | None
+    known: Tags | None
     if_modified_since: str | None
 
     def has_current(self, fingerprint: str) -> bool:
         """Whether the client has it already. An entity tag says more than a date does."""
-        if self.if_none_match is not None:
-            tags = [f'"{fingerprint}{suffix}"' for suffix in _SUFFIX.values()]
-            return names_tag(self.if_none_match, *tags)
+        known = self.known
+        if known is not None:
+            return any(known.have_weakly(_tag(fingerprint, coding)) for coding in _SUFFIX)
         since = self.if_modified_since
         return since is not None and is_unmodified(since, self.modified)
 
@@ -208,7 +203,7 @@ def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
         owner,
         "gzip" if prefers_gzip(header(headers, b"accept-encoding") or "") else "identity",
         last_modified(max(owner.changed_at, midnight(today)), now),
-        header(headers, b"if-none-match"),
+        tags_in(headers, b"if-none-match"),
         header(headers, b"if-modified-since"),
     )
 
@@ -219,7 +214,7 @@ async def _send(
     """200 with the contents, or 304 where there are none."""
     headers = [
         *_ALWAYS,
-        (b"etag", f'"{fingerprint}{_SUFFIX[asked.coding]}"'.encode()),
+        (b"etag", _tag(fingerprint, asked.coding)),
         (b"last-modified", http_date(asked.modified.at).encode()),
     ]
     status = 304
@@ -231,6 +226,10 @@ async def _send(
     body = b"" if contents is None or method == "HEAD" else contents
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _tag(fingerprint: str, coding: Coding) -> bytes:
+    return b'"%s%s"' % (fingerprint.encode("ascii"), _SUFFIX[coding])
 
 
 def _scope(query_string: bytes) -> FeedScope:

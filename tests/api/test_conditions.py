@@ -1,15 +1,25 @@
-"""Entity tags: what was read is not sent again, and not overwritten unseen."""
+"""Entity tags and dates: what was read is not sent again, and not overwritten unseen."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from api import app
-from api.conditions import Tags, tag_of
+from api.conditions import (
+    LastModified,
+    Tags,
+    http_date,
+    is_unmodified,
+    last_modified,
+    tag_of,
+)
 from api.operations import Operation
 from storage import departments
 from storage.database import Database
@@ -18,6 +28,7 @@ from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_o
 from tests.refusals import overlapping
 
 TAG = re.compile(r'"[0-9a-f]{32}"')
+NOON = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 SINGLE = [one for one in app.OPERATIONS if one.is_single]
 
 
@@ -254,6 +265,11 @@ def test_equal_bytes_have_equal_tags_and_others_have_others() -> None:
         ([b"a"], False, False),
         ([b""], False, False),
         ([b'"*"'], False, False),
+        ([b" * "], True, True),
+        ([b'"A"'], False, False),
+        ([b'"x*", "b"'], False, False),
+        ([b'"a'], False, False),
+        ([b'"x", W/"y" ,"a"'], True, True),
     ],
 )
 def test_tags_are_compared_as_the_standard_says(
@@ -266,3 +282,53 @@ def test_tags_are_compared_as_the_standard_says(
 
 def test_lists_have_no_tag(client: Client, key: str) -> None:
     assert "ETag" not in client.get("/api/v1/departments", key).headers
+
+
+def test_a_change_counts_from_the_next_second_on() -> None:
+    changed = NOON + timedelta(milliseconds=300)
+
+    soon = last_modified(changed, NOON + timedelta(milliseconds=900))
+    later = last_modified(changed, NOON + timedelta(seconds=40))
+
+    assert soon == LastModified(NOON, False)
+    assert later == LastModified(NOON + timedelta(seconds=1), True)
+
+
+def test_a_change_from_a_clock_ahead_of_ours_is_never_in_the_future() -> None:
+    modified = last_modified(NOON + timedelta(seconds=30), NOON)
+
+    assert modified == LastModified(NOON, False)
+
+
+@given(st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000))
+def test_no_date_hides_a_later_change(first: int, fetch: int, second: int, again: int) -> None:
+    """A client fetches after one change and asks again after another, at whatever moments."""
+    moments = sorted([first, fetch, second, again])
+    changed, fetched, changed_again, asked = (NOON + timedelta(milliseconds=m) for m in moments)
+    if changed_again == fetched:
+        return
+    given_date = http_date(last_modified(changed, fetched).at)
+
+    modified = last_modified(changed_again, asked)
+
+    assert not is_unmodified(given_date, modified)
+    assert is_unmodified(http_date(modified.at), modified) is modified.is_settled
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "Mon, 99 Jun 2026 12:00:00 GMT", "0", "\x00"])
+def test_a_date_that_cannot_be_read_is_ignored(date: str) -> None:
+    assert not is_unmodified(date, LastModified(NOON, True))
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Mon, 01 Jun 2026 12:00:00 GMT",
+        "Monday, 01-Jun-26 12:00:00 GMT",
+        "Mon Jun  1 12:00:00 2026",
+        "Mon, 01 Jun 2026 12:00:01 GMT",
+    ],
+)
+def test_every_form_of_date_is_read(date: str) -> None:
+    assert is_unmodified(date, LastModified(NOON, True))
+    assert not is_unmodified(date, LastModified(NOON + timedelta(seconds=2), True))
