@@ -11,6 +11,7 @@ export class Panel {
     this.tab = "messages";
     this.errors = {};
     this.drawn = {};
+    this.lastAct = Promise.resolve();
     this.chooser = element("select", { "aria-label": "Who is this?" });
     this.chooser.addEventListener("change", () => this.become(this.chooser.value));
     this.role = element("span", { class: "role" });
@@ -82,12 +83,20 @@ export class Panel {
     }
   }
 
-  // Does something as this person; what comes of it arrives with the next state.
-  async act(what) {
+  // Does something as this person; what comes of it arrives with the next state. One after the
+  // other: each says what the whole form holds, so an earlier one that came later would undo it.
+  act(what) {
+    const asked = { user: this.userId, ...what };
+    const done = this.lastAct.then(() => this.actNow(asked));
+    this.lastAct = done;
+    return done;
+  }
+
+  async actNow(asked) {
     let answer;
     this.root.classList.add("busy");
     try {
-      answer = await this.world.call("playground/act", { user: this.userId, ...what });
+      answer = await this.world.call("playground/act", asked);
     } catch {
       answer = { ok: false, problem: "The server is gone." };
     }
@@ -223,7 +232,7 @@ export class Panel {
     });
     const broken = form.querySelector(".broken");
     broken.hidden = !this.errors[""];
-    broken.textContent = `Slack would say that something went wrong (${this.errors[""]}).`;
+    broken.textContent = this.errors[""] ? `Slack would say that something went wrong (${this.errors[""]}).` : "";
     if (!isSame) {
       const first = form.querySelector("[data-focus]") || form.querySelector(".blocks :is(input,select,textarea,button)") || form.querySelector("button");
       (first.matches("input,select,textarea,button") ? first : first.querySelector("input") || first).focus({ preventScroll: true });

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import holidays
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests import browser as browsers
 from tests.flows.running import ROOT, Deployment, Server
@@ -92,12 +92,17 @@ def two_working_days() -> tuple[str, str]:
     return tuesday.isoformat(), (tuesday + timedelta(days=1)).isoformat()
 
 
-def ask_for_a_day_and_a_half(page: Page, note: str) -> None:
+def open_form_for_unpaid_leave(page: Page) -> Locator:
     say(amir(page), "/timeoff")
     form = amir(page).get_by_role("dialog")
     kinds = form.get_by_label("Type of leave")
     unpaid = kinds.locator("option", has_text="Unpaid leave").get_attribute("value")
     kinds.select_option(unpaid)
+    return form
+
+
+def ask_for_a_day_and_a_half(page: Page, note: str) -> None:
+    form = open_form_for_unpaid_leave(page)
     first, last = two_working_days()
     form.get_by_label("First day").fill(first)
     form.get_by_label("Last day").fill(last)
@@ -145,6 +150,29 @@ def test_a_request_that_waits_is_changed(page: Page) -> None:
     card = grace(page).get_by_role("article").filter(has_text="*house*").first
     expect(card).to_contain_text("2 days")
     expect(card).to_contain_text("Moving <!channel> & *house*")
+
+
+def test_the_form_counts_the_last_pick_although_an_earlier_one_is_slow(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold_the_first_pick(route: Route) -> None:
+        if '"kind":"pick"' in (route.request.post_data or "") and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    form = open_form_for_unpaid_leave(page)
+    expect(form).to_contain_text("takes nothing off your allowance")
+    page.route("**/playground/act", hold_the_first_pick)
+    first, last = two_working_days()
+    form.get_by_label("First day").fill(first)
+    form.get_by_label("Last day").fill(last)
+    form.get_by_label("Ends").select_option(label="At midday of the last day")
+    page.wait_for_timeout(1_000)
+    held[0].continue_()
+    page.wait_for_timeout(1_000)
+
+    expect(form).to_contain_text("1.5 days")
 
 
 def test_an_approval_is_one_press_and_seen_by_both(page: Page) -> None:
