@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from slack_sdk.errors import SlackApiError
@@ -106,6 +106,7 @@ class Notifier:
             "approval_card": self._card,
             "reminder": self._reminder,
             "requester_notice": self._requester_notice,
+            "own_message": self._own_message,
         }[notice.kind]
         return await self._attempted(notice, sight.team_id, sight.locale, partial(draw, sight))
 
@@ -184,19 +185,19 @@ class Notifier:
         # Drawn anew: only now it may be known which language to speak.
         message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
         if sight.message is not None:
-            await self._superseded(sight, sight.message, workspace.client)
+            await _updated(sight.message, replies.superseded(sight.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         posted = Posted(answer["channel"], answer["ts"])
         return Outcome("delivered", drawn=Drawn(posted, sight.card.request.version))
 
-    async def _superseded(self, sight: Sight, message: Posted, client: AsyncWebClient) -> None:
-        """Take the buttons off the last message about the request: news takes its place."""
-        earlier = replies.own_request(sight.card)
-        try:
-            await client.chat_update(channel=message.channel, ts=message.ts, **earlier)
-        except SlackApiError as failure:
-            if slack_web.error_code(failure) not in FINAL_ERRORS:
-                raise
+    async def _own_message(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        """What the requester did himself, in the message that he has; anew where there is none."""
+        message = replies.requester_notice(sight.card, notice.event_type)
+        if sight.message is not None and message is not None:
+            if await _updated(sight.message, message, workspace.client):
+                return Outcome("delivered")
+            sight = sight._replace(message=None)
+        return await self._requester_notice(sight, notice, workspace)
 
     async def _reminder(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         """Beneath the card, and in the DM itself; the card anew where it is gone."""
@@ -281,6 +282,17 @@ async def drain(notifier: Notifier, *, limit: int = 32) -> int:
         await notifier.settle([(notice, await notifier.deliver(notice)) for notice in due])
         attempts += len(due)
     return attempts
+
+
+async def _updated(message: Posted, anew: dict[str, Any], client: AsyncWebClient) -> bool:
+    """Draw a message anew; False where Slack will not, now or later."""
+    try:
+        await client.chat_update(channel=message.channel, ts=message.ts, **anew)
+    except SlackApiError as failure:
+        if slack_web.error_code(failure) not in FINAL_ERRORS:
+            raise
+        return False
+    return True
 
 
 def _outcome_of(notice: Notice, failure: Exception) -> Outcome:

@@ -53,7 +53,7 @@ def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
     for request in waiting.items:
         asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
         outbox.notify(
-            tx, "leave_request.created", request, approvers=asked, reference=known, now=now
+            tx, "leave_request.created", request, by=by, approvers=asked, reference=known, now=now
         )
 
 

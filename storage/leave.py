@@ -124,6 +124,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         tx,
         "leave_request.created",
         request,
+        by=by,
         approvers=asked,
         reference=subject.reference,
         now=now,
@@ -348,7 +349,7 @@ def _step(
     outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
     asked = _asked(tx, subject) if action == "edit" else []
     news = _NEWS.get(action, event)
-    outbox.notify(tx, news, after, approvers=asked, reference=subject.reference, now=now)
+    outbox.notify(tx, news, after, by=by, approvers=asked, reference=subject.reference, now=now)
     return after
 
 

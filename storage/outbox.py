@@ -22,11 +22,12 @@ from storage.ids import new_id
 from storage.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.reference import Reference, of_organisation
 from storage.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, UserRow
-from storage.values import EventType, LeaveRequest, NoticeEvent, User
+from storage.values import Caller, EventType, LeaveRequest, NoticeEvent, User
 
 NoticeKind = Literal[
     "approval_card",
     "requester_notice",
+    "own_message",
     "webhook_disabled",
     "digest_refused",
     "reminder",
@@ -241,6 +242,7 @@ def notify(
     event_type: NoticeEvent,
     request: LeaveRequest,
     *,
+    by: Caller,
     approvers: Iterable[User] = (),
     reference: Reference,
     now: datetime,
@@ -248,7 +250,8 @@ def notify(
     """Queue what people should see in Slack; nothing when the organisation has no workspace.
 
     The requester is told, each of ``approvers`` gets the request's card, and everybody who has a
-    card gets it redrawn.
+    card gets it redrawn. What the requester does in Slack himself is no news to him: the message
+    that he has is redrawn, and he is called by nothing.
     """
     if reference.organisation.slack_team_id is None:
         return
@@ -259,7 +262,10 @@ def notify(
             _card_holders, organisation_id=organisation_id, leave_request_id=request.id
         )
     }
-    people: list[tuple[NoticeKind, str]] = [("requester_notice", request.user_id)]
+    is_own = by.source == "slack" and by.user_id == request.user_id
+    people: list[tuple[NoticeKind, str]] = [
+        ("own_message" if is_own else "requester_notice", request.user_id)
+    ]
     people += [
         ("approval_card", user_id)
         # A requester has a message, too, and no card.

@@ -17,7 +17,6 @@ from storage.approval_cards import ApprovalCard
 from storage.database import Transaction
 from storage.errors import (
     InsufficientAllowance,
-    InvalidInput,
     InvalidTransition,
     OverlappingLeave,
     OwnRequest,
@@ -62,24 +61,21 @@ async def ask_reason(visit: Visit) -> None:
 
 
 async def decline_with_reason(visit: Visit) -> None:
-    """Decline; the form makes room for a sentence when that is no longer possible."""
+    """Decline; the form makes room for a sentence when that is no longer possible.
+
+    What else is refused is said at the reason (listening.py).
+    """
     by = await identity.caller(visit)
-    subject = decline.Subject.of(visit.body["view"]["private_metadata"])
-    clicked = Clicked(*subject)
+    clicked = Clicked(*decline.Subject.of(visit.body["view"]["private_metadata"]))
     reason = decline.reason_of(visit.values)
     try:
         await visit.edge.database.write(
             _decided,
             clicked,
-            lambda tx: leave.decline(tx, subject.request_id, reason=reason, by=by, now=visit.now),
+            lambda tx: leave.decline(tx, clicked.value, reason=reason, by=by, now=visit.now),
             by=by,
             visit=visit,
         )
-    except InvalidInput as refusal:
-        if visit.is_answered:
-            raise
-        await visit.ack(response_action="errors", errors={ids.REASON: errors.sentence(refusal)})
-        return
     except InvalidTransition as refusal:
         await visit.tell(errors.sentence(refusal))
     await visit.ack()

@@ -12,9 +12,10 @@ from bot.views import decline
 from bot.views import home as views
 from storage import home, leave
 from storage.database import Transaction
-from storage.errors import InvalidInput, InvalidTransition, Refusal
+from storage.errors import InvalidTransition, NotFound, Refusal
 from storage.home import Leafed
 from storage.joining import NotAMember
+from storage.leave import NotYourApproval
 from storage.values import Caller
 
 
@@ -83,12 +84,7 @@ async def decline_with_reason(visit: Visit) -> None:
         await visit.edge.database.write(
             leave.decline, request_id, reason=reason, by=by, now=visit.now
         )
-    except InvalidInput as refusal:
-        if visit.is_answered:
-            raise
-        await visit.ack(response_action="errors", errors={ids.REASON: errors.sentence(refusal)})
-        return
-    except Refusal as refusal:
+    except (InvalidTransition, NotFound, NotYourApproval) as refusal:
         await visit.tell(errors.sentence(refusal))
     await visit.ack()
     await home_tab.show_again(visit, by)

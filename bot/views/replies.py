@@ -84,21 +84,27 @@ def requester_notice(
 
 
 def own_request(card: ApprovalCard) -> dict[str, Any]:
-    """An earlier message to the requester, as it stands once there is later news: no buttons."""
+    """The requester's message once its button was used: what became of it, without buttons."""
     return _about_own(
         card, say("Your request: {state}.", state=cards.state(card)), has_buttons=False
     )
 
 
+def superseded(card: ApprovalCard) -> dict[str, Any]:
+    """An earlier message to the requester once there is a newer one: where to look, and no news.
+
+    Whoever reads the conversation, or has it read out, comes by everything once.
+    """
+    which = say("Your request: {state}.", state=_what(card))
+    where = say("A newer message below says what became of it.")
+    leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
+    shown = text.section(f"*{leave_type}*\n{when}")
+    return {"text": f"{which} {where}", "blocks": [shown, text.quiet(where)]}
+
+
 def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> dict[str, Any]:
     request = card.request
-    what = ", ".join(
-        (
-            text.name(card.leave_type.name),
-            cards.dates(request),
-            words.amount(request.total_half_days),
-        )
-    )
+    what = _what(card)
     blocks: list[Block] = [text.section(f"*{text.escaped(told)}*\n{what}")]
     fallback = f"{text.escaped(told)} {what}."
     if request.status == "declined" and request.decision_reason:
@@ -111,6 +117,12 @@ def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> dict[str,
     if has_buttons and request.status in ("pending", "approved"):
         blocks.append(_own_buttons(card))
     return {"text": fallback, "blocks": blocks}
+
+
+def _what(card: ApprovalCard) -> str:
+    request = card.request
+    amount = words.amount(request.total_half_days)
+    return ", ".join((text.name(card.leave_type.name), cards.dates(request), amount))
 
 
 def _own_buttons(card: ApprovalCard) -> Block:

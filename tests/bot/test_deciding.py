@@ -12,7 +12,7 @@ import pytest
 
 from bot import ids
 from storage import leave, people
-from storage.values import LeaveRequest
+from storage.values import LeaveRequest, Source
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 
@@ -39,6 +39,61 @@ def test_one_approves_and_everybody_sees_it(world: World) -> None:
     assert world.audited("leave_request.approved") == 1
 
 
+def test_a_requester_reads_a_decision_once_and_is_called_by_it(world: World) -> None:
+    world.a_request()
+    (sent,) = world.slack.dm(ADA)
+
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+
+    earlier, news = world.slack.dm(ADA)
+    assert (earlier.ts, earlier.text, earlier.buttons) == (
+        sent.ts,
+        "Your request: Annual leave, Mon 3 August to Wed 5 August 2026, 3 days. "
+        "A newer message below says what became of it.",
+        [],
+    )
+    # Slack notifies of what is posted, never of what is redrawn.
+    assert (news.history, news.thread_ts) == ([], None)
+    assert news.text.startswith("Your request: Approved by Grace Hopper")
+    assert [one.text for one in news.buttons] == ["Cancel leave"]
+    assert "Approved" not in earlier.visible_text
+
+
+@pytest.mark.parametrize("source", ["slack", "api"])
+def test_what_a_requester_does_in_slack_himself_calls_nobody(world: World, source: Source) -> None:
+    request = world.a_request()
+    by = world.caller(ADA)._replace(source=source)
+    day = {"end_date": date(2026, 8, 4)}
+
+    world.database.write_now(leave.edit, request.id, day, by=by, now=world.clock())
+    world.deliver()
+    world.database.write_now(leave.cancel, request.id, by=by, now=world.clock())
+    world.deliver()
+
+    texts = [one.text for one in world.slack.dm(ADA)]
+    assert len(texts) == len(set(texts)) + (source == "api")
+    assert len(texts) == (1 if source == "slack" else 3)
+    assert texts[-1] == (
+        "Your request: Cancelled, 1 June 2026, 10:00. "
+        "Annual leave, Mon 3 August to Tue 4 August 2026, 2 days."
+    )
+
+
+def test_what_a_requester_did_is_posted_where_his_message_is_gone(world: World) -> None:
+    request = world.a_request()
+    (sent,) = world.slack.dm(ADA)
+    world.delete(sent)
+    by = world.caller(ADA)._replace(source="slack")
+
+    world.database.write_now(leave.cancel, request.id, by=by, now=world.clock())
+    world.deliver()
+
+    (news,) = world.slack.dm(ADA)
+    assert news.ts != sent.ts
+    assert news.text.startswith("Your request: Cancelled")
+
+
 def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> None:
     world.a_request()
 
@@ -61,6 +116,24 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
     told = world.slack.dm(ADA)[-1]
     assert told.visible_text.endswith("Reason: Release <week> & all")
     assert told.text.endswith("Reason: Release &lt;week&gt; &amp; all")
+
+
+@pytest.mark.parametrize("place", ["card", "home"])
+def test_a_reason_that_is_refused_is_said_at_its_field(world: World, place: str) -> None:
+    world.a_request()
+    if place == "card":
+        world.click(GRACE, ids.DECLINE)
+    else:
+        world.slack.open_home(GRACE)
+        world.settled()
+        world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
+    form = world.slack.open_modal(GRACE)
+
+    # Nobody's keyboard makes it, and Slack passes it on.
+    answer = world.slack.submit(GRACE, form, {ids.REASON: "bell \a"})
+
+    assert list(answer.errors) == [ids.REASON]
+    assert world.request().status == "pending"
 
 
 def test_a_reason_is_optional(world: World) -> None:

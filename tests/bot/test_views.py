@@ -155,6 +155,9 @@ def test_what_requesters_hear_is_within_limits_and_harmless(
         assert problems_of_message(message["text"], message["blocks"]) == []
         assert len(message["text"]) <= 4_000
         assert is_harmless(message)
+    earlier = replies.superseded(card)
+    assert problems_of_message(earlier["text"], earlier["blocks"]) == []
+    assert is_harmless(earlier)
     assert is_harmless({"text": replies.changed_reply(card)})
 
 
@@ -281,6 +284,7 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
     assert not is_too_large(view)
 
 
+@settings(deadline=None)
 @given(text(4_000, least=0))
 def test_help_repeats_what_was_typed_harmlessly(typed: str) -> None:
     assert is_harmless({"text": replies.help_text("/timeoff", typed)})
