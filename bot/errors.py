@@ -47,6 +47,12 @@ def _detail(refusal: Any) -> str:
     return say(refusal.detail)
 
 
+def _absent(refusal: errors.NotFound) -> str:
+    if refusal.kind == "leave request":
+        return say("There is no such request, or it is no longer yours to see.")
+    return say("This is not there any more. Somebody may just have removed it.")
+
+
 def _already(refusal: errors.InvalidTransition) -> str:
     if refusal.status == "pending":
         return say("This request was changed at the same moment. Please look at it again.")
@@ -92,7 +98,7 @@ DOMAIN_SENTENCES: Final = (
 
 SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     InvalidInput: _detail,
-    errors.NotFound: lambda _: say("There is no such request, or it is no longer yours to see."),
+    errors.NotFound: _absent,
     errors.Forbidden: _detail,
     errors.InsufficientRole: _detail,
     errors.InsufficientScope: _detail,

@@ -51,6 +51,11 @@ async def redraw_below(visit: Visit, view: dict[str, Any]) -> None:
         await _update(visit, {"view_id": below}, view)
 
 
+async def redraw_first(visit: Visit, view: dict[str, Any]) -> None:
+    """Replace the modal at the bottom of the stack: the list from which everything was opened."""
+    await _update(visit, {"view_id": visit.body["view"]["root_view_id"]}, view)
+
+
 async def _update(visit: Visit, which: dict[str, str], view: dict[str, Any]) -> None:
     try:
         await visit.client.views_update(view=view, **which)

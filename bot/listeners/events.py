@@ -22,10 +22,10 @@ async def user_change(visit: Visit) -> None:
     if not isinstance(user, dict) or not _is_ours(user, visit.workspace.team_id):
         return
     profile = identity.profile_of(user)
-    database = visit.edge.database
-    # Who is switched off may leave many approvals to others.
-    write = database.write_long if profile.is_deleted else database.write
-    synced = await write(_keep_in_step, visit.team_id, profile, now=visit.now)
+    # Whoever is switched off leaves approvals to others, and takes them back: maybe very many.
+    synced = await visit.edge.database.write_long(
+        _keep_in_step, visit.team_id, profile, now=visit.now
+    )
     if synced is not None and synced.owner_kept:
         _log.warning("slack.last_owner_switched_off", user_id=synced.user.id)
 

@@ -45,7 +45,10 @@ async def add_set(visit: Visit) -> None:
     """Add a country or region."""
     by = await modals.admin(visit)
     code = fields.answer(visit.values, "country_code") or ""
-    if await modals.sent(visit, lambda tx: holiday_sets.add(tx, code, by=by, now=visit.now)):
+    added = await modals.sent(
+        visit, lambda tx: holiday_sets.add(tx, code, by=by, now=visit.now), is_long=True
+    )
+    if added is not None:
         await visit.ack()
         await modals.redraw_below(visit, await _sets(visit, by))
 
@@ -123,9 +126,13 @@ def _half(given: str | None) -> Literal["am", "pm"] | None:
 
 
 async def _sets(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(holiday_sets.page, PageOf(_SETS_SHOWN, cursor), by=by)
-    codes = [one.country_code for one in page.items]
-    return views.sets(page, {code: holiday_calendar.country_name(code) for code in codes})
+    def read(tx: Transaction) -> dict[str, Any]:
+        page = holiday_sets.page(tx, PageOf(_SETS_SHOWN, cursor), by=by)
+        codes = [one.country_code for one in page.items]
+        return views.sets(page, {code: holiday_calendar.country_name(code) for code in codes})
+
+    # The first look at countries in a process takes a second.
+    return await visit.edge.database.read_long(read)
 
 
 async def _overrides(
@@ -136,7 +143,7 @@ async def _overrides(
         page = holiday_overrides.page(tx, set_id, PageOf(_OVERRIDES_SHOWN, cursor), by=by)
         return views.overrides(one, holiday_calendar.country_name(one.country_code), page)
 
-    return await visit.edge.database.read(read)
+    return await visit.edge.database.read_long(read)
 
 
 LISTENERS: Final = (

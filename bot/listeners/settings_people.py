@@ -143,7 +143,7 @@ async def save_department(visit: Visit) -> None:
             return departments.update(tx, department_id, values, by=by, now=visit.now)
         return departments.create(tx, values, by=by, now=visit.now)
 
-    if await modals.sent(visit, save) is not None:
+    if await modals.sent(visit, save, is_long=True) is not None:
         await visit.ack()
         await modals.redraw_below(visit, await _departments(visit, by))
 
@@ -152,7 +152,10 @@ async def delete_department(visit: Visit) -> None:
     """Delete it, if nobody belongs to it; Slack has asked whether that is meant."""
     await visit.ack()
     by = await modals.admin(visit)
-    await visit.edge.database.write(departments.delete, modals.clicked(visit), by=by, now=visit.now)
+    # Archived people leave it, however many there are.
+    await visit.edge.database.write_long(
+        departments.delete, modals.clicked(visit), by=by, now=visit.now
+    )
     await modals.redraw(
         visit, replies.notice(say("Department"), say("The department was deleted."))
     )

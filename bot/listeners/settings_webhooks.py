@@ -60,6 +60,35 @@ async def open_webhook(visit: Visit) -> None:
     await visit.open(await _webhook(visit, by, modals.clicked(visit)))
 
 
+async def edit_webhook(visit: Visit) -> None:
+    """Open the form of one endpoint."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    one = await visit.edge.database.read(webhooks.get, modals.clicked(visit), by=by)
+    await visit.open(views.form(one))
+
+
+async def save_webhook(visit: Visit) -> None:
+    """Change where an endpoint is and what it hears of, as PATCH does."""
+    by = await modals.admin(visit)
+    one = await visit.edge.database.read(webhooks.get, modals.kept(visit), by=by)
+    changes: dict[str, Any] = {}
+    if (url := fields.answer(visit.values, "url") or "") != one.url:
+        changes["url"] = url
+    if set(events := fields.answers(visit.values, "events")) != set(one.events):
+        changes["events"] = events
+    # An address that stays is not looked up again.
+    if changes.get("url") and not await modals.passed(visit, visit.edge.check_webhook_url(url)):
+        return
+    saved = await modals.sent(
+        visit, lambda tx: webhooks.update(tx, one.id, changes, by=by, now=visit.now)
+    )
+    if saved is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _webhook(visit, by, saved.id))
+        await modals.redraw_first(visit, await _webhooks(visit, by))
+
+
 async def test(visit: Visit) -> None:
     """Send a ping."""
     await visit.ack()
@@ -94,7 +123,10 @@ async def delete(visit: Visit) -> None:
     """Remove the endpoint; Slack has asked whether that is meant."""
     await visit.ack()
     by = await modals.admin(visit)
-    await visit.edge.database.write(webhooks.delete, modals.clicked(visit), by=by, now=visit.now)
+    # Its deliveries go with it, and there may be very many.
+    await visit.edge.database.write_long(
+        webhooks.delete, modals.clicked(visit), by=by, now=visit.now
+    )
     await modals.redraw(visit, replies.notice(say("Webhook"), say("The webhook was deleted.")))
     await modals.redraw_below(visit, await _webhooks(visit, by))
 
@@ -135,6 +167,8 @@ LISTENERS: Final = (
     Listener("action", ids.WEBHOOK_NEW, new_webhook),
     Listener("view", ids.WEBHOOK_FORM, add_webhook),
     Listener("action", ids.WEBHOOK, open_webhook),
+    Listener("action", ids.WEBHOOK_EDIT, edit_webhook),
+    Listener("view", ids.WEBHOOK_EDIT_FORM, save_webhook),
     Listener("action", ids.WEBHOOK_TEST, test),
     Listener("action", ids.WEBHOOK_ROTATE, rotate),
     Listener("action", ids.WEBHOOK_ON, switch_on),

@@ -33,18 +33,24 @@ def webhooks(page: Page[Webhook]) -> dict[str, Any]:
     return fields.modal(say("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
 
 
-def form() -> dict[str, Any]:
-    """Where to send what."""
-    events = [Option(say("Everything"), _EVERY), *(Option(one, one) for one in EVENT_TYPES)]
+def form(one: Webhook | None = None) -> dict[str, Any]:
+    """Where to send what; of a new endpoint where there is none yet."""
+    events = [Option(say("Everything"), _EVERY), *(Option(name, name) for name in EVENT_TYPES)]
+    url = fields.typed(one and one.url, _LONGEST_URL, placeholder="https://example.com/hook")
     blocks = [
-        fields.field(
-            "url",
-            say("Address"),
-            fields.typed(longest=_LONGEST_URL, placeholder="https://example.com/hook"),
-        ),
-        fields.field("events", say("Events"), fields.several(events, [_EVERY])),
+        fields.field("url", say("Address"), url),
+        fields.field("events", say("Events"), fields.several(events, one.events if one else _EVERY)),
     ]
-    return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))
+    if one is None:
+        return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))
+    blocks.append(
+        text.quiet(
+            say("What waits to be sent goes to the new address, and old failures are forgiven.")
+        )
+    )
+    return fields.modal(
+        say("Change webhook"), blocks, ids.WEBHOOK_EDIT_FORM, say("Save"), say("Back"), one.id
+    )
 
 
 def secret(shown: str) -> dict[str, Any]:
@@ -90,7 +96,8 @@ def webhook(
         ]
     else:
         switches = [fields.button(say("Switch on"), ids.WEBHOOK_ON, one.id, "primary")]
-    blocks.append(fields.actions(*switches, rotate, delete))
+    edit = fields.button(say("Edit"), ids.WEBHOOK_EDIT, one.id)
+    blocks.append(fields.actions(edit, *switches, rotate, delete))
     return fields.modal(say("Webhook"), blocks, kept=one.id)
 
 

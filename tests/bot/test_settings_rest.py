@@ -11,7 +11,7 @@ import pytest
 
 from api.addresses import resolve_and_check
 from bot import ids
-from storage import holiday_overrides, reference, webhooks
+from storage import holiday_overrides, people, reference, webhooks
 from storage.pages import PageOf
 from storage.values import HolidayOverride, User, Webhook
 from tests.bot.test_settings_access import _as_sent, click, settings
@@ -205,6 +205,95 @@ def test_why_it_was_switched_off_is_shown_and_it_is_switched_on(world: World) ->
     off = click(world, ADMIN, on, ids.WEBHOOK_OFF)
     assert "Switched off" in off.visible_text
     assert not webhooks_of(world)[0].is_active
+
+
+def form_of(world: World) -> View:
+    """The form that changes the only webhook."""
+    form = click(world, ADMIN, opened(world), ids.WEBHOOK_EDIT)
+    assert form.callback_id == ids.WEBHOOK_EDIT_FORM
+    return form
+
+
+def test_where_it_is_and_what_it_hears_of_is_changed_once(world: World) -> None:
+    form = form_of(world)
+    values = {"url": URL + "/moved", "events": ["leave_request.approved"]}
+
+    first = world.slack.submit(ADMIN, form, values)
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+
+    (changed,) = webhooks_of(world)
+    assert (changed.url, changed.events, changed.version) == (
+        URL + "/moved",
+        ("leave_request.approved",),
+        2,
+    )
+    assert world.audited("webhook.updated") == 1
+    shown = world.slack.open_modal(ADMIN, URL + "/moved")
+    assert "leave_request.approved\nActive" in shown.visible_text
+    world.slack.close(ADMIN, shown)
+    assert URL + "/moved\nActive" in world.slack.open_modal(ADMIN).visible_text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.215.14/",
+        "https://10.0.0.1/hook",
+        "https://user@93.184.215.14/",
+        "nonsense",
+    ],
+)
+def test_an_address_that_rest_refuses_cannot_be_moved_to(world: World, url: str) -> None:
+    answer = world.slack.submit(ADMIN, form_of(world), {"url": url})
+
+    assert list(answer.errors) == ["url"]
+    assert webhooks_of(world)[0].url == URL
+
+
+def test_an_address_that_stays_is_not_looked_up_again(world: World) -> None:
+    form = form_of(world)
+
+    async def refuse(_: str) -> object:
+        raise AssertionError("nobody asked for another address")
+
+    world.app.edge.check_webhook_url = refuse
+    answer = world.slack.submit(ADMIN, form, {"events": ["leave_request.declined"]})
+
+    assert answer.errors == {}
+    assert webhooks_of(world)[0].events == ("leave_request.declined",)
+
+
+def test_saving_a_webhook_as_it_is_changes_nothing(world: World) -> None:
+    assert world.slack.submit(ADMIN, form_of(world)).errors == {}
+
+    assert webhooks_of(world)[0].version == 1
+
+
+def test_one_that_was_deleted_meanwhile_is_said_at_its_form(world: World) -> None:
+    form = form_of(world)
+    (made,) = webhooks_of(world)
+    world.database.write_now(webhooks.delete, made.id, by=world.acme.caller, now=world.clock())
+
+    answer = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
+
+    assert "not there any more" in answer.errors["url"]
+
+
+def test_who_is_no_admin_any_more_moves_no_webhook(world: World) -> None:
+    form = form_of(world)
+    world.database.write_now(
+        people.update,
+        world.people[ADMIN].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    answer = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
+
+    assert "admin" in answer.errors["url"]
+    assert webhooks_of(world)[0].url == URL
 
 
 def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:

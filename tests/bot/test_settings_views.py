@@ -194,6 +194,7 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: 
         settings_webhooks.webhooks(Page([one] * 40, CURSOR)),
         settings_webhooks.webhooks(Page([], None)),
         settings_webhooks.form(),
+        settings_webhooks.form(one),
         settings_webhooks.secret("whsec_" + "x" * 44),
         settings_webhooks.webhook(one, None, "Europe/London", "Told."),
         settings_webhooks.webhook(one, last, "Europe/London"),
