@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import date
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from peewee import JOIN, SQL, Case, Select, fn
 
@@ -17,10 +17,49 @@ from storage import rows
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.tables import DepartmentRow, LeaveRequestRow, ReminderRow, UserRow
-from storage.values import LeaveRequest, User
+from storage.values import Department, LeaveRequest, User
 
 # Nobody needs more deciders than this; it bounds the messages that one request causes.
 MOST_APPROVERS = 50
+
+# Nobody's id, where a place has to hold one.
+_NOBODY: Final = "00000000-0000-0000-0000-000000000000"
+
+
+class AsIf(NamedTuple):
+    """One change that is not made yet: somebody as he will be, or his department. Places, all."""
+
+    user_id: Place | None = None
+    role: Place | None = None
+    user_department_id: Place | None = None
+    manager_id: Place | None = None
+    department_id: Place | None = None
+    head_id: Place | None = None
+
+    def of_user(self, alias: Any, column: str, place: Any) -> Any:
+        """A column of users, read as if."""
+        now_is = getattr(alias, column)
+        if self.user_id is None:
+            return now_is
+        return Case(None, ((alias.id == self.user_id, place),), now_is)
+
+    def role_of(self, user: Any) -> Any:
+        return self.of_user(user, "role", self.role)
+
+    def department_of(self, user: Any) -> Any:
+        return self.of_user(user, "department_id", self.user_department_id)
+
+    def manager_of(self, user: Any) -> Any:
+        return self.of_user(user, "manager_id", self.manager_id)
+
+    def head_of(self, department: Any) -> Any:
+        if self.department_id is None:
+            return department.manager_id
+        is_meant = department.id == self.department_id
+        return Case(None, ((is_meant, self.head_id),), department.manager_id)
+
+
+_AS_IT_IS: Final = AsIf()
 
 
 def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: date) -> list[User]:
@@ -38,10 +77,12 @@ def of_people(
     *,
     today: date,
     absent_id: str | None = None,
+    as_if: User | Department | None = None,
 ) -> dict[str, list[User]]:
     """As ``of_person`` for many, by their ids; nobody who could decide leaves one out.
 
-    ``absent_id`` is somebody to be taken for no longer active.
+    Either of: ``absent_id``, somebody to be taken for no longer active; ``as_if``, somebody or a
+    department as they will be, whose role, department and manager then count.
     """
     if not user_ids:
         return {}
@@ -51,6 +92,7 @@ def of_people(
         user_ids=sorted(user_ids),
         today=today.isoformat(),
         absent_id=absent_id,
+        **_places(as_if),
     )
     asked: dict[str, list[User]] = {}
     for user_id, *columns in found:
@@ -58,6 +100,23 @@ def of_people(
         if len(of_user) < MOST_APPROVERS:
             of_user.append(rows.user(columns))
     return asked
+
+
+def _places(as_if: User | Department | None) -> dict[str, str | None]:
+    places: dict[str, str | None] = dict.fromkeys(f"as_if_{name}" for name in AsIf._fields)
+    if isinstance(as_if, User):
+        places |= {
+            "as_if_user_id": as_if.id,
+            "as_if_role": as_if.role,
+            "as_if_user_department_id": as_if.department_id or _NOBODY,
+            "as_if_manager_id": as_if.manager_id or _NOBODY,
+        }
+    elif as_if is not None:
+        places |= {
+            "as_if_department_id": as_if.id,
+            "as_if_head_id": as_if.manager_id or _NOBODY,
+        }
+    return places
 
 
 def may_decide(
@@ -136,22 +195,29 @@ def may_reconsider(
 
 
 def awaits(
-    candidate: Any, requester: Any, department: Any, today: Any, absent_id: Any = None
+    candidate: Any,
+    requester: Any,
+    department: Any,
+    today: Any,
+    absent_id: Any = None,
+    as_if: AsIf = _AS_IT_IS,
 ) -> Any:
     """The rule as SQL, over aliases of users twice and of departments (an outer join).
 
     ``today`` is a place; ``absent_id`` is one too, for somebody to be left out. The one place
     where the ladder stands: lists filter by it, too.
     """
-    manager_present = _is_present(requester.manager_id, requester, today, absent_id)
-    head_present = _is_present(department.manager_id, requester, today, absent_id)
-    colleague_present = _has_present_approver(requester, today, absent_id)
-    is_manager = candidate.id == requester.manager_id
-    is_head = candidate.id == department.manager_id
-    is_approver = (candidate.role == "approver") & (
-        candidate.department_id == requester.department_id
+    manager_id, head_id = as_if.manager_of(requester), as_if.head_of(department)
+    manager_present = _is_present(manager_id, requester, today, absent_id)
+    head_present = _is_present(head_id, requester, today, absent_id)
+    colleague_present = _has_present_approver(requester, today, absent_id, as_if)
+    is_manager = candidate.id == manager_id
+    is_head = candidate.id == head_id
+    role = as_if.role_of(candidate)
+    is_approver = (role == "approver") & (
+        as_if.department_of(candidate) == as_if.department_of(requester)
     )
-    is_admin = candidate.role.in_(("admin", "owner"))
+    is_admin = role.in_(("admin", "owner"))
     # Nested, so that the database looks for each of the three at most once.
     fourth = is_admin & ~colleague_present
     third = (is_approver | fourth) & ~head_present
@@ -216,13 +282,24 @@ def _is_present(user_id: Any, requester: Any, today: Any, absent_id: Any) -> Any
     return _is_any_present(requester, today, absent_id, lambda user: (user.id == user_id,))
 
 
-def _has_present_approver(requester: Any, today: Any, absent_id: Any) -> Any:
-    return _is_any_present(
-        requester,
-        today,
-        absent_id,
-        lambda user: (user.department_id == requester.department_id, user.role == "approver"),
-    )
+def _has_present_approver(requester: Any, today: Any, absent_id: Any, as_if: AsIf) -> Any:
+    department_id = as_if.department_of(requester)
+
+    def stored(user: Any) -> tuple[Any, ...]:
+        return user.department_id == department_id, user.role == "approver"
+
+    def himself(user: Any) -> tuple[Any, ...]:
+        return (
+            user.id == as_if.user_id,
+            as_if.user_department_id == department_id,
+            as_if.role == "approver",
+        )
+
+    if as_if.user_id is None:
+        return _is_any_present(requester, today, absent_id, stored)
+    # He is looked for apart from the others, whom an index finds by their columns.
+    others = _is_any_present(requester, today, as_if.user_id, stored)
+    return others | _is_any_present(requester, today, absent_id, himself)
 
 
 def _is_any_present(
@@ -297,10 +374,27 @@ def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
 
 @compiled
 def _approvers_of_many(
-    organisation_id: Place, user_ids: Place, today: Place, absent_id: Place | None
+    organisation_id: Place,
+    user_ids: Place,
+    today: Place,
+    absent_id: Place | None,
+    as_if_user_id: Place | None,
+    as_if_role: Place | None,
+    as_if_user_department_id: Place | None,
+    as_if_manager_id: Place | None,
+    as_if_department_id: Place | None,
+    as_if_head_id: Place | None,
 ) -> Select:
-    candidate, requester, department, query = _ladders(organisation_id, user_ids)
-    return query.where(awaits(candidate, requester, department, today, absent_id)).order_by(
+    as_if = AsIf(
+        as_if_user_id,
+        as_if_role,
+        as_if_user_department_id,
+        as_if_manager_id,
+        as_if_department_id,
+        as_if_head_id,
+    )
+    candidate, requester, department, query = _ladders(organisation_id, user_ids, as_if)
+    return query.where(awaits(candidate, requester, department, today, absent_id, as_if)).order_by(
         requester.id, candidate.id
     )
 
@@ -353,7 +447,9 @@ def _next_steps(organisation_id: Place, request_id: Place, limit: Place) -> Sele
     )
 
 
-def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
+def _ladders(
+    organisation_id: Any, user_ids: Any, as_if: AsIf = _AS_IT_IS
+) -> tuple[Any, Any, Any, Any]:
     """Each of the people beside everybody who can be on any rung for one of them."""
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
@@ -374,6 +470,9 @@ def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
         senior.organisation_id == organisation_id,
         senior.role.in_(("approver", "admin", "owner")),
     )
+    anybody = managers.union_all(heads).union_all(seniors)
+    for newcomers in _new_on_ladders(organisation_id, as_if):
+        anybody = anybody.union_all(newcomers)
     query = (
         candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
         .join(
@@ -384,14 +483,29 @@ def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
             department,
             JOIN.LEFT_OUTER,
             on=(department.organisation_id == organisation_id)
-            & (department.id == requester.department_id),
+            & (department.id == as_if.department_of(requester)),
         )
-        .where(
-            candidate.organisation_id == organisation_id,
-            candidate.id.in_(managers.union_all(heads).union_all(seniors)),
-        )
+        .where(candidate.organisation_id == organisation_id, candidate.id.in_(anybody))
     )
     return candidate, requester, department, query
+
+
+def _new_on_ladders(organisation_id: Any, as_if: AsIf) -> list[Select]:
+    """The ids of those who may stand on a ladder once the change is made."""
+    user, department = UserRow.alias(), DepartmentRow.alias()
+    named = user.select(user.id).where(user.organisation_id == organisation_id)
+    found = []
+    if as_if.user_id is not None:
+        found.append(named.where(user.id.in_((as_if.user_id, as_if.manager_id))))
+        found.append(
+            department.select(department.manager_id).where(
+                department.organisation_id == organisation_id,
+                department.id == as_if.user_department_id,
+            )
+        )
+    if as_if.head_id is not None:
+        found.append(named.where(user.id == as_if.head_id))
+    return found
 
 
 @compiled

@@ -12,11 +12,13 @@ from storage import audit, fields, locks, people_rows, reference, rerouting, row
 from storage.amounts import check_half_days
 from storage.compiled import Place, compiled
 from storage.database import Transaction
+from storage.effects import Effects
 from storage.errors import InUse, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
+from storage.reference import Reference
 from storage.tables import DepartmentRow, UserRow
-from storage.values import Caller, Department
+from storage.values import Caller, Department, Rerouted
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": fields.name,
@@ -71,16 +73,11 @@ def update(
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    before = get(tx, department_id, by=by, is_held=True)
-    after = before._replace(**fields.checked(changes, _CHECKS))
+    before, after = _checked_update(tx, department_id, changes, by=by, is_held=True)
     if after == before:
         return before
-    if after.manager_id != before.manager_id:
-        _check_manager(tx, after.manager_id, by=by)
     known = reference.of_organisation(tx, by.organisation_id)
-    others_decide = after.manager_id != before.manager_id
-    pending = rerouting.pending_of(tx, known, department_id=before.id) if others_decide else []
-    asked = rerouting.asked(tx, known, pending, now=now)
+    rerouted = _rerouted(tx, known, before, after, now)
     after = after._replace(updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -98,9 +95,39 @@ def update(
     if not changed:
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
-    ask_now = rerouting.asked(tx, known, pending, now=now)
-    rerouting.tell(tx, known, rerouting.difference(pending, asked, ask_now), by=by, now=now)
+    rerouting.tell(tx, known, rerouted, by=by, now=now)
     return after
+
+
+def foresee_update(
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Effects:
+    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
+    rules.check_role(by.role, "admin")
+    before, after = _checked_update(tx, department_id, changes, by=by, is_held=False)
+    known = reference.of_organisation(tx, by.organisation_id)
+    return Effects(rerouted=tuple(_rerouted(tx, known, before, after, now)))
+
+
+def _checked_update(
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, is_held: bool
+) -> tuple[Department, Department]:
+    """The department as it is and as it will be, once everything about the change is sound."""
+    before = get(tx, department_id, by=by, is_held=is_held)
+    after = before._replace(**fields.checked(changes, _CHECKS))
+    if after.manager_id != before.manager_id:
+        _check_manager(tx, after.manager_id, by=by)
+    return before, after
+
+
+def _rerouted(
+    tx: Transaction, known: Reference, before: Department, after: Department, now: datetime
+) -> list[Rerouted]:
+    """Pending requests of its members that await others once it has its other manager."""
+    if after.manager_id == before.manager_id:
+        return []
+    members = rerouting.pending_of(tx, known, department_id=before.id)
+    return rerouting.foresee(tx, known, members, after, now=now)
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:

@@ -113,34 +113,32 @@ def update(
     known = reference.of_organisation(tx, by.organisation_id)
     cause = recount.cause_of(user, after)
     counted_anew = [] if cause is None else recount.plan(tx, known, [after], now=now)
-    concerned = _decided_by_others(tx, known, user, after, now)
-    asked = rerouting.asked(tx, known, concerned, now=now)
+    rerouted = _rerouted(tx, known, user, after, now)
     after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
     if cause is not None:
         recount.apply(tx, known, counted_anew, cause, by=by, now=now)
-    rerouted = rerouting.difference(
-        concerned, asked, rerouting.asked(tx, known, concerned, now=now)
-    )
-    if _is_another_approver(user, after):
-        known_already = {request.id for request in concerned}
-        gained = _returned(tx, known, after, now)
-        rerouted += [one for one in gained if one.request.id not in known_already]
     rerouting.tell(tx, known, rerouted, by=by, now=now)
     return after
 
 
-def _decided_by_others(
+def _rerouted(
     tx: Transaction, known: Reference, user: User, after: User, now: datetime
-) -> list[LeaveRequest]:
-    """Pending requests that the change may take from one approver: his own, and what awaits him."""
-    concerned: dict[str, LeaveRequest] = {}
+) -> list[Rerouted]:
+    """What awaits others once the person is as he will be.
+
+    His own requests may, and those of people on whose leave he decides now or then.
+    """
+    concerned: list[LeaveRequest] = []
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
-        own = rerouting.pending_of(tx, known, user_id=user.id)
-        concerned |= {request.id: request for request in own}
+        concerned += rerouting.pending_of(tx, known, user_id=user.id)
     if _is_another_approver(user, after):
-        waiting = rerouting.awaiting(tx, known, user, now=now)
-        concerned |= {request.id: request for request in waiting}
-    return list(concerned.values())
+        concerned += rerouting.awaiting(tx, known, user, now=now)
+        if after.role in ("admin", "owner"):
+            concerned += rerouting.pending_of(tx, known)
+        elif after.role == "approver" and after.department_id is not None:
+            concerned += rerouting.pending_of(tx, known, department_id=after.department_id)
+    each = list({request.id: request for request in concerned}.values())
+    return rerouting.foresee(tx, known, each, after, now=now)
 
 
 def _is_another_approver(user: User, after: User) -> bool:
@@ -158,10 +156,12 @@ def foresee_update(
     known = reference.of_organisation(tx, by.organisation_id)
     chosen = after.public_holiday_country_code
     is_new = chosen is not None and chosen != user.public_holiday_country_code
-    if recount.cause_of(user, after) is None:
-        return Effects()
-    leave = recount.plan(tx, known, [after], now=now)
-    return Effects(tuple(leave), chosen_country_code=chosen if is_new else None)
+    is_counted = recount.cause_of(user, after) is not None
+    return Effects(
+        tuple(recount.plan(tx, known, [after], now=now)) if is_counted else (),
+        chosen_country_code=chosen if is_new else None,
+        rerouted=tuple(_rerouted(tx, known, user, after, now)),
+    )
 
 
 def _checked_update(

@@ -15,7 +15,7 @@ from storage import approvers, audit, leave_reading, leave_rows, outbox
 from storage.clock import local_day
 from storage.database import Transaction
 from storage.reference import Reference
-from storage.values import Caller, LeaveRequest, Rerouted, User
+from storage.values import Caller, Department, LeaveRequest, Rerouted, User
 
 # Of those that await one person, or the members of one department.
 MOST_REQUESTS: Final = 5_000
@@ -67,15 +67,33 @@ def asked(
     *,
     now: datetime,
     absent_id: str | None = None,
+    as_if: User | Department | None = None,
 ) -> Asked:
-    """Whom each requester's leave awaits, by the requester's id; ``absent_id`` is left out."""
+    """Whom each requester's leave awaits, by the requester's id.
+
+    ``absent_id`` is left out; ``as_if`` counts as he or it will be.
+    """
     return approvers.of_people(
         tx,
         known.organisation.id,
         {request.user_id for request in requests},
         today=local_day(now, known.organisation.timezone),
         absent_id=absent_id,
+        as_if=as_if,
     )
+
+
+def foresee(
+    tx: Transaction,
+    known: Reference,
+    concerned: Sequence[LeaveRequest],
+    as_if: User | Department,
+    *,
+    now: datetime,
+) -> list[Rerouted]:
+    """Which of the requests await others once somebody, or a department, is as he or it will be."""
+    before = asked(tx, known, concerned, now=now)
+    return difference(concerned, before, asked(tx, known, concerned, now=now, as_if=as_if))
 
 
 def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) -> list[Rerouted]:

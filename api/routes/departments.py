@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from api import effects
 from api.answers import Listing, listing
 from api.bodies import DepartmentChanges, NewDepartment
+from api.fields import DryRun
 from api.operations import Answer, Call, Operation, created
 from api.queries import ListOfDepartments
 from storage import departments, errors, records
@@ -31,6 +33,11 @@ def get(tx: Transaction, call: Call) -> Any:
 def update(tx: Transaction, call: Call) -> Any:
     department = departments.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
     return records.department(department)
+
+
+def foresee_update(tx: Transaction, call: Call) -> Any:
+    found = departments.foresee_update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    return effects.shown(tx, call, found)
 
 
 def delete(tx: Transaction, call: Call) -> None:
@@ -88,9 +95,13 @@ OPERATIONS = (
         summary="Change a department",
         description=(
             "Fields that are left out stay as they are; null takes the manager or the allowance "
-            "away."
+            "away. With another manager, pending leave of the members goes to its new approvers."
         ),
         handler=update,
+        foresee=foresee_update,
+        query=DryRun,
+        # Thousands of requests may await others then.
+        is_long=True,
         tag="Departments",
         scope="departments:write",
         role="admin",

@@ -39,7 +39,9 @@ def form(one: Webhook | None = None) -> dict[str, Any]:
     url = fields.typed(one and one.url, _LONGEST_URL, placeholder="https://example.com/hook")
     blocks = [
         fields.field("url", say("Address"), url),
-        fields.field("events", say("Events"), fields.several(events, one.events if one else _EVERY)),
+        fields.field(
+            "events", say("Events"), fields.several(events, one.events if one else _EVERY)
+        ),
     ]
     if one is None:
         return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))

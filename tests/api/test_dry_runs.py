@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from storage import leave
 from storage.database import Database
 from tests.api.conftest import Client, a_key
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation, type_id
+from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
 from tests.storage.test_recount import FRIDAY, MONDAY
 
 API = "/api/v1"
@@ -135,3 +135,28 @@ def test_a_dry_run_is_refused_as_the_change_would_be(
     codes = [one.json()["code"] for one in (own, myself, unknown, too_low)]
     assert codes == ["holiday_set_in_use", "last_owner", "unknown_country", "insufficient_role"]
     assert client.patch(f"{API}/organisation?dry_run=maybe", key, json={}).status_code == 422
+
+
+def test_other_approvers_are_foreseen(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    grace = a_person(database, acme, first_name="Grace")
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    request = a_request(database, acme, ada)
+    change = {"manager_id": grace.id}
+    expected = [
+        {
+            "leave_request_id": request.id,
+            "user_id": ada.id,
+            "approvers_before": [acme.owner.id],
+            "approvers_after": [grace.id],
+        }
+    ]
+
+    for path in (f"{API}/departments/{team.id}", f"{API}/users/{ada.id}"):
+        foreseen = client.patch(f"{path}?dry_run=true", key, json=change).json()
+
+        assert foreseen["rerouted"] == expected
+        assert foreseen["totals"]["rerouted"] == 1
+        assert client.get(path, key).json()["manager_id"] is None

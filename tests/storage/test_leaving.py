@@ -312,3 +312,140 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
     found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
     return {one.id: one for one in found.items}
+
+
+# Foreseen is what happens
+
+
+@pytest.fixture
+def cast(database: Database) -> tuple[Acme, dict[str, User], dict[str, str]]:
+    """Everybody who can be on a ladder, each with a pending request; people and departments."""
+    acme = an_organisation(database)
+    eng = a_department(database, acme, name="Engineering")
+    people_of = {
+        "boss": a_person(database, acme, first_name="Bea"),
+        "admin": a_person(database, acme, first_name="Anna", role="admin"),
+        "owner": a_person(database, acme, first_name="Oona", role="owner"),
+    }
+    sales = a_department(database, acme, name="Sales", manager_id=people_of["boss"].id)
+    departments_of = {"eng": eng.id, "sales": sales.id}
+    people_of |= {
+        "grace": a_person(
+            database, acme, first_name="Grace", role="approver", department_id=eng.id
+        ),
+        "hedy": a_person(
+            database, acme, first_name="Hedy", role="approver", department_id=sales.id
+        ),
+        "ada": a_person(database, acme, department_id=eng.id),
+        "sam": a_person(database, acme, first_name="Sam", department_id=sales.id),
+        "report": a_person(database, acme, first_name="Rae", manager_id=people_of["boss"].id),
+    }
+    for user in people_of.values():
+        a_request(database, acme, user)
+    return acme, people_of, departments_of
+
+
+def asked_now(database: Database, acme: Acme, people_of: dict[str, User]) -> dict[str, set[str]]:
+    names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
+    found = database.read_now(approvers.of_people, acme.id, list(names), today=NOW.date())
+    return {
+        names[user_id]: {names[one.id] for one in asked}
+        for user_id, asked in found.items()
+        if user_id != acme.owner.id
+    }
+
+
+@pytest.mark.parametrize(
+    ("who", "changes", "concerned"),
+    [
+        ("ada", {"manager_id": "boss"}, {"ada"}),
+        ("ada", {"department_id": "sales"}, {"ada"}),
+        ("ada", {"department_id": None}, {"ada"}),
+        ("ada", {"manager_id": "hedy", "department_id": "sales"}, {"ada"}),
+        ("ada", {"job_title": "Analyst"}, set()),
+        ("report", {"manager_id": None}, {"report"}),
+        ("report", {"manager_id": None, "role": "admin"}, {"report", "boss", "grace", "owner"}),
+        ("grace", {"role": "member"}, {"ada"}),
+        ("grace", {"department_id": "sales"}, {"ada", "grace"}),
+        ("hedy", {"department_id": "eng"}, {"ada", "grace", "hedy"}),
+        ("ada", {"role": "approver"}, {"grace"}),
+        ("sam", {"role": "approver", "department_id": "eng"}, {"ada", "grace", "sam"}),
+        ("admin", {"role": "member"}, {"boss", "grace", "owner"}),
+        ("admin", {"role": "approver", "department_id": "eng"}, {"ada", "boss", "owner", "grace"}),
+    ],
+)
+def test_whom_a_change_of_a_person_asks_is_foreseen(
+    database: Database,
+    cast: tuple[Acme, dict[str, User], dict[str, str]],
+    who: str,
+    changes: dict[str, Any],
+    concerned: set[str],
+) -> None:
+    acme, people_of, departments_of = cast
+    ids = departments_of | {name: user.id for name, user in people_of.items()}
+    changes = {
+        name: ids.get(value, value) if name.endswith("_id") else value
+        for name, value in changes.items()
+    }
+    before = asked_now(database, acme, people_of)
+
+    foreseen = database.read_now(
+        people.foresee_update, people_of[who].id, changes, by=acme.caller, now=NOW
+    )
+    assert asked_now(database, acme, people_of) == before
+    database.write_now(people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
+    after = asked_now(database, acme, people_of)
+
+    names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
+    said = {
+        names[one.request.user_id]: (
+            {names[user.id] for user in one.before},
+            {names[user.id] for user in one.after},
+        )
+        for one in foreseen.rerouted
+    }
+    happened = {
+        name: (before.get(name, set()), after.get(name, set()))
+        for name in people_of
+        if before.get(name) != after.get(name)
+    }
+    assert said == happened
+    assert set(said) >= concerned
+
+
+@pytest.mark.parametrize(
+    ("department", "head", "concerned"),
+    [
+        ("eng", "boss", {"ada", "grace"}),
+        ("sales", None, {"hedy", "sam"}),
+        ("sales", "hedy", {"sam", "hedy"}),
+        ("sales", "boss", set()),
+    ],
+)
+def test_whom_a_departments_other_manager_asks_is_foreseen(
+    database: Database,
+    cast: tuple[Acme, dict[str, User], dict[str, str]],
+    department: str,
+    head: str | None,
+    concerned: set[str],
+) -> None:
+    acme, people_of, departments_of = cast
+    changes = {"manager_id": None if head is None else people_of[head].id}
+    before = asked_now(database, acme, people_of)
+
+    foreseen = database.read_now(
+        departments.foresee_update, departments_of[department], changes, by=acme.caller, now=NOW
+    )
+    assert asked_now(database, acme, people_of) == before
+    database.write_now(
+        departments.update, departments_of[department], changes, by=acme.caller, now=NOW
+    )
+    after = asked_now(database, acme, people_of)
+
+    names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
+    said = {
+        names[one.request.user_id]: {names[user.id] for user in one.after}
+        for one in foreseen.rerouted
+    }
+    assert said == {name: after[name] for name in people_of if before[name] != after[name]}
+    assert set(said) == concerned
