@@ -8,10 +8,11 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from api.balance_answers import LeaveYearRecord, leave_year
 from api.operations import Call
 from storage import effects, holiday_calendar, records, reference
 from storage.database import Transaction
-from storage.effects import Effects
+from storage.effects import BalanceEffect, Effects
 from storage.records import Days, Id, UserSummaryRecord
 from storage.reference import Reference
 from storage.values import LeaveEffect, LeaveStatus, Rerouted
@@ -21,7 +22,7 @@ MOST_SHOWN: Final = 100
 
 Effect = Literal["recounted", "shortened", "cancelled"]
 LeaveWarning = Literal["counts_nothing"]
-Warning = Literal["leave_counts_nothing", "country_has_regions"]
+Warning = Literal["leave_counts_nothing", "country_has_regions", "other_balances_change"]
 
 
 class BalanceChangeRecord(TypedDict):
@@ -46,6 +47,28 @@ class LeaveEffectRecord(TypedDict):
     days_after: Annotated[Days, Field(description="0 for one that would be cancelled.")]
     balance_changes: list[BalanceChangeRecord]
     warnings: list[LeaveWarning]
+
+
+class BalanceEffectRecord(TypedDict):
+    """What a person has left of one leave year, before and after."""
+
+    user_id: Id
+    leave_year: LeaveYearRecord
+    on: Annotated[
+        date,
+        Field(
+            description="The day as of which it is told: today, or the first day of a leave year "
+            "that lies ahead. `GET /users/{id}/balance` of that day shows the same `remaining`."
+        ),
+    ]
+    before: Annotated[
+        float | None,
+        Field(description="Days left; null where there is no such leave year yet."),
+    ]
+    after: Annotated[
+        float | None,
+        Field(description="Days left then; null where there is no such leave year any more."),
+    ]
 
 
 class ReroutedRecord(TypedDict):
@@ -82,12 +105,21 @@ class EffectsRecord(TypedDict):
         list[LeaveEffectRecord], Field(description="By first day, at most 100.")
     ]
     rerouted: Annotated[list[ReroutedRecord], Field(description="Oldest first, at most 100.")]
+    balances: Annotated[
+        list[BalanceEffectRecord],
+        Field(
+            description="Every leave year, from today's on, of which somebody has more or less "
+            "left: of the person who is changed, else of the first 100 people whose leave changes."
+        ),
+    ]
     has_more: Annotated[bool, Field(description="A list was cut at 100.")]
     warnings: Annotated[
         list[Warning],
         Field(
             description="`leave_counts_nothing`: a request would stay and count nothing. "
-            "`country_has_regions`: only national holidays would count; see `GET /countries`."
+            "`country_has_regions`: only national holidays would count; see `GET /countries`. "
+            "`other_balances_change`: what people are granted changes, so that balances which are "
+            "not listed would, too."
         ),
     ]
 
@@ -111,6 +143,7 @@ def shown(tx: Transaction, call: Call, found: Effects) -> EffectsRecord:
         },
         "leave_requests": [_leave(known, one) for one in leave[:MOST_SHOWN]],
         "rerouted": [_rerouted(one) for one in found.rerouted[:MOST_SHOWN]],
+        "balances": [_balance(one) for one in found.balances],
         "has_more": max(len(leave), len(found.rerouted)) > MOST_SHOWN,
         "warnings": _warnings(found),
     }
@@ -160,9 +193,25 @@ def _rerouted(one: Rerouted) -> ReroutedRecord:
     }
 
 
+def _balance(one: BalanceEffect) -> BalanceEffectRecord:
+    return {
+        "user_id": one.user_id,
+        "leave_year": leave_year(one.year),
+        "on": one.on,
+        "before": _days(one.before_half_days),
+        "after": _days(one.after_half_days),
+    }
+
+
+def _days(half_days: int | None) -> float | None:
+    return None if half_days is None else records.days(half_days)
+
+
 def _warnings(found: Effects) -> list[Any]:
     code = found.chosen_country_code
     warnings = ["leave_counts_nothing"] if any(map(_counts_nothing, found.leave)) else []
     if code is not None and holiday_calendar.has_regions(code):
         warnings.append("country_has_regions")
+    if found.moves_allowances:
+        warnings.append("other_balances_change")
     return warnings

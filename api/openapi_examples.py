@@ -173,13 +173,14 @@ _DELIVERY: Final[Json] = {
 
 # Where a model's field has another value than its name usually has.
 OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
-    "BalanceChangeRecord": {"leave_year": "2026", "days": 1},
+    "BalanceChangeRecord": {"leave_year": "2026/27", "days": 1},
+    "BalanceEffectRecord": {"before": 22, "after": 23},
     "EffectTotalsRecord": {
         "users": 1,
         "leave_requests": 1,
         "days_before": 5,
         "days_after": 4,
-        "rerouted": 0,
+        "rerouted": 1,
         "api_keys": 0,
         "calendar_feeds": 0,
         "reports": 0,
@@ -193,8 +194,12 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
         "days_after": 4,
         "warnings": [],
     },
-    "ReroutedRecord": {"approvers_before": [GRACE], "approvers_after": [GRACE]},
-    "EffectsRecord": {"rerouted": [], "warnings": []},
+    "ReroutedRecord": {
+        "leave_request_id": OTHER,
+        "approvers_before": [GRACE],
+        "approvers_after": ["0197c2a4-5b12-7f4d-b0a6-81d7e3c95203"],
+    },
+    "EffectsRecord": {"warnings": []},
     "ActorRecord": {"type": "user", "id": GRACE},
     "AdjustmentRecord": {
         "id": OTHER,

@@ -5,7 +5,7 @@ What follows is worked out in standings.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
@@ -14,7 +14,7 @@ from peewee import SQL, Select
 
 from storage import days, leave_years, rows, standings
 from storage.clock import local_day
-from storage.compiled import Place, compiled
+from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.leave_years import LeaveYearRule
 from storage.reference import Reference
@@ -50,6 +50,13 @@ class Adjusted(NamedTuple):
     id: str
     leave_year: int
     half_days: int
+
+
+class Booked(NamedTuple):
+    """What is entered for a person. ``leave``: earliest first, of any type."""
+
+    leave: list[BookedLeave]
+    adjustments: list[Adjusted]
 
 
 class Books(NamedTuple):
@@ -94,24 +101,64 @@ def books(
     since Hiatus knows the person, and of those ahead.
     """
     organisation = reference.organisation
-    rule = leave_year_rule(reference, user)
-    carry_over = _carry_over(organisation, user)
-    first_year = leave_years.leave_year_containing(
-        rule, standings.reckoned_from(rule, carry_over, first_day)
-    )
     last_read = date.max
-    if carry_over is None:
+    if organisation.carry_over_half_days == 0:
+        rule = leave_year_rule(reference, user)
         last_read = leave_years.leave_year_containing(rule, last_day).last_day
     found = tx.all(
         _booked,
         organisation_id=organisation.id,
         user_id=user.id,
-        first_day=first_year.first_day.isoformat(),
-        last_day=last_read.isoformat(),
-        # An adjustment belongs to the leave year that begins in the calendar year of its date.
-        first_adjusted=date(first_year.first_day.year, 1, 1).isoformat(),
-        last_adjusted=date(last_read.year, 12, 31).isoformat(),
+        **_bounds(reckoned_from(reference, user, first_day), last_read),
     )
+    leave, adjustments = _entered(found)
+    _, source = granted_half_days(reference, user)
+    return Books(account(reference, user, adjustments), source, leave, adjustments)
+
+
+def booked_of_many(
+    tx: Transaction, organisation_id: str, user_ids: Collection[str], first_day: date
+) -> dict[str, Booked]:
+    """Everything entered for these people from a day on, by their ids; nothing leaves one out."""
+    found = tx.all(
+        _booked_of_many,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        **_bounds(first_day, date.max),
+    )
+    of_person: dict[str, list[Any]] = {}
+    for *row, user_id in found:
+        of_person.setdefault(user_id, []).append(row)
+    return {user_id: _entered(rows) for user_id, rows in of_person.items()}
+
+
+def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -> Account:
+    """What decides about the person's leave years, leave itself aside."""
+    granted, _ = granted_half_days(reference, user)
+    sums: dict[int, int] = {}
+    for one in adjustments:
+        sums[one.leave_year] = sums.get(one.leave_year, 0) + one.half_days
+    rule = leave_year_rule(reference, user)
+    return Account(rule, granted, sums, _carry_over(reference.organisation, user))
+
+
+def reckoned_from(reference: Reference, user: User, first_day: date) -> date:
+    """The first day of which leave matters for the leave year of ``first_day``."""
+    carry_over = _carry_over(reference.organisation, user)
+    return standings.reckoned_from(leave_year_rule(reference, user), carry_over, first_day)
+
+
+def _bounds(first_day: date, last_day: date) -> dict[str, str]:
+    return {
+        "first_day": first_day.isoformat(),
+        "last_day": last_day.isoformat(),
+        # An adjustment belongs to the leave year that begins in the calendar year of its date.
+        "first_adjusted": date(first_day.year, 1, 1).isoformat(),
+        "last_adjusted": date(last_day.year, 12, 31).isoformat(),
+    }
+
+
+def _entered(found: Iterable[Sequence[Any]]) -> Booked:
     adjustments: list[Adjusted] = []
     leave: list[BookedLeave] = []
     # Not by the query: SQLite would walk through all leave of the organisation in this order.
@@ -124,11 +171,7 @@ def books(
         leave.append(
             BookedLeave(leave_id, leave_type_id, first, last, start_half, end_half, status, halves)
         )
-    granted, source = granted_half_days(reference, user)
-    sums: dict[int, int] = {}
-    for one in adjustments:
-        sums[one.leave_year] = sums.get(one.leave_year, 0) + one.half_days
-    return Books(Account(rule, granted, sums, carry_over), source, leave, adjustments)
+    return Booked(leave, adjustments)
 
 
 def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
@@ -161,13 +204,43 @@ def _booked(
     first_adjusted: Place,
     last_adjusted: Place,
 ) -> Select:
-    """Leave, and adjustments beside it: one visit to the database for both."""
+    leave, adjustments = _leave_and_adjustments(
+        organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
+    )
+    return leave.where(LeaveRequestRow.user_id == user_id).union_all(
+        adjustments.where(AllowanceAdjustmentRow.user_id == user_id)
+    )
+
+
+@compiled
+def _booked_of_many(
+    organisation_id: Place,
+    user_ids: Place,
+    first_day: Place,
+    last_day: Place,
+    first_adjusted: Place,
+    last_adjusted: Place,
+) -> Select:
+    leave, adjustments = _leave_and_adjustments(
+        organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
+    )
+    taken_by, adjusted_for = LeaveRequestRow.user_id, AllowanceAdjustmentRow.user_id
+    return (
+        leave.select_extend(taken_by)
+        .where(among(taken_by, user_ids))
+        .union_all(adjustments.select_extend(adjusted_for).where(among(adjusted_for, user_ids)))
+    )
+
+
+def _leave_and_adjustments(
+    organisation_id: Place, leave_days: tuple[Place, Place], adjusted_days: tuple[Place, Place]
+) -> tuple[Select, Select]:
+    """Two queries with the same columns: one visit to the database for both."""
     columns: tuple[Any, ...] = tuple(getattr(LeaveRequestRow, name) for name in BookedLeave._fields)
     leave = LeaveRequestRow.select(*columns).where(
         LeaveRequestRow.organisation_id == organisation_id,
-        LeaveRequestRow.user_id == user_id,
-        LeaveRequestRow.end_date >= first_day,
-        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.end_date >= leave_days[0],
+        LeaveRequestRow.start_date <= leave_days[1],
         LeaveRequestRow.status.in_(("pending", "approved")),
     )
     null = SQL("NULL")
@@ -183,8 +256,7 @@ def _booked(
         adjustment.half_days.cast("TEXT"),
     ).where(
         adjustment.organisation_id == organisation_id,
-        adjustment.user_id == user_id,
-        adjustment.leave_year_start >= first_adjusted,
-        adjustment.leave_year_start <= last_adjusted,
+        adjustment.leave_year_start >= adjusted_days[0],
+        adjustment.leave_year_start <= adjusted_days[1],
     )
-    return leave.union_all(adjustments)
+    return leave, adjustments

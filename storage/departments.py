@@ -106,7 +106,11 @@ def foresee_update(
     rules.check_role(by.role, "admin")
     before, after = _checked_update(tx, department_id, changes, by=by, is_held=False)
     known = reference.of_organisation(tx, by.organisation_id)
-    return Effects(rerouted=tuple(_rerouted(tx, known, before, after, now)))
+    return Effects(
+        rerouted=tuple(_rerouted(tx, known, before, after, now)),
+        moves_allowances=after.default_leave_allowance_half_days
+        != before.default_leave_allowance_half_days,
+    )
 
 
 def _checked_update(

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Final, NamedTuple
 
-from storage import balances, days, leave_years
+from storage import balances, days, leave_years, standings
+from storage.balances import Booked, BookedLeave
+from storage.clock import local_day
+from storage.database import Transaction
 from storage.leave_years import LeaveYear
 from storage.reference import Reference
-from storage.values import LeaveEffect, Rerouted
+from storage.values import LeaveEffect, LeaveRequest, Rerouted, User
+
+# Whose balances are worked out at most.
+MOST_BALANCED: Final = 100
+
+
+class BalanceEffect(NamedTuple):
+    """What a person has left of one leave year as of ``on``, before and after a change.
+
+    None where there is no such leave year: a change may make them begin on another day.
+    """
+
+    user_id: str
+    year: LeaveYear
+    on: date
+    before_half_days: int | None
+    after_half_days: int | None
 
 
 class Effects(NamedTuple):
@@ -15,7 +36,8 @@ class Effects(NamedTuple):
 
     ``chosen_country_code`` is the country that is being chosen, None where none is. ``api_keys``
     and ``calendar_feeds`` are how many stop answering; ``reports`` and ``departments`` are the ids
-    of those whose manager is archived then.
+    of those whose manager is archived then. ``balances`` are those of at most 100 people;
+    ``moves_allowances`` says that others' change too, because what they are granted does.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -25,6 +47,8 @@ class Effects(NamedTuple):
     calendar_feeds: int = 0
     reports: tuple[str, ...] = ()
     departments: tuple[str, ...] = ()
+    balances: tuple[BalanceEffect, ...] = ()
+    moves_allowances: bool = False
 
 
 def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
@@ -47,3 +71,69 @@ def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYe
         for year in years
     ]
     return [(year, half_days) for year, half_days in changes if half_days]
+
+
+def balances_of(
+    tx: Transaction,
+    before: Reference,
+    after: Reference,
+    people: Iterable[tuple[User, User]],
+    leave: Sequence[LeaveEffect],
+    *,
+    now: datetime,
+) -> tuple[BalanceEffect, ...]:
+    """The balances that change of the first 100 people, each as he is and as he will be.
+
+    Of each the leave years from today's to that of his last leave. As of today, or of the first
+    day of a leave year that lies ahead: what his balance of that day shows.
+    """
+    some = list(people)[:MOST_BALANCED]
+    if not some:
+        return ()
+    today = local_day(now, after.organisation.timezone)
+    worlds = [(before, was) for was, _ in some] + [(after, will_be) for _, will_be in some]
+    begin = min(balances.reckoned_from(known, user, today) for known, user in worlds)
+    entered = balances.booked_of_many(
+        tx, before.organisation.id, [user.id for user, _ in some], begin
+    )
+    changed = {one.before.id: one.after for one in leave}
+    found: list[BalanceEffect] = []
+    for was, will_be in some:
+        booked = entered.get(was.id, Booked([], []))
+        planned = booked._replace(leave=_changed(booked.leave, changed))
+        last_day = max([today, *(one.end_date for one in booked.leave)])
+        had = _left(before, was, booked, today, last_day)
+        has = _left(after, will_be, planned, today, last_day)
+        found += [
+            BalanceEffect(was.id, year, max(today, year.first_day), had.get(year), has.get(year))
+            for year in sorted(had.keys() | has.keys())
+            if had.get(year) != has.get(year)
+        ]
+    return tuple(found)
+
+
+def owners(leave: Iterable[LeaveEffect]) -> list[tuple[User, User]]:
+    """Whose leave changes while they stay as they are, in that order, each once."""
+    return list({one.user.id: (one.user, one.user) for one in leave}.values())
+
+
+def _changed(leave: Sequence[BookedLeave], changed: dict[str, LeaveRequest]) -> list[BookedLeave]:
+    found = []
+    for one in leave:
+        after = changed.get(one.id)
+        if after is None:
+            found.append(one)
+        elif after.status != "cancelled":
+            found.append(one._replace(end_date=after.end_date, counted_halves=after.counted_halves))
+    return found
+
+
+def _left(
+    known: Reference, user: User, booked: Booked, first_day: date, last_day: date
+) -> dict[LeaveYear, int]:
+    """Half-days that remain of each leave year between the two days, as of the first or later."""
+    account = balances.account(known, user, booked.adjustments)
+    found = standings.standings(
+        account, balances.deducting(known, booked.leave), first_day, last_day
+    )
+    return {one.year: one.remaining_half_days(max(first_day, one.year.first_day)) for one in found}

@@ -13,6 +13,7 @@ from peewee import Delete, Select, fn
 
 from storage import (
     audit,
+    effects,
     fields,
     holiday_calendar,
     holiday_sets,
@@ -109,7 +110,7 @@ def foresee_add(
     holiday_set = holiday_sets.get(known, set_id)
     override = _checked(known, holiday_set, new, now)
     after = _with(known, holiday_set, override)
-    return Effects(_planned(tx, known, holiday_set, after, override.date, now, is_held=False).leave)
+    return _foreseen(tx, known, holiday_set, after, override.date, now)
 
 
 def remove(
@@ -141,7 +142,7 @@ def foresee_remove(
     holiday_set = holiday_sets.get(known, set_id)
     override = _get(tx, holiday_set, override_id, by=by)
     after = _without(known, holiday_set, override)
-    return Effects(_planned(tx, known, holiday_set, after, override.date, now, is_held=False).leave)
+    return _foreseen(tx, known, holiday_set, after, override.date, now)
 
 
 def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
@@ -247,6 +248,19 @@ def _without(known: Reference, holiday_set: HolidaySet, override: HolidayOverrid
 
 def _overridden(known: Reference, code: str, overrides: list[Override]) -> Reference:
     return known._replace(overrides={**known.overrides, code: overrides})
+
+
+def _foreseen(
+    tx: Transaction,
+    before: Reference,
+    holiday_set: HolidaySet,
+    after: Reference,
+    day: date,
+    now: datetime,
+) -> Effects:
+    leave = _planned(tx, before, holiday_set, after, day, now, is_held=False).leave
+    left = effects.balances_of(tx, before, after, effects.owners(leave), leave, now=now)
+    return Effects(leave, balances=left)
 
 
 def _planned(

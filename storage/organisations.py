@@ -14,6 +14,7 @@ from peewee import Select, fn
 from storage import (
     audit,
     days,
+    effects,
     fields,
     holiday_calendar,
     holiday_sets,
@@ -33,6 +34,7 @@ from storage.effects import Effects
 from storage.errors import AlreadyExists, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.leave_years import check_leave_year_start
+from storage.reference import Reference
 from storage.tables import OrganisationRow
 from storage.values import Caller, LeaveYearType, Organisation, Source, User
 
@@ -69,6 +71,17 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "slack_members_join": fields.boolean,
     "digest_channel": fields.optional(_check_channel),
 }
+
+
+# Settings that decide what anybody is granted, and in which leave year.
+_OF_ALLOWANCES: Final = (
+    "leave_year_type",
+    "leave_year_start_month",
+    "leave_year_start_day",
+    "default_leave_allowance_half_days",
+    "carry_over_half_days",
+    "carry_over_expiry_month",
+)
 
 
 class NewOrganisation(NamedTuple):
@@ -175,10 +188,15 @@ def foresee_update(
     rules.check_role(by.role, "admin")
     before, after = _checked_update(tx, changes, by=by)
     planned = _counted_anew(tx, before, after, by=by, now=now, is_held=False)
+    leave = () if planned is None else planned.leave
+    known = reference.of_organisation(tx, by.organisation_id)
+    will_be = _with(known, after)
     is_new = after["country_code"] != before["country_code"]
     return Effects(
-        () if planned is None else planned.leave,
+        leave,
         chosen_country_code=after["country_code"] if is_new else None,
+        balances=effects.balances_of(tx, known, will_be, effects.owners(leave), leave, now=now),
+        moves_allowances=any(after[name] != before[name] for name in _OF_ALLOWANCES),
     )
 
 
@@ -208,12 +226,15 @@ def _counted_anew(
     cause = recount.cause_of_settings(other_week=other_week, other_country=other_country)
     if cause is None:
         return None
-    known = reference.of_organisation(tx, by.organisation_id)
-    counting = {name: after[name] for name in ("country_code", "timezone", "working_days")}
-    known = known._replace(organisation=known.organisation._replace(**counting))
+    known = _with(reference.of_organisation(tx, by.organisation_id), after)
     gone_by = recount.GoneBy(default_country=other_country, default_week=other_week)
     users = recount.people(tx, by.organisation_id, gone_by, is_held=is_held)
     return recount.Planned(tuple(recount.plan(tx, known, users, now=now)), cause)
+
+
+def _with(known: Reference, settings: Mapping[str, Any]) -> Reference:
+    """The reference data as it is once these settings hold."""
+    return known._replace(organisation=known.organisation._replace(**settings))
 
 
 def by_slug(tx: Transaction, slug: str) -> Organisation:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from storage import (
     days,
+    effects,
     fields,
     holiday_calendar,
     leaving,
@@ -157,10 +158,12 @@ def foresee_update(
     chosen = after.public_holiday_country_code
     is_new = chosen is not None and chosen != user.public_holiday_country_code
     is_counted = recount.cause_of(user, after) is not None
+    leave = recount.plan(tx, known, [after], now=now) if is_counted else []
     return Effects(
-        tuple(recount.plan(tx, known, [after], now=now)) if is_counted else (),
+        tuple(leave),
         chosen_country_code=chosen if is_new else None,
         rerouted=tuple(_rerouted(tx, known, user, after, now)),
+        balances=effects.balances_of(tx, known, known, [(user, after)], leave, now=now),
     )
 
 
@@ -216,7 +219,7 @@ def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     if user.status == "archived":
         return user
     known = reference.of_organisation(tx, by.organisation_id)
-    effects = leaving.foresee_archiving(tx, known, user, now=now)
+    foreseen = leaving.foresee_archiving(tx, known, user, now=now)
     archived = user._replace(status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
     # Each of these imports this module, so it can import them only once all are loaded.
@@ -224,7 +227,7 @@ def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
 
     access.revoke_all_of(tx, user_id, by=by, now=now)
     feeds.revoke_all_of(tx, user_id, by=by, now=now)
-    leaving.archived(tx, known, effects, by=by, now=now)
+    leaving.archived(tx, known, foreseen, by=by, now=now)
     return archived
 
 
@@ -234,7 +237,9 @@ def foresee_archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime)
     if user.status == "archived":
         return Effects()
     known = reference.of_organisation(tx, by.organisation_id)
-    return leaving.foresee_archiving(tx, known, user, now=now)
+    found = leaving.foresee_archiving(tx, known, user, now=now)
+    left = effects.balances_of(tx, known, known, [(user, user)], found.leave, now=now)
+    return found._replace(balances=left)
 
 
 def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
@@ -250,10 +255,10 @@ def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     if user.status == "deactivated":
         return user
     known = reference.of_organisation(tx, by.organisation_id)
-    effects = leaving.foresee_deactivating(tx, known, user, now=now)
+    foreseen = leaving.foresee_deactivating(tx, known, user, now=now)
     deactivated = user._replace(status="deactivated")
     deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    leaving.deactivated(tx, known, effects, by=by, now=now)
+    leaving.deactivated(tx, known, foreseen, by=by, now=now)
     return deactivated
 
 

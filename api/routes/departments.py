@@ -117,6 +117,8 @@ OPERATIONS = (
         summary="Delete a department",
         description="One that nobody belongs to any more.",
         handler=delete,
+        # Any number of archived people may have to leave it.
+        is_long=True,
         tag="Departments",
         scope="departments:write",
         role="admin",

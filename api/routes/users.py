@@ -247,6 +247,8 @@ OPERATIONS = (
         handler=deactivate,
         foresee=foresee_deactivate,
         query=DryRun,
+        # Thousands of requests may await others.
+        is_long=True,
         tag="Users",
         scope="users:write",
         role="admin",
@@ -259,10 +261,12 @@ OPERATIONS = (
         path="/users/{id}/reactivate",
         summary="Reactivate a user",
         description=(
-            "Back to `active`: keys and feeds answer again. One who is not deactivated comes back "
-            "unchanged."
+            "Back to `active`: keys and feeds answer again, and what awaits them is theirs to "
+            "decide. One who is not deactivated comes back unchanged."
         ),
         handler=reactivate,
+        # Thousands of requests may await others.
+        is_long=True,
         tag="Users",
         scope="users:write",
         role="admin",

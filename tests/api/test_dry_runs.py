@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from api import app
 from storage import leave
 from storage.database import Database
 from tests.api.conftest import Client, a_key
@@ -80,11 +82,35 @@ def test_archiving_is_foreseen(client: Client, database: Database, acme: Acme, k
     assert client.get(f"{API}/users/{grace.id}", key).json()["status"] == "active"
 
 
+def test_balances_before_and_after_are_those_that_balances_show(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    ada = a_person(database, acme)
+    a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
+    a_request(database, acme, ada, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8))
+    path, change = f"{API}/users/{ada.id}", {"working_days": ["monday", "tuesday:am"]}
+
+    def remaining(one: Any) -> float:
+        balance = client.get(f"{path}/balance?on={one['on']}", key).json()
+        assert balance["leave_year"] == one["leave_year"]
+        return float(balance["remaining"])
+
+    foreseen = client.patch(f"{path}?dry_run=true", key, json=change).json()["balances"]
+    before = [remaining(one) for one in foreseen]
+    client.patch(path, key, json=change)
+
+    assert [one["leave_year"]["name"] for one in foreseen] == ["2026", "2027"]
+    assert {one["user_id"] for one in foreseen} == {ada.id}
+    assert [one["before"] for one in foreseen] == before
+    assert [one["after"] for one in foreseen] == [remaining(one) for one in foreseen]
+
+
 def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     document = client.get("/openapi.json").json()
     ada = a_person(database, acme)
+    research = a_department(database, acme)
     set_id = client.get(SETS, key).json()["data"][0]["id"]
     france = client.post(SETS, key, json={"country_code": "FR"}).headers["Location"]
     body = {"date": "2026-08-05", "name": "Market day"}
@@ -99,7 +125,10 @@ def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
         ("PATCH", f"{API}/users/{ada.id}", {"public_holiday_country_code": "DE"}),
         ("DELETE", f"{API}/users/{ada.id}", None),
         ("POST", f"{API}/users/{ada.id}/deactivate", None),
+        ("PATCH", f"{API}/departments/{research.id}", {"default_leave_allowance": 40}),
     ]
+    documented = [one for one in app.OPERATIONS if one.foresee is not None]
+    assert len(trials) == len(documented)
     schema = {
         "$ref": "#/components/schemas/EffectsRecord",
         "components": document["components"],
@@ -113,6 +142,9 @@ def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
         found[method, path] = answer.json()
 
     assert found["PATCH", f"{API}/organisation"]["warnings"] == ["country_has_regions"]
+    assert found["PATCH", f"{API}/departments/{research.id}"]["warnings"] == [
+        "other_balances_change"
+    ]
     off = found["POST", f"{SETS}/{set_id}/overrides"]
     assert (off["warnings"], off["leave_requests"][0]["warnings"]) == (
         ["leave_counts_nothing"],

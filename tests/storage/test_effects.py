@@ -1,0 +1,155 @@
+"""A dry run's answer, held against what the change then does to balances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from storage import (
+    departments,
+    holiday_overrides,
+    ledgers,
+    organisations,
+    people,
+)
+from storage.database import Database, Transaction
+from storage.effects import Effects
+from storage.holiday_overrides import NewOverride
+from storage.values import User
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+)
+from tests.storage.test_recount import own_set
+
+TODAY = NOW.date()
+LATER = NOW + timedelta(hours=1)
+NEXT_YEAR = date(2027, 1, 1)
+
+Change = Callable[..., Any]
+Left = dict[tuple[str, date], int]
+
+
+def foreseen_by(database: Database, foresee: Change, acme: Acme) -> Effects:
+    found: Effects = database.read_now(foresee, by=acme.caller, now=LATER)
+    return found
+
+
+def left(database: Database, acme: Acme, users: Iterable[User], days: Iterable[date]) -> Left:
+    """What everybody has left as of each of the days, in half-days."""
+    ids = [user.id for user in users]
+
+    def read(tx: Transaction) -> Left:
+        return {
+            (user_id, on): ledgers.balance(
+                tx, user_id, on=on, by=acme.caller, now=LATER
+            ).remaining_half_days
+            for user_id in ids
+            for on in days
+        }
+
+    return database.read_now(read)
+
+
+@pytest.mark.parametrize(
+    "kind", ["week", "allowance", "department", "start_date", "archive", "holiday", "country"]
+)
+@pytest.mark.parametrize("carry_over_half_days", [0, 6])
+def test_balances_are_foreseen_as_they_then_are(
+    database: Database, kind: str, carry_over_half_days: int
+) -> None:
+    acme = an_organisation(
+        database, carry_over_half_days=carry_over_half_days, carry_over_expiry_month=3
+    )
+    generous = a_department(database, acme, default_leave_allowance_half_days=60)
+    ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
+    for user in (ada, hedy):
+        a_request(database, acme, user, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
+        a_request(database, acme, user, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8))
+        a_request(database, acme, user, start_date=date(2026, 10, 5), code="unpaid")
+    changes: dict[str, Any] = {
+        "week": {"working_days": ["monday", "tuesday:am"]},
+        "allowance": {"leave_allowance_half_days": 41},
+        "department": {"department_id": generous.id},
+        "start_date": {"start_date": date(2026, 4, 1)},
+    }
+    new = NewOverride(date(2026, 8, 4), "Market day", half="am")
+    trials: dict[str, tuple[Change, Change]] = {
+        "archive": (people.foresee_archive, people.archive),
+        "holiday": (holiday_overrides.foresee_add, holiday_overrides.add),
+        "country": (organisations.foresee_update, organisations.update),
+    }
+    foresee, change = trials.get(kind, (people.foresee_update, people.update))
+    given: dict[str, Any] = {"user_id": ada.id}
+    if kind == "holiday":
+        given = {"set_id": own_set(database, acme), "new": new}
+    elif kind == "country":
+        given = {"changes": {"country_code": "DE"}}
+    elif kind in changes:
+        given["changes"] = changes[kind]
+    days = (TODAY, NEXT_YEAR)
+    before = left(database, acme, (ada, hedy), days)
+
+    foreseen = foreseen_by(database, partial(foresee, **given), acme)
+    assert left(database, acme, (ada, hedy), days) == before
+    database.write_now(partial(change, **given), by=acme.caller, now=LATER)
+
+    after = left(database, acme, (ada, hedy), days)
+    assert {
+        (one.user_id, one.on): (one.before_half_days, one.after_half_days)
+        for one in foreseen.balances
+    } == {which: (before[which], after[which]) for which in before if before[which] != after[which]}
+    assert foreseen.balances
+    assert {one.year.first_day for one in foreseen.balances} <= {date(2026, 1, 1), NEXT_YEAR}
+
+
+def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database) -> None:
+    acme = an_organisation(database, leave_year_type="anniversary")
+    ada = a_person(database, acme, start_date=date(2024, 3, 1))
+    a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
+    changes = {"start_date": date(2024, 7, 1)}
+
+    foreseen = foreseen_by(
+        database, partial(people.foresee_update, user_id=ada.id, changes=changes), acme
+    )
+
+    told = {
+        (one.year.first_day, one.on): (one.before_half_days, one.after_half_days)
+        for one in foreseen.balances
+    }
+    assert told == {
+        # The leave of August falls into the year that begins in July by then.
+        (date(2025, 7, 1), TODAY): (None, 50),
+        (date(2026, 3, 1), TODAY): (40, None),
+        (date(2026, 7, 1), date(2026, 7, 1)): (None, 40),
+    }
+    database.write_now(people.update, ada.id, changes, by=acme.caller, now=LATER)
+    days = (TODAY, date(2026, 7, 1))
+    assert left(database, acme, [ada], days) == {(ada.id, TODAY): 50, (ada.id, days[1]): 40}
+
+
+def test_what_is_granted_to_many_is_said_to_change(database: Database) -> None:
+    acme = an_organisation(database)
+    research = a_department(database, acme)
+    of_organisation = partial(organisations.foresee_update)
+    of_department = partial(departments.foresee_update, department_id=research.id)
+    trials: list[tuple[Change, dict[str, Any], bool]] = [
+        (of_organisation, {"name": "Acme Ltd"}, False),
+        (of_organisation, {"default_leave_allowance_half_days": 40}, True),
+        (of_organisation, {"leave_year_start_month": 4, "leave_year_type": "fiscal"}, True),
+        (of_organisation, {"carry_over_half_days": 10}, True),
+        (of_department, {"name": "Development"}, False),
+        (of_department, {"default_leave_allowance_half_days": 61}, True),
+    ]
+
+    for foresee, changes, moves in trials:
+        found = foreseen_by(database, partial(foresee, changes=changes), acme)
+        assert found == Effects(moves_allowances=moves)
