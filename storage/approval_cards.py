@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
 from peewee import Select
 
 from storage import (
-    approvers,
+    awaited,
     balances,
     colleagues,
     days,
@@ -82,15 +81,17 @@ def card(
         return None
     known = reference.of_organisation(tx, organisation_id)
     today = local_day(now, known.organisation.timezone)
-    awaited = _awaited(tx, organisation_id, request, today)
+    asked = []
+    if request.status == "pending":
+        asked = awaited.of_request(tx, organisation_id, request, today=today)
     off = colleagues.off_with(tx, organisation_id, requester, _span(request))
     return ApprovalCard(
         request,
         requester,
         known.leave_types[request.leave_type_id],
         _name_of(tx, organisation_id, request.decided_by),
-        tuple(approver.name for approver in awaited),
-        _may_decide(request, viewer, awaited),
+        tuple(approver.name for approver in asked),
+        _may_decide(tx, organisation_id, request, viewer, today),
         _may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
         _balances(tx, known, request, requester),
         tuple(off[: colleagues.MOST_NAMED]),
@@ -99,21 +100,15 @@ def card(
     )
 
 
-def _awaited(
-    tx: Transaction, organisation_id: str, request: LeaveRequest, today: date
-) -> list[User]:
-    if request.status != "pending":
-        return []
-    asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
-    known = {user.id for user in asked}
-    later = approvers.next_steps(tx, organisation_id, request.id)
-    return asked + [user for user in later if user.id not in known]
-
-
-def _may_decide(request: LeaveRequest, viewer: User, awaited: Sequence[User]) -> bool:
+def _may_decide(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
+) -> bool:
     if request.status != "pending" or viewer.status != "active" or viewer.id == request.user_id:
         return False
-    return viewer.role in ("admin", "owner") or viewer.id in {one.id for one in awaited}
+    is_admin = viewer.role in ("admin", "owner")
+    return awaited.may_decide(
+        tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
+    )
 
 
 def _may_reconsider(
@@ -130,7 +125,7 @@ def _may_reconsider(
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
     is_admin = viewer.role in ("admin", "owner")
-    return approvers.may_reconsider(
+    return awaited.may_reconsider(
         tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
     )
 

@@ -16,8 +16,8 @@ from peewee import JOIN, SQL, Case, Select, fn
 from storage import rows
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
-from storage.tables import DepartmentRow, LeaveRequestRow, ReminderRow, UserRow
-from storage.values import Department, LeaveRequest, User
+from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
+from storage.values import Department, User
 
 # Nobody needs more deciders than this; it bounds the messages that one request causes.
 MOST_APPROVERS = 50
@@ -119,41 +119,18 @@ def _places(as_if: User | Department | None) -> dict[str, str | None]:
     return places
 
 
-def may_decide(
-    tx: Transaction,
-    organisation_id: str,
-    user_id: str,
-    *,
-    approver_id: str,
-    today: date,
-    request_id: str | None = None,
+def is_asked_about(
+    tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
 ) -> bool:
-    """Whether that person's leave awaits this approver, or this one request of it does.
-
-    A request that nobody answered awaits the next step of the ladder, too (reminders.py).
-    """
+    """Whether that person's leave awaits this approver; awaited.py tells it of one request."""
     found = tx.first(
-        _approver,
+        _asked_about,
         organisation_id=organisation_id,
         user_id=user_id,
         approver_id=approver_id,
         today=today.isoformat(),
     )
-    if found is not None or request_id is None:
-        return found is not None
-    asked = next_steps(tx, organisation_id, request_id)
-    return approver_id in {user.id for user in asked}
-
-
-def next_steps(tx: Transaction, organisation_id: str, request_id: str) -> list[User]:
-    """Who is asked about the request because those before them did not answer; active people."""
-    found = tx.all(
-        _next_steps,
-        organisation_id=organisation_id,
-        request_id=request_id,
-        limit=MOST_APPROVERS,
-    )
-    return [rows.user(row) for row in found]
+    return found is not None
 
 
 def rungs(
@@ -170,28 +147,6 @@ def rungs(
     for user_id, rung, *columns in found:
         ladders.setdefault(user_id, []).append((rung, rows.user(columns)))
     return ladders
-
-
-def may_reconsider(
-    tx: Transaction,
-    organisation_id: str,
-    request: LeaveRequest,
-    user_id: str | None,
-    *,
-    is_admin: bool,
-    today: date,
-) -> bool:
-    """Whether a decision is this person's to change, as long as it can be changed at all."""
-    if is_admin or user_id is None or request.decided_by != user_id:
-        return is_admin
-    return may_decide(
-        tx,
-        organisation_id,
-        request.user_id,
-        approver_id=user_id,
-        today=today,
-        request_id=request.id,
-    )
 
 
 def awaits(
@@ -229,6 +184,29 @@ def awaits(
         & (is_manager | second)
     )
     return is_asked if absent_id is None else is_asked & (candidate.id != absent_id)
+
+
+def awaiting(organisation_id: Any, viewer_id: Any, today: Any) -> tuple[Select, Any]:
+    """The ids of those whose leave awaits that person, and the table that they are in."""
+    viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    query = (
+        requester.select(requester.id)
+        .join(
+            viewer,
+            on=(viewer.organisation_id == organisation_id) & (viewer.id == viewer_id),
+        )
+        .join(
+            department,
+            JOIN.LEFT_OUTER,
+            on=(department.organisation_id == organisation_id)
+            & (department.id == requester.department_id),
+        )
+        .where(
+            requester.organisation_id == organisation_id,
+            awaits(viewer, requester, department, today),
+        )
+    )
+    return query, requester
 
 
 def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
@@ -319,9 +297,10 @@ def _is_any_present(
     )
 
 
-def _candidates(organisation_id: Any, user_id: Any, today: Any) -> tuple[Any, Select]:
+@compiled
+def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    query = (
+    return (
         candidate.select(*(getattr(candidate, column.name) for column in rows.USER))
         .join(
             requester,
@@ -342,7 +321,6 @@ def _candidates(organisation_id: Any, user_id: Any, today: Any) -> tuple[Any, Se
         .order_by(candidate.id)
         .limit(MOST_APPROVERS)
     )
-    return candidate, query
 
 
 def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
@@ -365,11 +343,6 @@ def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
         senior.role.in_(("approver", "admin", "owner")),
     )
     return managers.union_all(heads).union_all(seniors)
-
-
-@compiled
-def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
-    return _candidates(organisation_id, user_id, today)[1]
 
 
 @compiled
@@ -424,26 +397,6 @@ def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
             ~_is_away(candidate, today),
         )
         .order_by(requester.id, rung, candidate.id)
-    )
-
-
-@compiled
-def _next_steps(organisation_id: Place, request_id: Place, limit: Place) -> Select:
-    return (
-        UserRow.select(*rows.USER)
-        .join(
-            ReminderRow,
-            on=(ReminderRow.organisation_id == UserRow.organisation_id)
-            & (ReminderRow.user_id == UserRow.id),
-        )
-        .where(
-            ReminderRow.organisation_id == organisation_id,
-            ReminderRow.leave_request_id == request_id,
-            ReminderRow.is_next_step,
-            UserRow.status == "active",
-        )
-        .order_by(UserRow.id)
-        .limit(limit)
     )
 
 
@@ -509,6 +462,8 @@ def _new_on_ladders(organisation_id: Any, as_if: AsIf) -> list[Select]:
 
 
 @compiled
-def _approver(organisation_id: Place, user_id: Place, approver_id: Place, today: Place) -> Select:
-    candidate, query = _candidates(organisation_id, user_id, today)
-    return query.where(candidate.id == approver_id)
+def _asked_about(
+    organisation_id: Place, user_id: Place, approver_id: Place, today: Place
+) -> Select:
+    query, requester = awaiting(organisation_id, approver_id, today)
+    return query.where(requester.id == user_id)

@@ -14,6 +14,7 @@ from peewee import Select, fn
 
 from storage import (
     approvers,
+    awaited,
     days,
     drafts,
     fields,
@@ -244,7 +245,7 @@ def change_decision(
     before = _held(tx, before, by)
     action: rules.Action = "approve_after_all" if to_status == "approved" else "decline_after_all"
     _check_transition(tx, action, before, by)
-    if not approvers.may_reconsider(
+    if not awaited.may_reconsider(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
@@ -275,13 +276,13 @@ def _decide(
     if before.user_id == by.user_id:
         raise OwnRequest
     subject = _subject(tx, by.organisation_id, before.user_id, now)
-    if not by.is_admin and not approvers.may_decide(
+    if not awaited.may_decide(
         tx,
         by.organisation_id,
-        before.user_id,
-        approver_id=str(by.user_id),
+        before.id,
+        by.user_id,
+        is_admin=by.is_admin,
         today=subject.today,
-        request_id=before.id,
     ):
         raise NotYourApproval
     before = _held(tx, before, by)

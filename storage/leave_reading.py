@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
-from peewee import JOIN, SQL, NodeList, Select, Tuple, fn
+from peewee import SQL, NodeList, Select, Tuple
 
-from storage import approvers, fields, leave_rows, people_rows, reference, rows
+from storage import awaited, fields, leave_rows, people_rows, reference, rows
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -16,7 +16,7 @@ from storage.days import LONGEST_SPAN_DAYS
 from storage.errors import InsufficientRole, NotFound
 from storage.pages import Page, PageOf, page_of, position
 from storage.records import LeaveRequestRecord
-from storage.tables import DepartmentRow, LeaveRequestRow, UserRow
+from storage.tables import LeaveRequestRow, UserRow
 from storage.values import Caller, LeaveRequest, LeaveStatus
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
@@ -53,13 +53,9 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
         raise NotFound("leave request")
     if by.is_admin or by.user_id in (found.user_id, found.decided_by):
         return found
-    if by.user_id is None or not approvers.may_decide(
-        tx,
-        by.organisation_id,
-        found.user_id,
-        approver_id=by.user_id,
-        today=_today(tx, by, now),
-        request_id=found.id,
+    today = _today(tx, by, now)
+    if not awaited.may_decide(
+        tx, by.organisation_id, found.id, by.user_id, is_admin=False, today=today
     ):
         raise NotFound("leave request")
     return found
@@ -330,10 +326,8 @@ def _visible(
         query = query.where(leave.start_date < starts_before)
     if viewer_id is not None:
         # PostgreSQL plans the one for each person badly, SQLite is far quicker with it.
-        if engine == "sqlite":
-            awaits = _of_those_asked_about(organisation_id, viewer_id, today)
-        else:
-            awaits = _awaits(organisation_id, viewer_id, today, False)
+        for_each = engine == "postgresql"
+        awaits = awaited.awaits(organisation_id, viewer_id, today, for_each=for_each)
         query = query.where(
             # Says nothing new, and spares walking through the organisation's leave.
             leave.id.in_(_ever_visible(organisation_id, viewer_id)),
@@ -356,66 +350,21 @@ def _awaiting(
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.status == "pending",
-        _awaits(organisation_id, viewer_id, today, is_admin),
+        awaited.awaits(organisation_id, viewer_id, today, for_each=is_admin),
     )
     return _sorted(query, "created_at", after_key, after_id).limit(limit)
 
 
 def _ever_visible(organisation_id: Any, viewer_id: Any) -> Any:
     """The ids of all requests that can be visible to somebody who is no admin."""
-    own, theirs, decided = (LeaveRequestRow.alias() for _ in range(3))
+    own, decided = LeaveRequestRow.alias(), LeaveRequestRow.alias()
     return (
         own.select(own.id)
         .where(own.organisation_id == organisation_id, own.user_id == viewer_id)
-        .union_all(
-            theirs.select(theirs.id).where(
-                theirs.organisation_id == organisation_id,
-                theirs.user_id.in_(approvers.ever_asked_about(organisation_id, viewer_id)),
-            )
-        )
+        .union_all(awaited.ever_awaited(organisation_id, viewer_id))
         .union_all(
             decided.select(decided.id).where(
                 decided.organisation_id == organisation_id, decided.decided_by == viewer_id
             )
         )
     )
-
-
-def _awaits(organisation_id: Any, viewer_id: Any, today: Any, is_admin: bool) -> Any:
-    """Whether the viewer is an approver of the request's owner."""
-    query, requester = _requesters(organisation_id, viewer_id, today)
-    query = query.where(requester.id == LeaveRequestRow.user_id)
-    if not is_admin:
-        asked_about = approvers.ever_asked_about(organisation_id, viewer_id)
-        query = query.where(requester.id.in_(asked_about))
-    return fn.EXISTS(query)
-
-
-def _of_those_asked_about(organisation_id: Any, viewer_id: Any, today: Any) -> Any:
-    """As ``_awaits``, worked out for each person instead of for each request."""
-    query, requester = _requesters(organisation_id, viewer_id, today)
-    asked_about = approvers.ever_asked_about(organisation_id, viewer_id)
-    return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(asked_about)))
-
-
-def _requesters(organisation_id: Any, viewer_id: Any, today: Any) -> tuple[Select, Any]:
-    """The ids of those of whom the viewer is an approver, and the table that they are in."""
-    viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    query = (
-        requester.select(requester.id)
-        .join(
-            viewer,
-            on=(viewer.organisation_id == organisation_id) & (viewer.id == viewer_id),
-        )
-        .join(
-            department,
-            JOIN.LEFT_OUTER,
-            on=(department.organisation_id == organisation_id)
-            & (department.id == requester.department_id),
-        )
-        .where(
-            requester.organisation_id == organisation_id,
-            approvers.awaits(viewer, requester, department, today),
-        )
-    )
-    return query, requester

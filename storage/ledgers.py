@@ -114,7 +114,7 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
         return user
     known = reference.of_organisation(tx, by.organisation_id)
     today = local_day(now, known.organisation.timezone)
-    if by.user_id is None or not approvers.may_decide(
+    if by.user_id is None or not approvers.is_asked_about(
         tx, by.organisation_id, user.id, approver_id=by.user_id, today=today
     ):
         raise InsufficientRole("admin")

@@ -235,6 +235,10 @@ def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) 
     world.deliver()
 
     assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [2, 1, 1]
+    assert world.slack.open_home(GRACE).ok
+    world.settled()
+    waiting = [one for one in world.slack.home(GRACE).buttons if one.action_id == ids.HOME_APPROVE]
+    assert [one.value for one in waiting] == [request.id]
     world.click(GRACE, ids.APPROVE, cards(world, GRACE)[0])
     assert world.told(GRACE) == []
     with pytest.raises(NotFound):

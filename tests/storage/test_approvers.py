@@ -152,7 +152,7 @@ def test_the_list_of_what_awaits_somebody_agrees_with_the_ladder(
         person.id in asked(database, team)
     )
     assert database.read_now(
-        approvers.may_decide, team.acme.id, team.ada.id, approver_id=person.id, today=TODAY
+        approvers.is_asked_about, team.acme.id, team.ada.id, approver_id=person.id, today=TODAY
     ) == (person.id in asked(database, team))
 
 

@@ -1,0 +1,240 @@
+"""Whoever may decide on a request sees it waiting, and whoever may not does not: one rule."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storage import approval_cards, awaited, departments, leave, leave_reading, people, reminders
+from storage.database import Database, Transaction
+from storage.errors import Refusal
+from storage.pages import PageOf
+from storage.tables import ReminderRow
+from storage.values import LeaveRequest, User
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+)
+
+TODAY = NOW.date()
+PEOPLE = range(5)
+
+
+class Drawn(NamedTuple):
+    """Somebody who might be asked: ``is_asked_next`` because nobody before him answered."""
+
+    role: str
+    is_in_team: bool
+    is_active: bool
+    is_away: bool
+    is_asked_next: bool
+
+
+class Drawing(NamedTuple):
+    """An organisation; the manager and the head of Ada's team are people by their number."""
+
+    people: list[Drawn]
+    manager: int | None
+    head: int | None
+
+
+SOMEBODY = st.one_of(st.none(), st.sampled_from(PEOPLE))
+DRAWINGS = st.builds(
+    Drawing,
+    st.lists(
+        st.builds(
+            Drawn,
+            st.sampled_from(["member", "approver", "admin"]),
+            *(st.booleans() for _ in range(2)),
+            *(st.sampled_from([False, False, True]) for _ in range(2)),
+        ),
+        min_size=len(PEOPLE),
+        max_size=len(PEOPLE),
+    ),
+    SOMEBODY,
+    SOMEBODY,
+)
+
+
+class Setting(NamedTuple):
+    acme: Acme
+    ada: User
+    others: list[User]
+    request: LeaveRequest
+
+    @property
+    def everybody(self) -> list[User]:
+        return [self.ada, *self.others, self.acme.owner]
+
+
+def set_up(database: Database, drawing: Drawing) -> Setting:
+    """Ada asks while everybody is there; then the drawing comes true."""
+    acme = an_organisation(database)
+    team = a_department(database, acme)
+    others = [
+        a_person(
+            database,
+            acme,
+            first_name=f"P{number}",
+            role=one.role,
+            department_id=team.id if one.is_in_team else None,
+        )
+        for number, one in enumerate(drawing.people)
+    ]
+    ada = a_person(database, acme, department_id=team.id)
+    request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
+
+    def place(tx: Transaction) -> None:
+        by, now = acme.caller, NOW
+        if drawing.manager is not None:
+            manager = {"manager_id": others[drawing.manager].id}
+            people.update(tx, ada.id, manager, by=by, now=now)
+        if drawing.head is not None:
+            departments.update(tx, team.id, {"manager_id": others[drawing.head].id}, by=by, now=now)
+        for one, user in zip(drawing.people, others, strict=True):
+            if one.is_asked_next:
+                ask_next(tx, acme, request, user)
+            if not one.is_active:
+                people.deactivate(tx, user.id, by=by, now=now)
+
+    for one, user in zip(drawing.people, others, strict=True):
+        if one.is_away:
+            a_request(database, acme, user, start_date=TODAY, code="sick")
+    database.write_now(place)
+    return Setting(acme, ada, others, request)
+
+
+def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> None:
+    """As reminders.py does when nobody before that person has answered."""
+    tx.insert(
+        ReminderRow,
+        organisation_id=acme.id,
+        leave_request_id=request.id,
+        user_id=user.id,
+        asked_at=NOW,
+        sent=0,
+        is_next_step=True,
+        due_at=NOW + timedelta(days=1),
+    )
+
+
+def expected(drawing: Drawing, setting: Setting) -> set[str]:
+    """Whom Ada's request awaits, worked out rung by rung (contract 4)."""
+    numbers, drawn = list(PEOPLE), drawing.people
+    rungs = [
+        [] if drawing.manager is None else [drawing.manager],
+        [] if drawing.head is None else [drawing.head],
+        [n for n in numbers if drawn[n].role == "approver" and drawn[n].is_in_team],
+        [n for n in numbers if drawn[n].role == "admin"],
+    ]
+    asked: set[str] = set()
+    for number, rung in enumerate(rungs):
+        active = [n for n in rung if drawn[n].is_active]
+        asked |= {setting.others[n].id for n in active}
+        if number == 3:
+            asked.add(setting.acme.owner.id)
+        if any(not drawn[n].is_away for n in active):
+            break
+    asked_next = [n for n in numbers if drawn[n].is_asked_next and drawn[n].is_active]
+    return asked | {setting.others[n].id for n in asked_next}
+
+
+class Undone(Exception):
+    pass
+
+
+def may_approve(database: Database, setting: Setting, user: User) -> bool:
+    def attempt(tx: Transaction) -> None:
+        leave.approve(tx, setting.request.id, by=caller_for(setting.acme, user), now=NOW)
+        raise Undone
+
+    try:
+        database.write_now(attempt)
+    except Undone:
+        return True
+    except Refusal:
+        return False
+    return False
+
+
+def seen(database: Database, setting: Setting, use_case: Any, user: User) -> bool:
+    by = caller_for(setting.acme, user)
+    page = database.read_now(use_case, PageOf(), by=by, now=NOW)
+    return setting.request.id in [one.id for one in page.items]
+
+
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(DRAWINGS)
+def test_lists_cards_and_decisions_agree_about_everybody(
+    database: Database, drawing: Drawing
+) -> None:
+    setting = set_up(database, drawing)
+    wanted = expected(drawing, setting)
+    place = (setting.acme.id, setting.request.id)
+
+    named = database.read_now(awaited.of_request, setting.acme.id, setting.request, today=TODAY)
+    assert {one.id for one in named} == wanted
+    for user in setting.everybody:
+        current = database.read_now(people.get, user.id, by=setting.acme.caller)
+        is_active, is_admin = current.status == "active", user.role in ("admin", "owner")
+        is_asked = user.id in wanted
+        card = database.read_now(approval_cards.card, *place, viewer_id=user.id, now=NOW)
+        assert card is not None
+        assert seen(database, setting, leave_reading.awaiting, user) == is_asked
+        if is_active:
+            assert may_approve(database, setting, user) == (is_asked or is_admin)
+            assert card.may_decide == (is_asked or is_admin)
+            is_seen = is_asked or is_admin or user is setting.ada
+            assert seen(database, setting, leave_reading.visible, user) == is_seen
+
+
+def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    head = a_person(database, acme, first_name="Head")
+    manager = a_person(database, acme, first_name="Grace")
+    team = a_department(database, acme, manager_id=head.id)
+    ada = a_person(database, acme, department_id=team.id, manager_id=manager.id)
+    request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
+    database.write_now(reminders.watch, acme.id, request.id, manager.id, now=NOW)
+    setting = Setting(acme, ada, [head, manager], request)
+    before = seen(database, setting, leave_reading.awaiting, head)
+
+    # Six of the manager's working days later, at work.
+    while database.write_now(reminders.run, now=NOW + timedelta(days=8)):
+        pass
+    after = seen(database, setting, leave_reading.awaiting, head)
+    database.write_now(leave.approve, request.id, by=caller_for(acme, head), now=NOW)
+
+    assert (before, after) == (False, True)
+    assert not seen(database, setting, leave_reading.awaiting, head)
+    assert not seen(database, setting, leave_reading.awaiting, manager)
+
+
+@pytest.mark.parametrize("other", ["request", "organisation"])
+def test_the_next_step_is_asked_about_one_request_alone(database: Database, other: str) -> None:
+    drawing = Drawing([Drawn("member", False, True, False, True)] * len(PEOPLE), None, None)
+    setting = set_up(database, drawing)
+    one = setting.others[0]
+    if other == "request":
+        second = a_request(database, setting.acme, setting.ada, start_date=date(2026, 10, 1))
+        setting = setting._replace(request=second)
+    else:
+        setting = set_up(database, drawing)._replace(acme=setting.acme)
+
+    assert not seen(database, setting, leave_reading.awaiting, one)
+    assert not may_approve(database, setting, one)
