@@ -70,34 +70,26 @@ class _Served:
             headers.append((b"etag", tag_of(content)))
         return KeptAnswer(self.operation.status, headers, content)
 
-    def read(self, tx: Transaction, call: Call, scope: Scope, seen: str | None) -> KeptAnswer:
-        """The answer to a read; the last one where nothing was committed since.
+    def remembered(self, call: Call, scope: Scope, state: object | None) -> KeptAnswer | None:
+        """The last answer to the same, where nothing was committed since. ``state`` names that."""
+        if self._recent is None or state is None:
+            return None
+        last = self._recent.get(self._asked(call, scope))
+        return last[1] if last is not None and last[0] == state else None
 
-        ``seen`` is what was read with the key.
-        """
-        if self._recent is None:
-            return self._read(tx, call, scope)
-        # Named before anything else is read, so that no answer is older than its name says.
-        state = tx.state(seen)
-        if state is None:
-            return self._read(tx, call, scope)
-        asked = (
-            scope["key_sha256"],
-            scope["path"],
-            scope["query_string"],
-            *[call.header(name) for name in self._varying],
-        )
-        last = self._recent.get(asked)
-        if last is not None and last[0] == state:
-            return last[1]
-        answer = self._read(tx, call, scope)
-        self._recent.put(asked, (state, answer), len(answer.content) + RECENT_OVERHEAD_BYTES)
-        return answer
-
-    def _read(self, tx: Transaction, call: Call, scope: Scope) -> KeptAnswer:
+    def read(self, tx: Transaction, call: Call, scope: Scope, state: object | None) -> KeptAnswer:
+        """The answer to a read, remembered under a ``state`` that was named before."""
         call.query = self.operation.query_of(scope["query_string"])
         call.ids = self.operation.ids_of(scope["path_params"])
-        return self.answer(self.operation.handler(tx, call))
+        answer = self.answer(self.operation.handler(tx, call))
+        if self._recent is not None and state is not None:
+            size = len(answer.content) + RECENT_OVERHEAD_BYTES
+            self._recent.put(self._asked(call, scope), (state, answer), size)
+        return answer
+
+    def _asked(self, call: Call, scope: Scope) -> tuple[Any, ...]:
+        varying = [call.header(name) for name in self._varying]
+        return scope["key_sha256"], scope["path"], scope["query_string"], *varying
 
 
 class Endpoint:
@@ -148,26 +140,31 @@ class Endpoint:
 
     async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
         operation = served.operation
+        call, state = await self._admitted(operation, scope)
         if operation.is_write:
-            answer = await self._written(served, scope, receive)
+            answer = await self._written(served, scope, receive, call)
         else:
-            database = self._edge.database
-            is_long = operation.takes_long(scope["query_string"])
-            read = database.read_long if is_long else database.read
-            answer = await read(self._read, served, scope)
+            answer = await self._read(served, scope, call, state)
         if served.is_conditional_read:
             return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
         return answer
 
-    def _read(self, tx: Transaction, served: _Served, scope: Scope) -> KeptAnswer:
-        """Key, permission, parameters and answer in a single visit to the database."""
-        call, seen = self._admitted(tx, served.operation, scope)
-        return served.read(tx, call, scope, seen)
+    async def _read(
+        self, served: _Served, scope: Scope, call: Call, state: object | None
+    ) -> KeptAnswer:
+        remembered = served.remembered(call, scope, state)
+        if remembered is not None:
+            return remembered
+        database = self._edge.database
+        is_long = served.operation.takes_long(scope["query_string"])
+        read = database.read_long if is_long else database.read
+        return await read(served.read, call, scope, state)
 
-    async def _written(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
+    async def _written(
+        self, served: _Served, scope: Scope, receive: Receive, call: Call
+    ) -> KeptAnswer:
         operation, database = served.operation, self._edge.database
         write = database.write_long if operation.is_long else database.write
-        call, _ = await database.read(self._admitted, operation, scope)
         call.reference_version = None
         content = await _content(receive)
         call.body = operation.body_of(content, scope["headers"])
@@ -210,23 +207,19 @@ class Endpoint:
             first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
             return answer if first is None else _replay(first)
 
-    def _admitted(
-        self, tx: Transaction, operation: Operation, scope: Scope
-    ) -> tuple[Call, str | None]:
-        """Who calls, once he may use this operation at all, and what ``_Served.read`` wants.
+    async def _admitted(self, operation: Operation, scope: Scope) -> tuple[Call, object | None]:
+        """Who calls, once he may use this operation at all, and what was committed by then.
 
         Raises Unauthenticated, Forbidden.
         """
         now, headers = self._edge.clock(), scope["headers"]
-        recognised = access.recognise(
-            tx, scope["key_sha256"], now=now, request_id=scope["request_id"]
-        )
+        key = await self._edge.database.read_each(access.known_keys, scope["key_sha256"])
+        recognised = access.recognised(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = recognised.caller
         self._edge.key_use.note(recognised, now)
         operation.admit(caller)
-        version = recognised.reference_version
-        call = Call(caller, version, now, self._edge.base_url, {}, None, None, headers)
-        return call, recognised.seen
+        version, state = recognised.key.reference_version, recognised.key.state
+        return Call(caller, version, now, self._edge.base_url, {}, None, None, headers), state
 
 
 def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 import structlog
@@ -15,10 +16,41 @@ from api.settings import LogFormat
 _QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
 
 
+class Lines:
+    """structlog's logger and its own factory: what one turn of the event loop says is one write.
+
+    A write to the system costs more than all else about a line. ``file`` is buffered, so that what
+    is left is written when the process ends.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._flushed_by: asyncio.AbstractEventLoop | None = None
+
+    def __call__(self, *_: Any) -> Lines:
+        return self
+
+    def msg(self, line: bytes) -> None:
+        self._file.write(line + b"\n")
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._flush()
+            return
+        if self._flushed_by is not loop:
+            self._flushed_by = loop
+            loop.call_soon(self._flush)
+
+    debug = info = warning = error = critical = exception = log = msg
+
+    def _flush(self) -> None:
+        self._flushed_by = None
+        self._file.flush()
+
+
 def configure(log_format: LogFormat) -> None:
     """Set up our own lines and those of the libraries; call once, before anything logs."""
     shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
@@ -37,9 +69,7 @@ def configure(log_format: LogFormat) -> None:
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=(
-            structlog.BytesLoggerFactory(sys.stderr.buffer)
-            if is_bytes
-            else structlog.PrintLoggerFactory(sys.stderr)
+            Lines(sys.stderr.buffer) if is_bytes else structlog.PrintLoggerFactory(sys.stderr)
         ),
         cache_logger_on_first_use=True,
     )

@@ -16,14 +16,14 @@ import orjson
 from peewee import Select, Update
 
 from storage import audit, fields, people, rows, rules
-from storage.compiled import Engine, Place, committed_state, compiled, milliseconds
+from storage.compiled import Engine, Place, among, committed_state, compiled, milliseconds
 from storage.database import Transaction
 from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.secrets import fingerprint
 from storage.tables import ApiKeyRow, OrganisationRow, UserRow
-from storage.values import SCOPES, ApiKey, Caller
+from storage.values import SCOPES, ApiKey, Caller, Role
 
 PREFIX: Final = "hiatus_sk_live_"
 
@@ -36,17 +36,31 @@ _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 _MINUTE_MILLISECONDS: Final = 60_000
 
 
-class Recognised(NamedTuple):
-    """Whose key it is. ``reference_version`` is the organisation's, as read in the same query.
+class KnownKey(NamedTuple):
+    """A living key of somebody active, and whose it is; it may have expired.
 
-    ``last_used_at`` is in milliseconds, a whole minute; None for a key that was never used.
-    ``seen`` is what ``Transaction.state`` wants to know.
+    ``expires_at`` and ``last_used_at`` are in milliseconds, the latter a whole minute; None for
+    never. ``reference_version`` is the organisation's. ``state`` is ``Transaction.state`` as it was
+    when all this was read, or before.
     """
 
-    caller: Caller
-    reference_version: int
+    organisation_id: str
+    key_id: str
+    user_id: str
+    scopes: str
+    variant: int
+    expires_at: int | None
     last_used_at: int | None
-    seen: str | None
+    role: Role
+    reference_version: int
+    state: object | None
+
+
+class Recognised(NamedTuple):
+    """Who calls, with the key that says so."""
+
+    caller: Caller
+    key: KnownKey
 
 
 def new_api_key() -> str:
@@ -114,22 +128,47 @@ def create_key(
     return _get(tx, key_id, by), secret
 
 
+def known_keys(tx: Transaction, secrets_sha256: list[str]) -> dict[str, KnownKey]:
+    """The living keys among these by their SHA-256. One query for all of them."""
+    # PostgreSQL names its state in the rows themselves.
+    state = tx.state(None)
+    if len(secrets_sha256) == 1:
+        found = tx.all(_known, secret_sha256=secrets_sha256[0])
+    else:
+        found = tx.all(_known_each, secrets_sha256=secrets_sha256)
+    return {
+        secret_sha256: KnownKey._make([*columns, state if seen is None else tx.state(seen)])
+        for secret_sha256, *columns, seen in found
+    }
+
+
+def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = None) -> Recognised:
+    """Who calls with that key. Raises Unauthenticated for none and for one that has expired."""
+    if key is None or (key.expires_at is not None and key.expires_at <= milliseconds(now)):
+        raise Unauthenticated
+    caller = Caller(
+        key.organisation_id,
+        key.user_id,
+        key.role,
+        _scopes(key.scopes),
+        "api",
+        request_id,
+        key.variant,
+        key.key_id,
+    )
+    return Recognised(caller, key)
+
+
 def recognise(
     tx: Transaction, secret_sha256: str, *, now: datetime, request_id: str | None = None
 ) -> Recognised:
-    """Whose key has this SHA-256. One query, and the only one that a request needs for it.
+    """Whose key has this SHA-256.
 
     Raises Unauthenticated for a key that is unknown, revoked or expired, or whose owner is not
     active.
     """
-    row = tx.first(_recognise, secret_sha256=secret_sha256, now=now)
-    if row is None:
-        raise Unauthenticated
-    organisation_id, key_id, user_id, scopes, variant, last_used_at, role, version, seen = row
-    caller = Caller(
-        organisation_id, user_id, role, _scopes(scopes), "api", request_id, variant, key_id
-    )
-    return Recognised(caller, version, last_used_at, seen)
+    key = known_keys(tx, [secret_sha256]).get(secret_sha256)
+    return recognised(key, now=now, request_id=request_id)
 
 
 def recognise_key(
@@ -143,7 +182,7 @@ def recognise_key(
 
 def needs_touch(recognised: Recognised, now: datetime) -> bool:
     """Whether the key's ``last_used_at`` is of an earlier minute than ``now``."""
-    last_used_at = recognised.last_used_at
+    last_used_at = recognised.key.last_used_at
     return last_used_at is None or last_used_at < _minute(now)
 
 
@@ -297,14 +336,25 @@ def _base62(number: int, width: int) -> str:
 
 
 @compiled
-def _recognise(secret_sha256: Place, now: Place, engine: Engine) -> Select:
+def _known(secret_sha256: Place, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(ApiKeyRow.secret_sha256 == secret_sha256)
+
+
+@compiled
+def _known_each(secrets_sha256: Place, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(among(ApiKeyRow.secret_sha256, secrets_sha256))
+
+
+def _of_active_owners(engine: Engine) -> Select:
     return (
         ApiKeyRow.select(
+            ApiKeyRow.secret_sha256,
             ApiKeyRow.organisation_id,
             ApiKeyRow.id,
             ApiKeyRow.user_id,
             ApiKeyRow.scopes,
             ApiKeyRow.variant,
+            ApiKeyRow.expires_at,
             ApiKeyRow.last_used_at,
             UserRow.role,
             OrganisationRow.reference_version,
@@ -316,12 +366,7 @@ def _recognise(secret_sha256: Place, now: Place, engine: Engine) -> Select:
             & (UserRow.id == ApiKeyRow.user_id),
         )
         .join(OrganisationRow, on=(OrganisationRow.id == ApiKeyRow.organisation_id))
-        .where(
-            ApiKeyRow.secret_sha256 == secret_sha256,
-            ApiKeyRow.revoked_at.is_null(),
-            ApiKeyRow.expires_at.is_null() | (ApiKeyRow.expires_at > now),
-            UserRow.status == "active",
-        )
+        .where(ApiKeyRow.revoked_at.is_null(), UserRow.status == "active")
     )
 
 

@@ -185,7 +185,8 @@ class Database(ABC):
     ) -> T | None:
         """What a short reading use case finds for one key, of as many as it is handed at once.
 
-        Where a query is a journey, callers of the same moment share it.
+        Where a query is a journey, callers of the same moment share it. What it finds follows from
+        the keys and the database alone: where nothing was committed since, it is not asked again.
         """
 
     @abstractmethod

@@ -44,6 +44,8 @@ BUSY_SECONDS = 5.0
 # How many callers' transactions share one commit at most, and how long the loop runs them.
 GROUP_JOBS = 64
 GROUP_SECONDS = 0.005
+# How many keys one thread's answers of ``read_each`` are remembered for.
+REMEMBERED = 10_000
 # How often the writing thread looks whether the loop that it waits for has ended.
 LOOP_ALIVE_SECONDS = 0.5
 
@@ -81,13 +83,26 @@ class _LoopEnded(Exception):
 class _Reader(Transaction):
     """One thread's reading connection."""
 
-    __slots__ = ("_number",)
+    __slots__ = ("_found", "_found_in", "_number")
 
     def __init__(
         self, connection: sqlite3.Connection, secrets: Secrets, reference_cache: dict[str, Any]
     ) -> None:
         super().__init__(connection.execute, "sqlite", secrets, reference_cache)
         self._number = next(_readers)
+        self._found: dict[Any, Any] = {}
+        self._found_in: object = None
+
+    def find(self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str) -> Any:
+        """What the use case finds; what it found before while nothing was committed since."""
+        state = self.state(None)
+        if state != self._found_in or len(self._found) >= REMEMBERED:
+            self._found = {}
+            self._found_in = state
+        asked = (use_case, key)
+        if asked not in self._found:
+            self._found[asked] = use_case(self, [key]).get(key)
+        return self._found[asked]
 
     def state(self, seen: str | None) -> object:
         # Each connection counts for itself what the others commit.
@@ -97,10 +112,17 @@ class _Reader(Transaction):
 class SqliteDatabase(Database):
     engine: Engine = "sqlite"
 
-    def __init__(self, path: str, secrets: Secrets, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self,
+        path: str,
+        secrets: Secrets,
+        busy_seconds: float = BUSY_SECONDS,
+        group_seconds: float = GROUP_SECONDS,
+    ) -> None:
         super().__init__(secrets)
         self._path = path
         self._busy_seconds = busy_seconds
+        self._group_seconds = group_seconds
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._long_reads = ThreadPoolExecutor(LONG_READ_THREADS, thread_name_prefix="long-read")
@@ -117,7 +139,11 @@ class SqliteDatabase(Database):
     async def read_each(
         self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
     ) -> T | None:
-        return self.read_now(use_case, [key]).get(key)
+        try:
+            found: T | None = self._reader().find(use_case, key)
+        except sqlite3.OperationalError as error:
+            raise DatabaseUnavailable(str(error)) from error
+        return found
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -184,8 +210,8 @@ class SqliteDatabase(Database):
             connection.execute(pragma)
         return connection
 
-    def _reader(self) -> Transaction:
-        reader: Transaction | None = getattr(self._local, "reader", None)
+    def _reader(self) -> _Reader:
+        reader: _Reader | None = getattr(self._local, "reader", None)
         if reader is None:
             connection = self._connect()
             connection.execute("PRAGMA query_only=ON")
@@ -259,7 +285,7 @@ class SqliteDatabase(Database):
     ) -> list[_Outcome]:
         """Run the group's jobs and those that wait for the same thread. Raises _MustBeUndone."""
         outcomes: list[_Outcome] = []
-        closes_at = time.monotonic() + GROUP_SECONDS
+        closes_at = time.monotonic() + self._group_seconds
         for job in group:
             outcomes.append(self._write_one(connection, job, known))
             if len(group) == GROUP_JOBS or time.monotonic() > closes_at:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from storage.database import Database
 from storage.schema import migrate
@@ -22,6 +23,10 @@ from tests import postgres
 _FOLDER = pytest.StashKey[Path]()
 _OWNER_PID = pytest.StashKey[int]()
 _numbers = count(1)
+
+# How long an example takes says more about the machine's other work than about the code.
+settings.register_profile("hiatus", deadline=None)
+settings.load_profile("hiatus")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -74,7 +74,7 @@ def shown(text: str) -> str:
 
 
 # Each example starts node; making a failing one smaller would take minutes.
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=30, max_size=60))
 def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -> None:
     absences = [

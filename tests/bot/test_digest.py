@@ -231,7 +231,7 @@ def test_an_organisation_elsewhere_has_its_own_nine_o_clock(
 NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" * 200, "*a*"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.builds(

@@ -98,7 +98,7 @@ def homes(draw: st.DrawFn) -> Home:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(homes())
 def test_it_keeps_to_slacks_limits(home: Home) -> None:
     drawn = views.view(home)

@@ -57,7 +57,7 @@ FEEDS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(KEYS, max_size=20), CURSORS)
 def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
     drawn = settings_access.keys(Page(keys, cursor), "Europe/London", NOW)
@@ -66,7 +66,7 @@ def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
     assert not is_too_large(drawn)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(FEEDS, max_size=20), CURSORS)
 def test_lists_of_feeds(feeds: list[CalendarFeed], cursor: str | None) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
@@ -85,7 +85,7 @@ def test_forms_and_new_keys(name: str) -> None:
 
 
 @given(text(200), text(200), st.integers(0, 120), st.sampled_from([None, *ROLES]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_forms_of_people_and_departments(
     name: str, other: str, departments: int, role: Role | None
 ) -> None:
@@ -121,7 +121,7 @@ def test_forms_of_people_and_departments(
 
 
 @given(text(200), text(200))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
     blank: dict[str, Any] = dict.fromkeys(Organisation._fields)
     organisation = Organisation(
@@ -153,7 +153,7 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
 
 
 @given(st.sampled_from(["", "united", "a", "GB-", "zzzz", "*"]))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
     countries = holiday_calendar.all_countries()
     for offered in (
@@ -166,7 +166,7 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
 
 
 @given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_forms_of_public_holidays(
     name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
 ) -> None:
@@ -183,7 +183,7 @@ def test_forms_of_public_holidays(
 
 
 @given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: str) -> None:
     one = Webhook(REQUEST_ID, url, EVENT_TYPES, reason is None, reason, NOW, NOW, 1)
     tried = LoggedAttempt(NOW, None, answer, 12, answer)

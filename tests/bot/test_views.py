@@ -102,7 +102,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(drawn_cards())
 def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
     message = cards.message(card)
@@ -144,7 +144,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         assert len(message["text"]) <= 4_000
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(drawn_cards(), st.sampled_from(EVENT_TYPES))
 def test_what_requesters_hear_is_within_limits_and_harmless(
     card: ApprovalCard, event_type: Any
@@ -161,7 +161,7 @@ def test_what_requesters_hear_is_within_limits_and_harmless(
     assert is_harmless({"text": replies.changed_reply(card)})
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(drawn_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
     subject = decline.Subject(REQUEST_ID, "D0123456789", "1700000000.000001")
@@ -205,7 +205,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     previews_of_leave(),
     st.lists(text(600), max_size=8),
@@ -241,7 +241,7 @@ def a_page(items: list[Any], has_more: bool) -> Page[Any]:
     return Page(items, "cursor" if has_more else None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(drawn_cards(), st.integers(0, 20), st.booleans(), text(200))
 def test_lists_of_leave_are_within_limits_and_harmless(
     card: ApprovalCard, number: int, has_more: bool, type_name: str
@@ -266,7 +266,7 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         assert is_harmless(message)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(text(200), st.none() | text(100)), min_size=1, max_size=5))
 def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
     made = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
@@ -284,7 +284,6 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
     assert not is_too_large(view)
 
 
-@settings(deadline=None)
 @given(text(4_000, least=0))
 def test_help_repeats_what_was_typed_harmlessly(typed: str) -> None:
     assert is_harmless({"text": replies.help_text("/timeoff", typed)})

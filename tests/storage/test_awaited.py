@@ -174,7 +174,6 @@ def seen(database: Database, setting: Setting, use_case: Any, user: User) -> boo
 
 @settings(
     max_examples=30,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(DRAWINGS)

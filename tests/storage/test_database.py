@@ -238,7 +238,8 @@ def test_when_sqlite_undoes_a_whole_group_everybody_hears_of_it(sqlite_url: str)
         )
         return await asyncio.gather(*writes, return_exceptions=True)
 
-    with closing(Database.open(sqlite_url, Secrets.generate())) as database:
+    path = sqlite_url.removeprefix("sqlite:///")
+    with closing(SqliteDatabase(path, Secrets.generate(), group_seconds=60)) as database:
         database.write_now(keep, "report")
         outcomes = asyncio.run(write_together())
         assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 3
@@ -269,9 +270,13 @@ def test_a_loop_that_paused_hears_that_nothing_was_written(sqlite_url: str) -> N
         with pytest.raises(DatabaseUnavailable):
             await writing
 
+    path = sqlite_url.removeprefix("sqlite:///")
     with closing(Database.open(sqlite_url, Secrets.generate())) as database:
         with asyncio.Runner() as runner:
-            writing = runner.run(ask())
+            # The write cannot begin while the loop still runs.
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                writing = runner.run(ask())
             assert database.write_now(keep, "report") == "report"
             runner.run(hear(writing))
         assert kept_outside(sqlite_url) == {"report"}

@@ -140,7 +140,7 @@ def test_reminders_fall_due_after_one_three_and_five_working_days(
     assert (found.is_due, found.sent, found.next_at) == (is_due, then[0], next_at)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.sampled_from(["Europe/London", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Tokyo"]),
     st.integers(0, 26_000).map(

@@ -1,0 +1,84 @@
+"""Log lines on their way to the file."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+
+from api.logs import Lines
+
+
+class Written(io.RawIOBase):
+    """A file that keeps what each write to the system brought."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: object) -> int:
+        self.writes.append(bytes(content))  # type: ignore[call-overload]  # any buffer
+        return len(self.writes[-1])
+
+
+def test_a_line_outside_of_an_event_loop_is_written_at_once() -> None:
+    file = Written()
+    lines = Lines(io.BufferedWriter(file))
+
+    lines.info(b"one")
+    lines.info(b"two")
+
+    assert file.writes == [b"one\n", b"two\n"]
+
+
+def test_the_lines_of_one_turn_of_an_event_loop_are_one_write() -> None:
+    file = Written()
+    lines = Lines(io.BufferedWriter(file))
+
+    async def say() -> None:
+        lines.info(b"one")
+        lines.warning(b"two")
+        await asyncio.sleep(0)
+        lines.info(b"three")
+        await asyncio.sleep(0)
+
+    asyncio.run(say())
+
+    assert file.writes == [b"one\ntwo\n", b"three\n"]
+
+
+def test_what_an_event_loop_left_is_written_with_the_next_line() -> None:
+    file = Written()
+    lines = Lines(io.BufferedWriter(file))
+    ended = asyncio.new_event_loop()
+
+    async def say_last() -> None:
+        lines.info(b"last")
+        ended.stop()
+
+    async def say_more() -> None:
+        lines.info(b"more")
+        await asyncio.sleep(0)
+
+    ended.create_task(say_last())
+    ended.run_forever()
+    ended.close()
+    asyncio.run(say_more())
+
+    assert b"".join(file.writes) == b"last\nmore\n"
+
+
+def test_a_thread_writes_its_lines_while_an_event_loop_is_busy() -> None:
+    file = Written()
+    lines = Lines(io.BufferedWriter(file))
+
+    async def wait_for_a_thread() -> None:
+        lines.info(b"before")
+        thread = threading.Thread(target=lines.error, args=(b"from a thread",))
+        thread.start()
+        thread.join()
+        assert b"".join(file.writes) == b"before\nfrom a thread\n"
+
+    asyncio.run(wait_for_a_thread())
