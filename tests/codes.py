@@ -30,12 +30,13 @@ def _codes(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Call():
-                yield from _of_call(node, tree)
+                yield from codes_of_call(node, tree)
             case ast.Dict(fields, checks):
-                yield from _of_words(fields, checks)
+                yield from codes_of_words(fields, checks)
 
 
-def _of_call(call: ast.Call, tree: ast.Module) -> Iterator[str]:
+def codes_of_call(call: ast.Call, tree: ast.Module) -> Iterator[str]:
+    """What a field may be refused with by this call, if it is one that makes such a refusal."""
     match call.func:
         case ast.Name(name):
             pass
@@ -47,7 +48,7 @@ def _of_call(call: ast.Call, tree: ast.Module) -> Iterator[str]:
         yield from _texts(call.args[_CODE_AT[name]], tree)
 
 
-def _of_words(fields: list[ast.expr | None], checks: list[ast.expr]) -> Iterator[str]:
+def codes_of_words(fields: list[ast.expr | None], checks: list[ast.expr]) -> Iterator[str]:
     """What storage.fields.one_of refuses with: its code has the field's name in it."""
     for field, check in zip(fields, checks, strict=True):
         match field, check:

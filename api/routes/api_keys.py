@@ -74,6 +74,7 @@ OPERATIONS = (
         shows_secret=True,
         status=201,
         rules=(
+            "control_character",
             "expiry_in_past",
             "invalid_length",
             "no_scopes",

@@ -74,6 +74,7 @@ OPERATIONS = (
         needs_body=False,
         result=LeaveRequestRecord,
         refusals=(errors.InvalidTransition, errors.OwnRequest, leave.NotYourApproval),
+        rules=("control_character",),
         example={"reason": "Half of the team is away that week."},
     ),
 )

@@ -72,6 +72,7 @@ OPERATIONS = (
         query=OfOneDay,
         result=BalanceRecord,
         refusals=(errors.InsufficientRole,),
+        rules=("out_of_range",),
     ),
     Operation(
         method="GET",
@@ -105,6 +106,7 @@ OPERATIONS = (
         result=AdjustmentRecord,
         status=201,
         refusals=(adjustments.TooManyAdjustments,),
+        rules=("control_character", "not_half_days", "out_of_range", "required"),
         example={"days": 1.5, "reason": "Worked on Saturday 6 June.", "leave_year": 2026},
     ),
     Operation(

@@ -91,6 +91,7 @@ OPERATIONS = (
         shows_secret=True,
         status=201,
         refusals=(feeds.TooManyFeeds,),
+        rules=("control_character", "invalid_length"),
         example={"name": "Phone"},
     ),
     Operation(

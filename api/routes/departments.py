@@ -10,7 +10,7 @@ from api.bodies import DepartmentChanges, NewDepartment
 from api.fields import DryRun
 from api.operations import Answer, Call, Operation, created
 from api.queries import ListOfDepartments
-from storage import departments, errors, records
+from storage import departments, errors, people_rows, records
 from storage.database import Transaction
 from storage.records import DepartmentRecord
 
@@ -44,7 +44,13 @@ def delete(tx: Transaction, call: Call) -> None:
     departments.delete(tx, call.id, by=call.caller, now=call.now)
 
 
-_RULES = ("control_character", "manager_archived", "not_found", "not_half_days")
+_RULES = (
+    "control_character",
+    "invalid_length",
+    "manager_archived",
+    "not_found",
+    "not_half_days",
+)
 
 OPERATIONS = (
     Operation(
@@ -108,6 +114,7 @@ OPERATIONS = (
         kind="department",
         body=DepartmentChanges,
         result=DepartmentRecord,
+        refusals=(people_rows.ChangedMeanwhile,),
         rules=_RULES,
         example={"manager_id": None},
     ),
@@ -124,6 +131,6 @@ OPERATIONS = (
         role="admin",
         kind="department",
         status=204,
-        refusals=(errors.InUse,),
+        refusals=(errors.InUse, people_rows.ChangedMeanwhile),
     ),
 )

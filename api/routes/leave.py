@@ -103,6 +103,7 @@ OPERATIONS = (
         status=201,
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
         rules=(
+            "control_character",
             "end_before_start",
             "leave_type_archived",
             "no_working_time",
@@ -137,6 +138,6 @@ OPERATIONS = (
         scope="leave:write",
         kind="leave request",
         result=LeaveRecord,
-        refusals=(errors.InvalidTransition,),
+        refusals=(errors.InvalidTransition, errors.InsufficientRole),
     ),
 )

@@ -79,6 +79,7 @@ def cancel(tx: Transaction, call: Call) -> Any:
 
 
 _RULES = (
+    "control_character",
     "end_before_start",
     "impossible_half_days",
     "leave_type_archived",
@@ -201,6 +202,7 @@ OPERATIONS = (
         body=LeaveRequestChanges,
         result=LeaveRequestRecord,
         refusals=(
+            errors.InsufficientRole,
             errors.InvalidTransition,
             errors.OverlappingLeave,
             errors.InsufficientAllowance,
@@ -218,6 +220,6 @@ OPERATIONS = (
         scope="leave:write",
         kind="leave request",
         result=LeaveRequestRecord,
-        refusals=(errors.InvalidTransition,),
+        refusals=(errors.InvalidTransition, errors.InsufficientRole),
     ),
 )

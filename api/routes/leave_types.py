@@ -8,7 +8,7 @@ from api.answers import Listing, listing
 from api.bodies import LeaveTypeChanges, NewLeaveType
 from api.operations import Answer, Call, Operation, created
 from api.queries import ListOfLeaveTypes, is_true
-from storage import errors, leave_types, records
+from storage import errors, leave_types, people_rows, records
 from storage.database import Transaction
 from storage.records import LeaveTypeRecord
 
@@ -38,7 +38,14 @@ def delete(tx: Transaction, call: Call) -> None:
     leave_types.delete(tx, call.id, by=call.caller, now=call.now)
 
 
-_RULES = ("control_character", "invalid_code", "invalid_colour", "invalid_emoji", "out_of_range")
+_RULES = (
+    "control_character",
+    "invalid_code",
+    "invalid_colour",
+    "invalid_emoji",
+    "invalid_length",
+    "out_of_range",
+)
 
 OPERATIONS = (
     Operation(
@@ -95,7 +102,7 @@ OPERATIONS = (
         kind="leave type",
         body=LeaveTypeChanges,
         result=LeaveTypeRecord,
-        refusals=(errors.CodeTaken,),
+        refusals=(errors.CodeTaken, people_rows.ChangedMeanwhile),
         rules=_RULES,
         example={"requires_note": True},
     ),
@@ -109,6 +116,7 @@ OPERATIONS = (
         scope="organisation:write",
         role="admin",
         kind="leave type",
+        refusals=(people_rows.ChangedMeanwhile,),
         status=204,
     ),
 )

@@ -10,7 +10,15 @@ from api.answers import HolidaySetRecord, Listing, listing
 from api.bodies import NewHolidaySet, OrganisationChanges
 from api.fields import DryRun, Paged
 from api.operations import Answer, Call, Operation, created
-from storage import errors, holiday_calendar, holiday_sets, organisations, records, reference
+from storage import (
+    errors,
+    holiday_calendar,
+    holiday_sets,
+    organisations,
+    people_rows,
+    records,
+    reference,
+)
 from storage.database import Transaction
 from storage.records import OrganisationRecord
 from storage.values import HolidaySet
@@ -96,10 +104,13 @@ OPERATIONS = (
         role="admin",
         body=OrganisationChanges,
         result=OrganisationRecord,
+        refusals=(people_rows.ChangedMeanwhile,),
         rules=(
             "control_character",
             "duplicate_working_day",
             "impossible_date",
+            "invalid_channel",
+            "invalid_length",
             "invalid_time",
             "no_working_days",
             "not_half_days",

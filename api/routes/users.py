@@ -12,7 +12,7 @@ from api.bodies import NewUser, UserChanges
 from api.fields import MAX_PAGE, DryRun
 from api.operations import Answer, Call, Operation, created, hold_organisation
 from api.queries import ListOfUsers
-from storage import errors, people, records, reference
+from storage import errors, people, people_rows, records, reference
 from storage.database import Transaction
 from storage.errors import FieldError, InvalidInput
 from storage.pages import PageOf
@@ -124,6 +124,7 @@ def _variant(call: Call) -> str:
 _RULES = (
     "control_character",
     "duplicate_working_day",
+    "invalid_length",
     "manager_archived",
     "manager_cycle",
     "no_working_days",
@@ -153,6 +154,7 @@ OPERATIONS = (
         is_long=True,
         header_parameters=(VARIANT_HEADER,),
         refusals=(errors.UnusableCursor, errors.NotFound),
+        rules=("unknown_variant",),
     ),
     Operation(
         method="POST",
@@ -210,7 +212,13 @@ OPERATIONS = (
         kind="user",
         body=UserChanges,
         result=UserRecord,
-        refusals=(errors.NotYourField, errors.LastOwner, people.UserArchived),
+        refusals=(
+            errors.InsufficientRole,
+            errors.NotYourField,
+            errors.LastOwner,
+            people.UserArchived,
+            people_rows.ChangedMeanwhile,
+        ),
         rules=_RULES,
         example={"job_title": "Analyst", "working_days": ["monday", "tuesday", "friday:am"]},
     ),
@@ -234,7 +242,7 @@ OPERATIONS = (
         role="admin",
         kind="user",
         result=UserRecord,
-        refusals=(errors.LastOwner, errors.CannotArchiveSelf),
+        refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_rows.ChangedMeanwhile),
     ),
     Operation(
         method="POST",
@@ -254,7 +262,12 @@ OPERATIONS = (
         role="admin",
         kind="user",
         result=UserRecord,
-        refusals=(errors.LastOwner, errors.CannotArchiveSelf, people.UserArchived),
+        refusals=(
+            errors.LastOwner,
+            errors.CannotArchiveSelf,
+            people.UserArchived,
+            people_rows.ChangedMeanwhile,
+        ),
     ),
     Operation(
         method="POST",
@@ -272,6 +285,6 @@ OPERATIONS = (
         role="admin",
         kind="user",
         result=UserRecord,
-        refusals=(people.UserArchived,),
+        refusals=(people.UserArchived, people_rows.ChangedMeanwhile),
     ),
 )

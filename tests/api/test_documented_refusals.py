@@ -1,0 +1,168 @@
+"""Whatever an operation can refuse, its documentation says: held against the code that refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from api import app, openapi
+from api.operations import Operation
+from tests.reachable import Said, said_by
+
+HOW = "Name it in the operation's `refusals` or `rules`; or say in UNMET why nobody can meet it."
+
+
+class Unmet(NamedTuple):
+    """A refusal that stands in code which the operations reach, and that none of them can meet.
+
+    ``place`` may be a whole module. No ``operations`` means all of them.
+    """
+
+    code: str
+    place: str
+    operations: tuple[str, ...] = ()
+
+
+UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
+    "A key belongs to an active person of an organisation that there is.": (
+        Unmet("forbidden", "storage.feeds._hold_owner"),
+        Unmet("forbidden", "storage.access.create_key"),
+        Unmet("changed_meanwhile", "storage.people_rows.save", ("api_keys.create",)),
+        Unmet("insufficient_role", "storage.leave.submit"),
+        Unmet("insufficient_role", "storage.leave_reading._page_as"),
+        Unmet("not_found", "storage.leave._subject"),
+        Unmet("not_found", "storage.organisations._settings"),
+        Unmet("not_found", "storage.people.get", ("api_keys.create",)),
+        Unmet(
+            "not_found",
+            "storage.people.get",
+            ("calendar_feeds.create", "calendar_feeds.regenerate", "calendar_feeds.token"),
+        ),
+        Unmet("not_found", "storage.reference._load"),
+        Unmet("not_found", "storage.reference.of_organisation"),
+        Unmet("user_not_active", "storage.access._make_active"),
+    ),
+    "Countries are checked when they are chosen; these are read back.": (
+        Unmet("unknown_country", "storage.holiday_calendar.check_country"),
+    ),
+    "The body has the same bounds, types or words, and is read first.": (
+        Unmet("invalid_length", "storage.fields.free_text"),
+        Unmet("not_a_boolean", "storage.fields.boolean"),
+        Unmet("required", "storage.leave.edit"),
+        Unmet("unknown_half", "storage.holiday_overrides._checked"),
+        Unmet("unknown_leave_year_type", "storage.organisations._CHECKS"),
+        Unmet("unknown_role", "storage.people._UPDATE_CHECKS"),
+        Unmet("unknown_timezone", "storage.fields.timezone", ("users.create", "users.update")),
+    ),
+    "It is read back right after it was made.": (
+        Unmet("not_found", "storage.access._get", ("api_keys.create",)),
+        Unmet("not_found", "storage.webhooks.get", ("webhooks.create",)),
+        Unmet("invalid_transition", "storage.leave._step", ("leave.create",)),
+        Unmet("invalid_transition", "storage.leave._step", ("leave_requests.create",)),
+    ),
+    "A request keeps its type.": (
+        Unmet("unknown_leave_type", "storage.drafts._basis", ("leave_requests.edit",)),
+    ),
+    "This shape has no halves to choose.": (
+        Unmet("impossible_half_days", "storage.days.asked_span", ("leave.create",)),
+    ),
+    "There is no filter here that could name anything.": (
+        Unmet("not_found", "storage.leave_reading", ("approvals.pending",)),
+    ),
+    "Only the names of the fields are read here, for the audit trail.": (
+        Unmet("code_taken", "storage.leave_types._save", ("leave_types.delete",)),
+        *(
+            Unmet(code, place, ("departments.delete", "leave_types.delete"))
+            for code, place in (
+                ("control_character", "storage.fields.name"),
+                ("invalid_length", "storage.fields.name"),
+                ("invalid_code", "storage.leave_types._code"),
+                ("invalid_colour", "storage.leave_types._colour"),
+                ("invalid_emoji", "storage.leave_types._emoji"),
+                ("not_half_days", "storage.amounts.half_days_of"),
+                ("out_of_range", "storage.fields.whole_number"),
+            )
+        ),
+    ),
+    "A preview answers with what would refuse the leave, and is not refused itself.": tuple(
+        Unmet(code, place, ("leave_requests.preview",))
+        for code, place in (
+            ("control_character", "storage.fields.free_text"),
+            ("end_before_start", "storage.days"),
+            ("impossible_half_days", "storage.days"),
+            ("insufficient_allowance", "storage.rules"),
+            ("invalid_transition", "storage.rules"),
+            ("leave_type_archived", "storage.rules"),
+            ("no_working_time", "storage.rules"),
+            ("note_required", "storage.rules"),
+            ("out_of_reach", "storage.rules"),
+            ("overlapping_leave", "storage.drafts"),
+            ("too_little_notice", "storage.rules"),
+            ("too_many_days", "storage.rules"),
+            ("unknown_leave_type", "storage.drafts"),
+        )
+    ),
+}
+
+
+def undocumented() -> Iterator[tuple[Operation, Said]]:
+    """Each refusal that an operation's code holds and its documentation does not."""
+    document: Any = json.loads(openapi.document(app.OPERATIONS, app.OTHER_PATHS, "https://a.test"))
+    for operation in app.OPERATIONS:
+        described = document["paths"][f"/api/v1{operation.path}"][operation.method.lower()]
+        answers = described["responses"]
+        for said in said_by(operation):
+            shown = answers.get(str(said.status), {}).get("description", "")
+            if said.code not in re.findall(r"`(\w+)`", shown):
+                yield operation, said
+
+
+def is_meant(unmet: Unmet, operation: Operation, said: Said) -> bool:
+    return (
+        unmet.code == said.code
+        and f"{said.place}.".startswith(f"{unmet.place}.")
+        and (not unmet.operations or operation.operation_id in unmet.operations)
+    )
+
+
+def test_every_refusal_of_an_operation_is_documented() -> None:
+    known = [unmet for reason in UNMET.values() for unmet in reason]
+
+    found = [
+        f"{operation.operation_id}: {said.status} {said.code} of {said.place}"
+        for operation, said in undocumented()
+        if not any(is_meant(unmet, operation, said) for unmet in known)
+    ]
+
+    assert sorted(found) == [], HOW
+
+
+def test_nothing_is_excused_in_vain() -> None:
+    left = [unmet for reason in UNMET.values() for unmet in reason]
+    for operation, said in undocumented():
+        left = [unmet for unmet in left if not is_meant(unmet, operation, said)]
+
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "status", "code"),
+    [
+        ("users.update", 422, "manager_cycle"),
+        ("users.update", 409, "last_owner"),
+        ("webhooks.create", 422, "url_private_address"),
+        ("leave_requests.create", 409, "overlapping_leave"),
+        ("balances.get", 422, "out_of_range"),
+        ("departments.page", 400, "invalid_cursor"),
+    ],
+)
+def test_what_is_known_to_be_refused_is_found(operation_id: str, status: int, code: str) -> None:
+    operations = {one.operation_id: one for one in app.OPERATIONS}
+
+    found = {(said.status, said.code) for said in said_by(operations[operation_id])}
+
+    assert (status, code) in found
