@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from bot import ids
 from bot.listening import Listener
 from tests.fakes.slack import Answer, LoopbackSlack
 
 Payload = dict[str, Any]
+
+_KINDS: Final = {"command": "slash_commands", "event": "events_api"}
 
 
 class Subject:
@@ -26,12 +28,21 @@ def send_all(
     slack: LoopbackSlack, listener: Listener, who: str, subject: Subject, *, team_id: str = "T1"
 ) -> list[Answer]:
     """Everything that might reach the listener, one after the other."""
-    kinds = {"command": "slash_commands", "event": "events_api"}
-    kind = kinds.get(listener.kind, "interactive")
+    kind = _KINDS.get(listener.kind, "interactive")
     return [
         slack.send(kind, payload)
         for payload in payloads(slack, listener, who, subject, team_id=team_id)
     ]
+
+
+def send_some(
+    slack: LoopbackSlack, listener: Listener, who: str, subject: Subject, *, most: int
+) -> list[Answer]:
+    """As ``send_all``, and only some of it, from the first to the last."""
+    every = list(payloads(slack, listener, who, subject))
+    step = max(1, -(-(len(every) - 1) // max(1, most - 1)))
+    chosen = every[:-1:step] + every[-1:]
+    return [slack.send(_KINDS.get(listener.kind, "interactive"), one) for one in chosen]
 
 
 def payloads(

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from datetime import timedelta
 
 import pytest
 
-from bot.listeners import registered
+from bot.listeners import registered, unknown
+from bot.listening import Listener
 from storage import leave
 from storage.drafts import Draft
 from storage.errors import Refusal
 from tests.bench.acknowledging import percentile
-from tests.bot.anything import Subject, send_all
+from tests.bot.anything import Subject, send_some
 from tests.bot.world import ADA, EVE, FIRST_DAY, World
 
-ROUNDS = 4
+ROUNDS = 2
+# To each listener a round; python -m tests.bench.acknowledging sends everything, for longer.
+MOST_PAYLOADS = 4
+# What the listeners for everything else hear.
+UNHEARD = tuple(
+    one._replace(name="/unheard" if one.kind == "command" else "unheard")
+    for one in unknown.LISTENERS
+)
 # A tenth of it on an idle machine; ours may share its cores with other tests.
 P99_SECONDS = 1.0
 
@@ -24,25 +33,33 @@ P99_SECONDS = 1.0
 def test_every_listener_is_acknowledged_while_others_write(world: World) -> None:
     world.link()
     stopped = threading.Event()
-    writer = threading.Thread(target=_write, args=(world, stopped))
+    written: list[str] = []
+    writer = threading.Thread(target=_write, args=(world, stopped, written))
     writer.start()
     what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
-    taken: list[float] = []
+    taken: dict[Listener, list[float]] = defaultdict(list)
+    refused: list[tuple[Listener, int]] = []
     try:
         for _ in range(ROUNDS):
-            for listener in registered("/timeoff"):
-                answers = send_all(world.slack, listener, ADA, what)
-                assert {answer.status for answer in answers} == {200}
-                taken += [answer.elapsed_seconds for answer in answers]
+            for listener in (*registered("/timeoff"), *UNHEARD):
+                for answer in send_some(world.slack, listener, ADA, what, most=MOST_PAYLOADS):
+                    taken[listener].append(answer.elapsed_seconds)
+                    if answer.status != 200:
+                        refused.append((listener, answer.status))
     finally:
         stopped.set()
         writer.join()
     world.settled()
 
-    assert percentile(taken, 0.99) < P99_SECONDS
+    assert refused == []
+    assert len(written) > len(taken), "the database was idle"
+    assert percentile([one for every in taken.values() for one in every], 0.99) < P99_SECONDS
+    # Of so few, one may have met a machine that was busy otherwise.
+    second_latest = {one.name: sorted(every)[-2] for one, every in taken.items()}
+    assert {name for name, seconds in second_latest.items() if seconds >= P99_SECONDS} == set()
 
 
-def _write(world: World, stopped: threading.Event) -> None:
+def _write(world: World, stopped: threading.Event, written: list[str]) -> None:
     """Ask for leave and cancel it, as fast as that goes."""
     by, week = world.caller(EVE), 0
     while not stopped.is_set():
@@ -52,5 +69,6 @@ def _write(world: World, stopped: threading.Event) -> None:
         try:
             made = world.database.write_now(leave.submit, by=by, draft=draft, now=world.clock())
             world.database.write_now(leave.cancel, made.id, by=by, now=world.clock())
+            written.append(made.id)
         except Refusal:
             continue

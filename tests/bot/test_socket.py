@@ -49,6 +49,47 @@ def test_from_the_command_to_the_decision(by_socket: World) -> None:
     assert "Approved by Grace Hopper" in world.slack.dm(ADA)[-1].text
 
 
+def test_home_is_opened_used_and_redrawn_over_the_socket(by_socket: World) -> None:
+    world = by_socket
+    world.slack.open_home(ADA)
+    world.a_request()
+
+    opened = world.slack.open_home(GRACE)
+    world.settled()
+    home = world.slack.home(GRACE)
+    clicked = world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE)
+    world.deliver()
+    world.settled()
+
+    assert (opened.ok, clicked.ok) == (True, True)
+    assert "Waiting for your decision" in home.visible_text
+    assert "Ada Lovelace" in home.visible_text
+    assert world.request().status == "approved"
+    assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
+    # Nobody touched hers: it is redrawn because what it shows has changed.
+    assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
+
+
+def test_a_decline_from_home_asks_for_a_reason_over_the_socket(by_socket: World) -> None:
+    world = by_socket
+    world.a_request()
+    world.slack.open_home(GRACE)
+    world.settled()
+
+    world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
+    answer = world.slack.submit(
+        GRACE, world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM), {ids.REASON: "Release week"}
+    )
+    world.deliver()
+
+    assert answer.errors == {}
+    assert (world.request().status, world.request().decision_reason) == (
+        "declined",
+        "Release week",
+    )
+    assert "Declined by Grace Hopper" in world.slack.dm(ADA)[-1].text
+
+
 def test_it_connects_anew_when_slack_asks_and_when_the_line_is_cut(by_socket: World) -> None:
     world = by_socket
     world.slack.disconnect_sockets()
