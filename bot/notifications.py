@@ -93,7 +93,7 @@ class Notifier:
                 notice, refused.team_id, refused.locale, partial(self._digest, refused)
             )
         if notice.kind == "reminder_summary":
-            summary = await self._database.read(notices.look_at_summary, notice)
+            summary = await self._database.read(notices.look_at_summary, notice, now=self._clock())
             if summary is None:
                 return Outcome("delivered")
             return await self._attempted(

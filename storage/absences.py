@@ -16,7 +16,7 @@ from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.feeds import FeedOwner
 from storage.pages import Page, PageOf, page_of, position
-from storage.rows import day, instant
+from storage.rows import day, instant, with_names
 from storage.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.values import Absence, FeedScope, Organisation, User
 
@@ -26,7 +26,24 @@ CANCELLED_SHOWN_DAYS: Final = 30
 # No request is longer (contract 4), so none that began earlier reaches the window.
 _LONGEST_DAYS: Final = 366
 
-# Where they stand in a row of `_visible`.
+_ABSENCE: Final = (
+    LeaveRequestRow.id,
+    LeaveRequestRow.user_id,
+    UserRow.first_name,
+    UserRow.last_name,
+    UserRow.timezone,
+    LeaveRequestRow.status,
+    LeaveRequestRow.start_date,
+    LeaveRequestRow.end_date,
+    LeaveRequestRow.start_half_day,
+    LeaveRequestRow.end_half_day,
+    LeaveTypeRow.name,
+    LeaveTypeRow.colour,
+    LeaveTypeRow.is_private,
+    LeaveRequestRow.version,
+    LeaveRequestRow.updated_at,
+)
+# Where they stand in it.
 _ID: Final = 0
 _START_DATE: Final = 6
 
@@ -150,7 +167,7 @@ def _visible(
     cancelled_since: Place,
     limit: Place,
 ) -> Select:
-    query = _with_names().where(
+    query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.end_date >= first_day,
@@ -179,7 +196,7 @@ def _away(
     after_id: Place | None,
     limit: Place,
 ) -> Select:
-    query = _with_names().where(
+    query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.start_date >= earliest_start,
         LeaveRequestRow.start_date <= last_day,
@@ -193,39 +210,6 @@ def _away(
         place = Tuple(LeaveRequestRow.start_date, LeaveRequestRow.id)
         query = query.where(place > Tuple(after_key, after_id))
     return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
-
-
-def _with_names() -> Select:
-    """Leave with whose it is and of which type, as ``_absence`` takes it."""
-    return (
-        LeaveRequestRow.select(
-            LeaveRequestRow.id,
-            LeaveRequestRow.user_id,
-            UserRow.first_name,
-            UserRow.last_name,
-            UserRow.timezone,
-            LeaveRequestRow.status,
-            LeaveRequestRow.start_date,
-            LeaveRequestRow.end_date,
-            LeaveRequestRow.start_half_day,
-            LeaveRequestRow.end_half_day,
-            LeaveTypeRow.name,
-            LeaveTypeRow.colour,
-            LeaveTypeRow.is_private,
-            LeaveRequestRow.version,
-            LeaveRequestRow.updated_at,
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (UserRow.id == LeaveRequestRow.user_id),
-        )
-        .join(
-            LeaveTypeRow,
-            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
-        )
-    )
 
 
 def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:

@@ -73,26 +73,18 @@ def _team_off(
     limit: Place,
 ) -> Select:
     return (
-        LeaveRequestRow.select(
-            LeaveRequestRow.start_date,
-            LeaveRequestRow.id,
-            UserRow.first_name,
-            UserRow.last_name,
-            LeaveRequestRow.end_date,
-            LeaveRequestRow.start_half_day,
-            LeaveRequestRow.end_half_day,
-            LeaveTypeRow.name,
-            LeaveTypeRow.is_private,
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (UserRow.id == LeaveRequestRow.user_id),
-        )
-        .join(
-            LeaveTypeRow,
-            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        rows.with_names(
+            LeaveRequestRow.select(
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.id,
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.start_half_day,
+                LeaveRequestRow.end_half_day,
+                LeaveTypeRow.name,
+                LeaveTypeRow.is_private,
+            )
         )
         .where(
             LeaveRequestRow.organisation_id == organisation_id,

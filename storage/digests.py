@@ -291,25 +291,17 @@ def _row(organisation_id: Place) -> Select:
 def _out(organisation_id: Place, today: Place, earliest_start: Place, limit: Place) -> Select:
     """Approved leave on a day, by name; each row tells how much there is."""
     return (
-        LeaveRequestRow.select(
-            fn.COUNT(LeaveRequestRow.id).over(),
-            UserRow.first_name,
-            UserRow.last_name,
-            LeaveRequestRow.start_date,
-            LeaveRequestRow.end_date,
-            LeaveRequestRow.counted_halves,
-            LeaveTypeRow.name,
-            LeaveTypeRow.is_private,
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (UserRow.id == LeaveRequestRow.user_id),
-        )
-        .join(
-            LeaveTypeRow,
-            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        rows.with_names(
+            LeaveRequestRow.select(
+                fn.COUNT(LeaveRequestRow.id).over(),
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.counted_halves,
+                LeaveTypeRow.name,
+                LeaveTypeRow.is_private,
+            )
         )
         .where(
             LeaveRequestRow.organisation_id == organisation_id,

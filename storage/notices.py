@@ -14,6 +14,7 @@ from peewee import Delete, Expression, Select, Tuple, Update, fn
 
 from storage import (
     approval_cards,
+    awaited,
     digests,
     outbox,
     people_rows,
@@ -25,6 +26,7 @@ from storage import (
     slack_locales,
 )
 from storage.approval_cards import ApprovalCard
+from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.ids import new_id
@@ -233,11 +235,17 @@ def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
     return DigestSight(team_id, recipient, locale, *found)
 
 
-def look_at_summary(tx: Transaction, notice: Notice) -> SummarySight | None:
+def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> SummarySight | None:
     """What waits for the person now; None where nothing does, or nobody is there to hear."""
-    place = {"organisation_id": notice.organisation_id, "user_id": notice.user_id}
+    organisation = reference.of_organisation(tx, notice.organisation_id).organisation
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    found = tx.all(_waiting, **place, limit=MOST_SUMMARISED)
+    found = tx.all(
+        _waiting,
+        organisation_id=notice.organisation_id,
+        user_id=notice.user_id,
+        today=local_day(now, organisation.timezone).isoformat(),
+        limit=MOST_SUMMARISED,
+    )
     if recipient is None or recipient.status != "active" or not found:
         return None
     count = found[0][0]
@@ -263,7 +271,7 @@ def look_at_summary(tx: Transaction, notice: Notice) -> SummarySight | None:
             total_half_days,
         ) in found
     )
-    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    team_id = organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     return SummarySight(team_id, recipient, locale, requests, count)
 
@@ -409,39 +417,31 @@ def _webhook(organisation_id: Place, webhook_id: Place) -> Select:
 
 
 @compiled
-def _waiting(organisation_id: Place, user_id: Place, limit: Place) -> Select:
+def _waiting(organisation_id: Place, user_id: Place, today: Place, limit: Place) -> Select:
     """What the person is reminded of, longest first; each row tells how many there are."""
     return (
-        ReminderRow.select(
-            fn.COUNT(ReminderRow.user_id).over(),
-            UserRow.first_name,
-            UserRow.last_name,
-            LeaveTypeRow.name,
-            LeaveRequestRow.start_date,
-            LeaveRequestRow.end_date,
-            LeaveRequestRow.start_half_day,
-            LeaveRequestRow.end_half_day,
-            LeaveRequestRow.total_half_days,
-        )
-        .join(
-            LeaveRequestRow,
-            on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
-            & (LeaveRequestRow.id == ReminderRow.leave_request_id),
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (UserRow.id == LeaveRequestRow.user_id),
-        )
-        .join(
-            LeaveTypeRow,
-            on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
-            & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+        rows.with_names(
+            ReminderRow.select(
+                fn.COUNT(ReminderRow.user_id).over(),
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveTypeRow.name,
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.start_half_day,
+                LeaveRequestRow.end_half_day,
+                LeaveRequestRow.total_half_days,
+            ).join(
+                LeaveRequestRow,
+                on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
+                & (LeaveRequestRow.id == ReminderRow.leave_request_id),
+            )
         )
         .where(
             ReminderRow.organisation_id == organisation_id,
             ReminderRow.user_id == user_id,
             LeaveRequestRow.status == "pending",
+            awaited.awaits(organisation_id, user_id, today, for_each=True),
         )
         .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
         .limit(limit)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import orjson
+from peewee import Select
 
 from storage import records
 from storage.records import LeaveRequestRecord
@@ -72,6 +73,19 @@ LEAVE_TYPE: Final = _columns(LeaveTypeRow, LeaveType)
 LEAVE_REQUEST: Final = _columns(LeaveRequestRow, LeaveRequest)
 API_KEY: Final = _columns(ApiKeyRow, ApiKey)
 WEBHOOK: Final = _columns(WebhookRow, Webhook)
+
+
+def with_names(leave: Select) -> Select:
+    """A query of leave requests joined with whose they are and of which type."""
+    return leave.join(
+        UserRow,
+        on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
+        & (UserRow.id == LeaveRequestRow.user_id),
+    ).join(
+        LeaveTypeRow,
+        on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
+        & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
+    )
 
 
 def organisation(row: Sequence[Any]) -> Organisation:

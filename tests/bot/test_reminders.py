@@ -13,7 +13,7 @@ from storage import leave, people, reminders
 from storage.database import Database
 from storage.errors import NotFound
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
-from tests.builders import a_request
+from tests.builders import a_person, a_request
 from tests.fakes.slack import Message
 
 # ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
@@ -148,6 +148,31 @@ def test_with_more_than_five_waiting_there_is_one_summary_a_working_day(world: W
         "7 requests wait for your decision:\n"
         "• Ada Lovelace: Annual leave, Mon 3 August 2026, 1 day\n"
     )
+
+
+def test_a_summary_leaves_out_what_awaits_others_by_now(world: World) -> None:
+    world.link()
+    alan = a_person(
+        world.database,
+        world.acme,
+        first_name="Alan",
+        department_id=world.people[ADA].department_id,
+    )
+    world.people["UALAN"] = alan
+    for week in range(7):
+        day = world.clock().date() + timedelta(days=63 + 7 * week)
+        world.submit_over_rest("UALAN" if week == 0 else ADA, start_date=day, end_date=day)
+    world.deliver()
+    manager = {"manager_id": world.people[EVE].id}
+    world.database.write_now(
+        people.update, alan.id, manager, by=world.acme.caller, now=world.clock()
+    )
+
+    tick(world, TUESDAY)
+
+    (told,) = [one for one in world.slack.dm(GRACE) if "wait for your decision" in one.text]
+    assert told.text.startswith("6 requests wait for your decision:")
+    assert "Alan" not in told.text
 
 
 def test_a_reminder_that_slack_does_not_take_is_sent_later(world: World) -> None:
