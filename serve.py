@@ -9,10 +9,10 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +21,7 @@ import typer
 from api.settings import ApiSettings
 from bot import operator_commands as slack_commands
 from bot.settings import SlackSettings
-from storage import commands, operator_commands, outbox
+from storage import commands, holiday_calendar, operator_commands, outbox
 from storage.database import Database
 from storage.schema import check_schema, migrate
 from storage.settings import Environment, StorageSettings
@@ -37,13 +37,6 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], datetime]
 
-TICK_SECONDS = 1
-# Reminders and digests are told by the minute.
-JOB_SECONDS = 30
-# As long as contract 9 keeps webhook deliveries.
-NOTICES_KEPT = timedelta(days=30)
-# How many old rows one transaction deletes, so that nobody waits long behind it.
-PRUNED = 1_000
 # Whom the playground shows first: somebody who asks, who decides, and who administers.
 _FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
 # How long a stopping server waits for requests under way.
@@ -89,6 +82,7 @@ def build(
     from api import app
     from api.metrics import Metrics
     from api.rate_limits import RateLimits
+    from api.scheduler import running
     from api.webhook_delivery import Sender
     from api.webhook_dispatch import webhook_dispatcher
 
@@ -154,54 +148,6 @@ def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
     return Dispatcher(
         outbox.NOTICES, claim=notifier.claim, attempt=notifier.deliver, settle=notifier.settle
     )
-
-
-@asynccontextmanager
-async def running(
-    database: Database,
-    dispatchers: Sequence[Dispatcher[Any, Any]],
-    clock: Clock,
-    jobs: Sequence[Callable[[], Awaitable[None]]] = (),
-) -> AsyncIterator[None]:
-    """Have the dispatchers woken by commits, and by a tick for what came due or was missed.
-
-    ``jobs`` are done twice a minute.
-
-    What was settled long ago is pruned every hour, by each process that runs this.
-    """
-    from apscheduler.schedulers.asyncio import AsyncIOScheduler
-
-    from storage import delivery_log, idempotency, notices, slack_events, slack_states
-
-    async def prune() -> None:
-        await database.write(notices.prune, before=clock() - NOTICES_KEPT, limit=10_000)
-        while (
-            max(await database.write_long(delivery_log.prune, now=clock(), limit=PRUNED)) == PRUNED
-        ):
-            pass
-        for used_up in (idempotency, slack_events, slack_states):
-            while await database.write(used_up.prune, now=clock(), limit=PRUNED) == PRUNED:
-                pass
-
-    scheduler = AsyncIOScheduler(
-        # A stalled loop may delay a tick; it must not cost one.
-        job_defaults={"misfire_grace_time": None, "coalesce": True}
-    )
-    for dispatcher in dispatchers:
-        database.on_wake(dispatcher.name, dispatcher.wake)
-        dispatcher.start()
-        scheduler.add_job(dispatcher.wake, "interval", seconds=TICK_SECONDS)
-    for job in jobs:
-        scheduler.add_job(job, "interval", seconds=JOB_SECONDS)
-    scheduler.add_job(prune, "interval", hours=1)
-    scheduler.start()
-    hearing = asyncio.create_task(database.hear_wakes(), name="hear-wakes")
-    try:
-        yield
-    finally:
-        hearing.cancel()
-        scheduler.shutdown(wait=False)
-        await asyncio.gather(*(dispatcher.stop() for dispatcher in dispatchers))
 
 
 def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
@@ -284,6 +230,7 @@ async def serve_socket(
     slack: SlackApp, app_token: str, settings: ApiSettings, database: Database
 ) -> None:
     """Slack over Socket Mode until SIGTERM or SIGINT. Raises BadToken."""
+    from api.scheduler import running
     from bot import socket
 
     stop = asyncio.Event()
@@ -311,6 +258,7 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
         if migrates:
             migrate(settings.storage.database_url)
         check_schema(settings.storage.database_url)
+    holiday_calendar.warm_up()
     return settings
 
 

@@ -40,6 +40,11 @@ _WORD_BOUNDARY: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SMALL_WORDS: Final = frozenset({"And", "Of", "The"})
 
 
+def warm_up() -> None:
+    """Load what every country needs: up to a second that no request is to wait for."""
+    holidays_of("GB", 2000)
+
+
 def countries() -> tuple[str, ...]:
     """Every country's code, in the order of their names."""
     return tuple(sorted(_CLASS_NAMES, key=country_name))

@@ -154,6 +154,8 @@ OPERATIONS = (
         summary="Add a country's public holidays",
         description="A country alone means those of the whole country; regions have more.",
         handler=add_set,
+        # It counts the holidays of a country that nobody may have looked at before.
+        is_long=True,
         tag="Public holiday sets",
         scope="organisation:write",
         role="admin",

@@ -182,6 +182,8 @@ OPERATIONS = (
         handler=remove_set,
         foresee=foresee_remove_set,
         query=DryRun,
+        # It takes up to 500 overrides along.
+        is_long=True,
         tag=_TAG,
         scope="organisation:write",
         role="admin",

@@ -1,0 +1,46 @@
+"""SQLite's short writes run on the event loop: whatever may take long is to go to a thread."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from api import app
+from tests.reachable import reached_by
+
+# What takes the longer, the more people, requests or rows an organisation has.
+GROWING: Final = frozenset(
+    {
+        "storage.audit.record_all",
+        "storage.departments._archived_members",
+        "storage.leave_rows.save_all",
+        "storage.outbox.announce_all",
+        "storage.outbox.notify_all",
+        "storage.recount.people",
+        "storage.recount.plan",
+        "storage.rerouting.awaiting",
+        "storage.rerouting.pending_of",
+    }
+)
+# Calendars that follow the moon are worked out in some ten milliseconds a year.
+SLOW: Final = frozenset({"storage.holiday_sets.holiday_count", "storage.holiday_sets.year_of"})
+
+
+def test_whatever_counts_or_routes_leave_anew_is_long() -> None:
+    found = {
+        one.operation_id: sorted(str(place) for place in reached_by(one) if str(place) in wanted)
+        for one in app.OPERATIONS
+        for wanted in [GROWING | SLOW]
+        if not one.is_long
+    }
+
+    assert {name: places for name, places in found.items() if places} == {}
+
+
+def test_whatever_can_be_tried_first_is_long() -> None:
+    assert [one.operation_id for one in app.OPERATIONS if one.foresee and not one.is_long] == []
+
+
+def test_every_long_thing_is_still_reached_by_some_operation() -> None:
+    reached = {str(place) for one in app.OPERATIONS for place in reached_by(one)}
+
+    assert reached >= GROWING | SLOW

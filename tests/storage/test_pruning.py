@@ -1,0 +1,53 @@
+"""What is settled or used up goes, in batches and off the event loop; what is not stays."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from storage import pruning, slack_events, slack_states
+from storage.database import Database
+from tests.builders import NOW
+
+OLD = NOW - timedelta(days=31)
+
+
+def test_everything_old_is_deleted_however_many_batches_it_takes(database: Database) -> None:
+    for number in range(5):
+        database.write_now(slack_events.claim, f"Ev{number}", now=OLD)
+    database.write_now(slack_events.claim, "EvNew", now=NOW)
+    for _ in range(3):
+        database.write_now(slack_states.issue, now=OLD)
+    kept = database.write_now(slack_states.issue, now=NOW)
+
+    asyncio.run(pruning.prune(database, now=NOW, batch=2))
+
+    assert database.write_now(slack_events.prune, now=NOW) == 0
+    assert not database.write_now(slack_events.claim, "EvNew", now=NOW)
+    assert database.write_now(slack_events.claim, "Ev3", now=NOW)
+    assert database.write_now(slack_states.prune, now=NOW) == 0
+    assert database.write_now(slack_states.consume, kept, now=NOW)
+
+
+def test_no_deletion_runs_on_the_event_loop() -> None:
+    class Recorder:
+        def __init__(self) -> None:
+            self.asked: list[Any] = []
+
+        async def write_long(self, use_case: Any, **_: Any) -> Any:
+            self.asked.append(getattr(use_case, "func", use_case))
+            return () if len(self.asked) == 5 else 0
+
+    recorder: Any = Recorder()
+
+    asyncio.run(pruning.prune(recorder, now=NOW))
+
+    modules = [one.__module__ for one in recorder.asked]
+    assert modules == [
+        "storage.notices",
+        "storage.idempotency",
+        "storage.slack_events",
+        "storage.slack_states",
+        "storage.delivery_log",
+    ]
