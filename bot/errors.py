@@ -93,6 +93,8 @@ DOMAIN_SENTENCES: Final = (
     later("Leave on a single day cannot begin in the afternoon and end in the morning."),
     later("There is no leave type with this id."),
     later("Ask another admin or owner to do this for you."),
+    later("This person is in Hiatus already."),
+    later("Slack does not tell this; fill it in."),
     later("This is the organisation's last active owner; make somebody else an owner first."),
 )
 

@@ -101,10 +101,19 @@ def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | No
     return known, slack_locales.of_person(tx, known.organisation.id, known.user.id)
 
 
-async def _joined(visit: Visit, organisation: Organisation) -> User:
-    user = await _looked_up(visit)
+async def full_member(visit: Visit, slack_user_id: str) -> dict[str, Any]:
+    """Slack's user object of somebody whom the workspace counts among its own.
+
+    Raises NotAMember for everybody else, besides what ``slack_web.FAILURES`` names.
+    """
+    user = await _looked_up(visit, slack_user_id)
     if not is_full_member(user, visit.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
+    return user
+
+
+async def _joined(visit: Visit, organisation: Organisation) -> User:
+    user = await full_member(visit, visit.slack_user_id)
     profile = profile_of(user)
     visit.speak(profile.locale)
     return await visit.edge.database.write(_join, organisation.id, profile, now=visit.now)
@@ -126,10 +135,10 @@ def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: 
     return user
 
 
-async def _looked_up(visit: Visit) -> dict[str, Any]:
+async def _looked_up(visit: Visit, slack_user_id: str) -> dict[str, Any]:
     try:
         async with asyncio.timeout(_LOOKUP_SECONDS):
-            answer = await visit.client.users_info(user=visit.slack_user_id, include_locale=True)
+            answer = await visit.client.users_info(user=slack_user_id, include_locale=True)
     except slack_web.FAILURES as failure:
         if slack_web.error_code(failure) in ("user_not_found", "user_not_visible"):
             raise NotAMember(_NO_FULL_MEMBER) from failure

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 import structlog
 
-from bot import errors, identity, ids, slack_web
+from bot import errors, identity, slack_web
 from bot.language import say
 from bot.listening import Visit
-from bot.views import fields
 from storage import rules, slack_events
-from storage.amounts import half_days_of
 from storage.database import Transaction
 from storage.errors import CodeTaken, InvalidInput, Refusal
 from storage.values import Caller
@@ -75,12 +73,15 @@ async def sent(visit: Visit, act: Callable[[Transaction], T], *, is_long: bool =
     try:
         database = visit.edge.database
         write = database.write_long if is_long else database.write
-        done = await write(_once, f"view:{view['id']}", act, now=visit.now)
+        # A view that takes another's place keeps its id.
+        name = f"view:{view['id']}:{view['callback_id']}"
+        done = await write(_once, name, act, now=visit.now)
     except Refusal as refusal:
-        if visit.is_answered:
-            raise  # Too late for the form: the sentence goes where it still can.
-        await visit.ack(response_action="errors", errors=inline(refusal, view))
+        await refuse(visit, refusal)
         return None
+    if visit.is_answered:
+        # He was told that a message would come.
+        await visit.tell(say("It is done: your change was saved."))
     if done is None:
         await visit.ack()
         return None
@@ -92,9 +93,25 @@ async def passed(visit: Visit, check: Awaitable[object]) -> bool:
     try:
         await check
     except Refusal as refusal:
-        await visit.ack(response_action="errors", errors=inline(refusal, visit.body["view"]))
+        await refuse(visit, refusal)
         return False
     return True
+
+
+async def refuse(visit: Visit, refusal: Refusal) -> None:
+    """Say it beside the field at fault. Raises it where that can no longer, or never could be."""
+    found = inline(refusal, visit.body["view"])
+    if visit.is_answered or not found:
+        raise refusal
+    await visit.ack(response_action="errors", errors=found)
+
+
+async def answer_with(visit: Visit, view: dict[str, Any]) -> None:
+    """Show a view in place of the form that was sent, also when Slack was answered meanwhile."""
+    if visit.is_answered:
+        await _update(visit, {"view_id": visit.body["view"]["id"]}, view)
+    else:
+        await visit.ack(response_action="update", view=view)
 
 
 def _once(
@@ -129,26 +146,3 @@ async def admin(visit: Visit) -> Caller:
     by = await identity.caller(visit)
     rules.check_role(by.role, "admin")
     return by
-
-
-def half_days(visit: Visit, name: str) -> int | None:
-    """Half-days of the days that were typed. Raises InvalidInput ``not_half_days``."""
-    given = fields.answer(visit.values, name)
-    return None if given is None else half_days_of(float(given), name)
-
-
-def whole(visit: Visit, name: str) -> int | None:
-    """A whole number that was typed or chosen."""
-    given = fields.answer(visit.values, name)
-    return None if given in (None, ids.NOTHING) else int(str(given))
-
-
-def chosen(visit: Visit, name: str) -> str | None:
-    """What was chosen; None where that is nothing."""
-    given = fields.answer(visit.values, name)
-    return None if given == ids.NOTHING else given
-
-
-def day_of(picked: str | None) -> date | None:
-    """A picked date."""
-    return date.fromisoformat(picked) if picked else None

@@ -50,6 +50,11 @@ class Effects(NamedTuple):
     balances: tuple[BalanceEffect, ...] = ()
     moves_allowances: bool = False
 
+    @property
+    def concerns_others(self) -> bool:
+        """Whether anybody's leave changes or awaits others."""
+        return bool(self.leave or self.rerouted)
+
 
 def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
     """Half-days that each leave year gets back from one request; negative where it loses some.

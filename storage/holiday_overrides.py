@@ -145,6 +145,12 @@ def foresee_remove(
     return _foreseen(tx, known, holiday_set, after, override.date, now)
 
 
+def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
+    """One override of a set. Raises NotFound."""
+    known = reference.of_organisation(tx, by.organisation_id)
+    return _get(tx, holiday_sets.get(known, set_id), override_id, by=by)
+
+
 def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
     """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
     known = reference.of_organisation(tx, by.organisation_id)

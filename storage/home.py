@@ -6,8 +6,6 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple, TypeVar
 
-from peewee import Select
-
 from storage import (
     absences,
     leave_reading,
@@ -18,13 +16,11 @@ from storage import (
     slack_homes,
 )
 from storage.clock import local_day
-from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.errors import NotFound, UnusableCursor
 from storage.ledgers import Balance
 from storage.pages import Page, PageOf
 from storage.reference import Reference
-from storage.tables import UserRow
 from storage.values import Absence, Caller, FeedScope, LeaveRequest, LeaveType, Organisation, User
 
 # How many of each are shown at once.
@@ -166,20 +162,10 @@ def _from(
 
 
 def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[Item]:
-    user_ids = sorted({request.user_id for request in page.items})
-    found = (
-        tx.all(_names, organisation_id=known.organisation.id, user_ids=user_ids) if user_ids else []
-    )
-    names = {user_id: f"{first} {last}".strip() for user_id, first, last in found}
+    user_ids = {request.user_id for request in page.items}
+    names = people_rows.names(tx, known.organisation.id, user_ids)
     items = [
         Item(request, names[request.user_id], known.leave_types[request.leave_type_id])
         for request in page.items
     ]
     return Page(items, page.next_cursor)
-
-
-@compiled
-def _names(organisation_id: Place, user_ids: Place) -> Select:
-    return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
-        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -51,6 +51,14 @@ def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) 
     """Whoever was matched with that Slack user before, whatever his status."""
     row = tx.first(_user_of_slack_id, organisation_id=organisation_id, slack_user_id=slack_user_id)
     return None if row is None else rows.user(row)
+
+
+def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, str]:
+    """The names of the people of these ids, whatever their status."""
+    if not user_ids:
+        return {}
+    found = tx.all(_names, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    return {user_id: f"{first} {last}".strip() for user_id, first, last in found}
 
 
 def add(
@@ -196,6 +204,13 @@ def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) ->
 def _user_of_email(organisation_id: Place, email_key: Place) -> Select:
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
+    )
+
+
+@compiled
+def _names(organisation_id: Place, user_ids: Place) -> Select:
+    return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
+        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
     )
 
 

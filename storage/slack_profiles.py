@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from storage import audit, fields, people, people_rows, slack_locales
+from storage import audit, fields, locks, people, people_rows, rules, slack_locales
 from storage.database import Transaction
-from storage.errors import LastOwner
+from storage.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.pages import PageOf
 from storage.values import Caller, User
+
+_KNOWN: Final = "This person is in Hiatus already."
+_MISSING: Final = "Slack does not tell this; fill it in."
 
 
 class SlackProfile(NamedTuple):
@@ -56,6 +60,47 @@ def keep_in_step(
     if user.status == "deactivated" and _was_switched_off_by_slack(tx, user, by=by):
         return Synced(people.reactivate(tx, user.id, by=by, now=now))
     return Synced(user)
+
+
+def add(
+    tx: Transaction, profile: SlackProfile, values: Mapping[str, Any], *, by: Caller, now: datetime
+) -> User:
+    """Add a full member of the workspace whom an admin chose there; he is pending until he comes.
+
+    ``values`` are what ``people.create`` takes; what is absent of address and names is Slack's.
+    Raises what ``people.create`` raises, and InvalidInput at ``slack_user_id`` for somebody who is
+    one of the people already, or of whom Slack tells too little.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    if people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id) is not None:
+        raise _at_slack("already_exists", _KNOWN)
+    described = {
+        "email": profile.email,
+        "first_name": fields.plain_name(profile.first_name) or None,
+        "last_name": fields.plain_name(profile.last_name) or None,
+    }
+    told = {name: value for name, value in described.items() if value is not None} | dict(values)
+    missing = [name for name in described if name not in told]
+    if missing:
+        raise InvalidInput([FieldError(f"/{name}", "required", _MISSING) for name in missing])
+    zone = profile.timezone
+    if zone is not None and fields.is_timezone(zone):
+        told["timezone"] = zone
+    try:
+        user = people.create(tx, told | {"avatar_url": profile.avatar_url}, by=by, now=now)
+    except EmailTaken as refusal:
+        if "email" in values:
+            raise InvalidInput.of("email", refusal.code, refusal.detail) from refusal
+        raise _at_slack(refusal.code, _KNOWN) from refusal
+    linked = user._replace(slack_user_id=profile.slack_user_id)
+    user = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    slack_locales.keep(tx, by.organisation_id, user.id, profile.locale, now=now)
+    return user
+
+
+def _at_slack(code: str, sentence: str) -> InvalidInput:
+    return InvalidInput.of("slack_user_id", code, sentence)
 
 
 def _matched(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 
 from bot import identity, ids, modals
+from bot.forms import Form
 from bot.listening import Listener, Visit
-from bot.views import fields
 from bot.views import settings_access as views
 from storage import access, feeds, reference
 from storage.database import Transaction
@@ -41,9 +41,8 @@ async def ask_key(visit: Visit) -> None:
 
 async def create_key(visit: Visit) -> None:
     """Make a key, and show it this once in place of the form."""
-    by = await identity.caller(visit)
-    name = fields.answer(visit.values, "name") or ""
-    last_day = modals.day_of(fields.answer(visit.values, "expires_at"))
+    by, form = await identity.caller(visit), Form(visit)
+    name, last_day = form.text("name") or "", form.day("expires_at")
     # As `hiatus keys create` reads it: the whole of that day, in UTC.
     expires_at = (
         None if last_day is None else datetime.combine(last_day, time(), UTC) + timedelta(days=1)
@@ -54,7 +53,7 @@ async def create_key(visit: Visit) -> None:
             tx,
             for_user=str(by.user_id),
             name=name,
-            scopes=fields.answers(visit.values, "scopes"),
+            scopes=form.several("scopes"),
             variant=1,
             expires_at=expires_at,
             by=by,
@@ -108,7 +107,7 @@ async def ask_feed(visit: Visit) -> None:
 async def create_feed(visit: Visit) -> None:
     """Add a feed, and show its link in the list."""
     by = await identity.caller(visit)
-    name = fields.answer(visit.values, "name")
+    name = Form(visit).text("name")
     added = await modals.sent(visit, lambda tx: feeds.create(tx, name, by=by, now=visit.now))
     if added is not None:
         await visit.ack()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeVar
 
-from bot import ids, modals
+from bot import forms, ids, modals
+from bot.forms import Form, Saving
 from bot.language import say
 from bot.listening import Listener, Visit
-from bot.views import fields, replies
+from bot.views import replies
 from bot.views import settings_holidays as views
 from storage import holiday_calendar, holiday_overrides, holiday_sets, reference
 from storage.database import Transaction
@@ -15,6 +17,8 @@ from storage.errors import AlreadyExists, InvalidInput
 from storage.holiday_overrides import NewOverride
 from storage.pages import PageOf
 from storage.values import Caller
+
+T = TypeVar("T")
 
 _SETS_SHOWN: Final = 40
 _OVERRIDES_SHOWN: Final = 30
@@ -44,7 +48,7 @@ async def new_set(visit: Visit) -> None:
 async def add_set(visit: Visit) -> None:
     """Add a country or region."""
     by = await modals.admin(visit)
-    code = fields.answer(visit.values, "country_code") or ""
+    code = Form(visit).chosen("country_code") or ""
     added = await modals.sent(
         visit, lambda tx: holiday_sets.add(tx, code, by=by, now=visit.now), is_long=True
     )
@@ -89,36 +93,61 @@ async def new_override(visit: Visit) -> None:
 
 async def add_override(visit: Visit) -> None:
     """Change a day, and count leave anew."""
-    by = await modals.admin(visit)
-    set_id = modals.kept(visit)
-    day = modals.day_of(fields.answer(visit.values, "date"))
-    half = _half(fields.answer(visit.values, "half"))
-    is_holiday = fields.answer(visit.values, "is_holiday") != views.WORK
-    name = fields.answer(visit.values, "name")
-
-    def add(tx: Transaction) -> object:
-        if day is None:
-            raise InvalidInput.of("date", "required", "Choose a day.")
-        new = NewOverride(day, name, is_holiday, half)
-        try:
-            return holiday_overrides.add(tx, set_id, new, by=by, now=visit.now)
-        except AlreadyExists as refusal:
-            raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
-
-    if await modals.sent(visit, add, is_long=True) is not None:
+    by, form = await modals.admin(visit), Form(visit)
+    saving = Saving(
+        lambda tx: _of_new(holiday_overrides.foresee_add, tx, form, by=by, now=visit.now),
+        lambda tx: _of_new(holiday_overrides.add, tx, form, by=by, now=visit.now),
+    )
+    if await forms.saved(visit, form, saving, by=by) is not None:
         await visit.ack()
-        await modals.redraw_below(visit, await _overrides(visit, by, set_id))
+        await modals.redraw_below(visit, await _overrides(visit, by, form.about))
+
+
+def _of_new(use_case: Callable[..., T], tx: Transaction, form: Form, **how: Any) -> T:
+    """Call it with the override that was filled in. Raises InvalidInput, and what it raises."""
+    day = form.day("date")
+    if day is None:
+        raise InvalidInput.of("date", "required", "Choose a day.")
+    is_holiday = form.chosen("is_holiday") != views.WORK
+    new = NewOverride(day, form.text("name"), is_holiday, _half(form.chosen("half")))
+    try:
+        return use_case(tx, form.about, new, **how)
+    except AlreadyExists as refusal:
+        raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
+
+
+async def ask_removal(visit: Visit) -> None:
+    """Show what would follow from taking a change back, before anything does."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    set_id, override_id = modals.kept(visit), modals.clicked(visit)
+
+    def read(tx: Transaction) -> dict[str, Any]:
+        sight = forms.look(
+            tx,
+            lambda tx: holiday_overrides.foresee_remove(
+                tx, set_id, override_id, by=by, now=visit.now
+            ),
+            by=by,
+        )
+        one = holiday_overrides.get(tx, set_id, override_id, by=by)
+        return views.removal(set_id, one, sight)
+
+    await visit.open(await visit.edge.database.read_long(read))
 
 
 async def remove_override(visit: Visit) -> None:
-    """Take a change back; Slack has asked whether that is meant."""
-    await visit.ack()
+    """Take a change back."""
     by = await modals.admin(visit)
-    set_id = modals.kept(visit)
-    await visit.edge.database.write_long(
-        holiday_overrides.remove, set_id, modals.clicked(visit), by=by, now=visit.now
+    set_id, _, override_id = modals.kept(visit).partition(" ")
+    removed = await modals.sent(
+        visit,
+        lambda tx: holiday_overrides.remove(tx, set_id, override_id, by=by, now=visit.now),
+        is_long=True,
     )
-    await modals.redraw(visit, await _overrides(visit, by, set_id))
+    if removed is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _overrides(visit, by, set_id))
 
 
 def _half(given: str | None) -> Literal["am", "pm"] | None:
@@ -155,6 +184,7 @@ LISTENERS: Final = (
     Listener("action", ids.OVERRIDES, list_overrides),
     Listener("action", ids.OVERRIDES_MORE, more_overrides),
     Listener("action", ids.OVERRIDE_NEW, new_override),
-    Listener("view", ids.OVERRIDE_FORM, add_override),
-    Listener("action", ids.OVERRIDE_REMOVE, remove_override),
+    *forms.listeners(ids.OVERRIDE_FORM, add_override),
+    Listener("action", ids.OVERRIDE_REMOVE, ask_removal),
+    Listener("view", ids.OVERRIDE_REMOVE_FORM, remove_override),
 )

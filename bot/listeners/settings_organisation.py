@@ -6,16 +6,17 @@ import asyncio
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from bot import ids, modals
+from bot import forms, ids, modals
+from bot.forms import Form, Saving
 from bot.language import later, say
 from bot.listening import Listener, Visit
-from bot.views import fields, replies
+from bot.views import replies
 from bot.views import settings_organisation as views
 from storage import holiday_calendar, leave_types, organisations
 from storage.database import Transaction
 from storage.errors import InvalidInput
 from storage.pages import PageOf
-from storage.values import Caller, Organisation
+from storage.values import Caller
 
 _TYPES_SHOWN: Final = 40
 
@@ -29,32 +30,32 @@ async def organisation(visit: Visit) -> None:
 
 async def save_organisation(visit: Visit) -> None:
     """Change the settings as the form says."""
-    by = await modals.admin(visit)
-
-    def save(tx: Transaction) -> Organisation:
-        return organisations.update(tx, _settings(visit), by=by, now=visit.now)
-
-    if await modals.sent(visit, save, is_long=True) is not None:
+    by, form = await modals.admin(visit), Form(visit)
+    saving = Saving(
+        lambda tx: organisations.foresee_update(tx, _settings(form), by=by, now=visit.now),
+        lambda tx: organisations.update(tx, _settings(form), by=by, now=visit.now),
+    )
+    if await forms.saved(visit, form, saving, by=by) is not None:
         await visit.ack()
 
 
-def _settings(visit: Visit) -> dict[str, Any]:
+def _settings(form: Form) -> dict[str, Any]:
     """What was filled in. Raises InvalidInput."""
-    ticked = fields.answers(visit.values, "slack")
-    channel = fields.answer(visit.values, "digest_channel")
+    ticked = form.several("slack")
+    channel = form.chosen("digest_channel")
     if views.DIGEST in ticked and channel is None:
         raise InvalidInput.of("digest_channel", "required", later("Choose the channel to post in."))
     return {
-        "name": fields.answer(visit.values, "name") or "",
-        "country_code": modals.chosen(visit, "country_code"),
-        "timezone": modals.chosen(visit, "timezone"),
-        "working_days": fields.answers(visit.values, "working_days"),
-        "leave_year_type": modals.chosen(visit, "leave_year_type"),
-        "leave_year_start_month": modals.whole(visit, "leave_year_start_month"),
-        "leave_year_start_day": modals.whole(visit, "leave_year_start_day"),
-        "default_leave_allowance_half_days": modals.half_days(visit, "default_leave_allowance"),
-        "carry_over_half_days": modals.half_days(visit, "carry_over"),
-        "carry_over_expiry_month": modals.whole(visit, "carry_over_expiry_month"),
+        "name": form.text("name") or "",
+        "country_code": form.chosen("country_code"),
+        "timezone": form.chosen("timezone"),
+        "working_days": form.several("working_days"),
+        "leave_year_type": form.chosen("leave_year_type"),
+        "leave_year_start_month": form.whole("leave_year_start_month"),
+        "leave_year_start_day": form.whole("leave_year_start_day"),
+        "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
+        "carry_over_half_days": form.half_days("carry_over"),
+        "carry_over_expiry_month": form.whole("carry_over_expiry_month"),
         "slack_members_join": views.JOIN in ticked,
         "digest_channel": channel if views.DIGEST in ticked else None,
     }
@@ -106,23 +107,22 @@ async def edit_leave_type(visit: Visit) -> None:
 
 async def save_leave_type(visit: Visit) -> None:
     """Add the type, or change the one that the form is about."""
-    by = await modals.admin(visit)
-    leave_type_id = modals.kept(visit)
-    ticked = fields.answers(visit.values, "flags")
+    by, form = await modals.admin(visit), Form(visit)
+    ticked = form.several("flags")
     values: dict[str, Any] = {
-        "name": fields.answer(visit.values, "name") or "",
-        "colour": fields.answer(visit.values, "colour") or "",
-        "emoji": fields.answer(visit.values, "emoji"),
-        "min_notice_days": modals.whole(visit, "min_notice_days"),
-        "max_consecutive_days": modals.whole(visit, "max_consecutive_days"),
+        "name": form.text("name") or "",
+        "colour": form.text("colour") or "",
+        "emoji": form.text("emoji"),
+        "min_notice_days": form.whole("min_notice_days"),
+        "max_consecutive_days": form.whole("max_consecutive_days"),
         **{flag: flag in ticked for flag in views.FLAGS},
     }
-    if code := fields.answer(visit.values, "code"):
+    if code := form.text("code"):
         values["code"] = code
 
     def save(tx: Transaction) -> object:
-        if leave_type_id:
-            return leave_types.update(tx, leave_type_id, values, by=by, now=visit.now)
+        if form.about:
+            return leave_types.update(tx, form.about, values, by=by, now=visit.now)
         return leave_types.create(tx, values, by=by, now=visit.now)
 
     if await modals.sent(visit, save) is not None:
@@ -162,7 +162,7 @@ async def _leave_types(visit: Visit, by: Caller, cursor: str | None = None) -> d
 
 LISTENERS: Final = (
     Listener("action", ids.ORGANISATION, organisation),
-    Listener("view", ids.ORGANISATION_FORM, save_organisation),
+    *forms.listeners(ids.ORGANISATION_FORM, save_organisation),
     Listener("options", ids.COUNTRY_SEARCH, offer_countries),
     Listener("options", ids.TIMEZONE_SEARCH, offer_timezones),
     Listener("action", ids.LEAVE_TYPES, list_leave_types),

@@ -1,21 +1,26 @@
-"""Settings of an admin: people and departments."""
+"""Settings of an admin: people, added, changed, switched off and archived."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from bot import ids, modals
-from bot.language import say
+from bot import forms, identity, ids, modals
+from bot.forms import Form, Saving
+from bot.language import later, say
 from bot.listening import Listener, Visit
-from bot.views import fields, replies
+from bot.views import replies
 from bot.views import settings_people as views
-from storage import departments, people, people_search, reference
+from bot.views.consequences import Sight
+from storage import people, people_search, reference, slack_profiles
 from storage.database import Transaction
 from storage.effects import Effects
-from storage.pages import PageOf
+from storage.errors import EmailTaken, FieldError, InvalidInput
+from storage.joining import NotAMember
+from storage.slack_profiles import SlackProfile
 from storage.values import Caller, User
 
-_DEPARTMENTS_SHOWN: Final = 40
+_NEEDED: Final = later("Needed for somebody who is not chosen from Slack.")
 
 
 async def search(visit: Visit) -> None:
@@ -34,6 +39,14 @@ async def offer_people(visit: Visit) -> None:
     await visit.ack(options=views.person_options(found, with_nobody=with_nobody))
 
 
+async def offer_departments(visit: Visit) -> None:
+    """Departments for what was typed so far."""
+    by = await modals.admin(visit)
+    typed = str(visit.body.get("value") or "")
+    known = await visit.edge.database.read(reference.of_organisation, by.organisation_id)
+    await visit.ack(options=views.department_options(known.departments.values(), typed))
+
+
 async def person(visit: Visit) -> None:
     """Open the form of the person who was picked."""
     await visit.ack()
@@ -43,47 +56,100 @@ async def person(visit: Visit) -> None:
 
 async def save_person(visit: Visit) -> None:
     """Change the person as the form says."""
-    by = await modals.admin(visit)
-    user_id = modals.kept(visit)
+    by, form = await modals.admin(visit), Form(visit)
 
-    def save(tx: Transaction) -> User:
-        first_day = modals.day_of(fields.answer(visit.values, "start_date"))
-        changes = {
-            "department_id": modals.chosen(visit, "department_id"),
-            "manager_id": modals.chosen(visit, "manager_id"),
-            "working_days": fields.answers(visit.values, "working_days") or None,
-            "leave_allowance_half_days": modals.half_days(visit, "leave_allowance"),
-            "start_date": first_day,
-            "public_holiday_country_code": modals.chosen(visit, "public_holiday_country_code"),
-            "role": modals.chosen(visit, "role"),
+    def changes() -> dict[str, Any]:
+        return _office(form) | {
+            "working_days": form.several("working_days") or None,
+            "leave_allowance_half_days": form.half_days("leave_allowance"),
+            "start_date": form.day("start_date"),
+            "public_holiday_country_code": form.chosen("public_holiday_country_code"),
         }
-        return people.update(tx, user_id, changes, by=by, now=visit.now)
 
-    if await modals.sent(visit, save, is_long=True) is not None:
+    saving = Saving(
+        lambda tx: people.foresee_update(tx, form.about, changes(), by=by, now=visit.now),
+        lambda tx: people.update(tx, form.about, changes(), by=by, now=visit.now),
+    )
+    if await forms.saved(visit, form, saving, by=by) is not None:
         await visit.ack()
+
+
+async def new_person(visit: Visit) -> None:
+    """Open the form that adds somebody."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    known = await visit.edge.database.read(reference.of_organisation, by.organisation_id)
+    await visit.open(views.new_person(list(known.departments.values())))
+
+
+async def add_person(visit: Visit) -> None:
+    """Add somebody, and show the rest of his settings in place of the form."""
+    by, form = await modals.admin(visit), Form(visit)
+    profile, values = None, _identity(form) | _office(form)
+    if slack_user_id := form.chosen("slack_user_id"):
+        try:
+            member = await identity.full_member(visit, slack_user_id)
+        except NotAMember as refusal:
+            await modals.refuse(visit, refusal)
+            return
+        profile = identity.profile_of(member)
+    added = await modals.sent(
+        visit, lambda tx: _added(tx, profile, values, by=by, visit=visit), is_long=True
+    )
+    if added is not None:
+        await modals.answer_with(visit, await _person(visit, by, added.id))
+
+
+def _identity(form: Form) -> dict[str, Any]:
+    """What was typed about who it is."""
+    typed = {name: form.text(name) for name in ("email", "first_name", "last_name")}
+    return {name: value for name, value in typed.items() if value is not None}
+
+
+def _office(form: Form) -> dict[str, Any]:
+    """What both forms ask."""
+    return {
+        "role": form.chosen("role"),
+        "department_id": form.chosen("department_id"),
+        "manager_id": form.chosen("manager_id"),
+    }
+
+
+def _added(
+    tx: Transaction,
+    profile: SlackProfile | None,
+    values: dict[str, Any],
+    *,
+    by: Caller,
+    visit: Visit,
+) -> User:
+    if profile is not None:
+        return slack_profiles.add(tx, profile, values, by=by, now=visit.now)
+    missing = [name for name in ("email", "first_name", "last_name") if name not in values]
+    if missing:
+        raise InvalidInput([FieldError(f"/{name}", "required", _NEEDED) for name in missing])
+    try:
+        return people.create(tx, values, by=by, now=visit.now)
+    except EmailTaken as refusal:
+        raise InvalidInput.of("email", refusal.code, refusal.detail) from refusal
 
 
 async def ask_deactivation(visit: Visit) -> None:
     """Show what would follow, before anything does."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    user_id = modals.clicked(visit)
-
-    def foresee(tx: Transaction) -> tuple[User, Effects]:
-        effects = people.foresee_deactivate(tx, user_id, by=by, now=visit.now)
-        return people.get(tx, user_id, by=by), effects
-
-    user, effects = await visit.edge.database.read_long(foresee)
-    await visit.open(views.deactivation(user, effects))
+    await _ask(visit, people.foresee_deactivate, views.deactivation)
 
 
 async def deactivate(visit: Visit) -> None:
     """Switch the person off."""
-    by = await modals.admin(visit)
-    user_id = modals.kept(visit)
-    done = await visit.edge.database.write_long(people.deactivate, user_id, by=by, now=visit.now)
-    await visit.ack()
-    await modals.redraw_below(visit, await _person(visit, by, done.id))
+    by, form = await modals.admin(visit), Form(visit)
+    done = await modals.sent(
+        visit,
+        lambda tx: people.deactivate(tx, form.about, by=by, now=visit.now),
+        is_long=True,
+    )
+    if done is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _person(visit, by, done.id))
 
 
 async def reactivate(visit: Visit) -> None:
@@ -95,71 +161,37 @@ async def reactivate(visit: Visit) -> None:
     await modals.redraw(visit, await _person(visit, by, user_id))
 
 
-async def list_departments(visit: Visit) -> None:
-    """Open the list of departments."""
+async def ask_archiving(visit: Visit) -> None:
+    """Show what would follow, before anything does."""
+    await _ask(visit, people.foresee_archive, views.archiving)
+
+
+async def archive(visit: Visit) -> None:
+    """Take the person out for good."""
+    by, form = await modals.admin(visit), Form(visit)
+    done = await modals.sent(
+        visit, lambda tx: people.archive(tx, form.about, by=by, now=visit.now), is_long=True
+    )
+    if done is not None:
+        await visit.ack()
+        told = say("{name} was archived.", name=done.name)
+        await modals.redraw_below(visit, replies.notice(say("Person"), told))
+
+
+async def _ask(
+    visit: Visit,
+    foresee: Callable[..., Effects],
+    question: Callable[[User, Sight], dict[str, Any]],
+) -> None:
     await visit.ack()
     by = await modals.admin(visit)
-    await visit.open(await _departments(visit, by))
-
-
-async def more_departments(visit: Visit) -> None:
-    """Show the next part of the list."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await modals.redraw(visit, await _departments(visit, by, modals.clicked(visit)))
-
-
-async def new_department(visit: Visit) -> None:
-    """Open an empty form."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.department(None, None))
-
-
-async def edit_department(visit: Visit) -> None:
-    """Open the form of one department."""
-    await visit.ack()
-    by = await modals.admin(visit)
+    user_id = modals.clicked(visit)
 
     def read(tx: Transaction) -> dict[str, Any]:
-        one = departments.get(tx, modals.clicked(visit), by=by)
-        return views.department(one, people_search.option(tx, one.manager_id, by=by))
+        sight = forms.look(tx, lambda tx: foresee(tx, user_id, by=by, now=visit.now), by=by)
+        return question(people.get(tx, user_id, by=by), sight)
 
-    await visit.open(await visit.edge.database.read(read))
-
-
-async def save_department(visit: Visit) -> None:
-    """Add the department, or change the one that the form is about."""
-    by = await modals.admin(visit)
-    department_id = modals.kept(visit)
-
-    def save(tx: Transaction) -> object:
-        values = {
-            "name": fields.answer(visit.values, "name") or "",
-            "manager_id": modals.chosen(visit, "manager_id"),
-            "default_leave_allowance_half_days": modals.half_days(visit, "default_leave_allowance"),
-        }
-        if department_id:
-            return departments.update(tx, department_id, values, by=by, now=visit.now)
-        return departments.create(tx, values, by=by, now=visit.now)
-
-    if await modals.sent(visit, save, is_long=True) is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _departments(visit, by))
-
-
-async def delete_department(visit: Visit) -> None:
-    """Delete it, if nobody belongs to it; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    # Archived people leave it, however many there are.
-    await visit.edge.database.write_long(
-        departments.delete, modals.clicked(visit), by=by, now=visit.now
-    )
-    await modals.redraw(
-        visit, replies.notice(say("Department"), say("The department was deleted."))
-    )
-    await modals.redraw_below(visit, await _departments(visit, by))
+    await visit.open(await visit.edge.database.read_long(read))
 
 
 async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:
@@ -172,26 +204,18 @@ async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:
     return await visit.edge.database.read(read)
 
 
-async def _departments(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(
-        departments.page, PageOf(_DEPARTMENTS_SHOWN, cursor), by=by
-    )
-    return views.departments(page)
-
-
 LISTENERS: Final = (
     Listener("action", ids.PEOPLE, search),
     Listener("options", ids.PEOPLE_PICK, offer_people),
     Listener("options", ids.PERSON_SEARCH, offer_people),
+    Listener("options", ids.DEPARTMENT_SEARCH, offer_departments),
     Listener("action", ids.PEOPLE_PICK, person),
-    Listener("view", ids.PERSON_FORM, save_person),
+    *forms.listeners(ids.PERSON_FORM, save_person),
+    Listener("action", ids.PERSON_NEW, new_person),
+    Listener("view", ids.PERSON_NEW_FORM, add_person),
     Listener("action", ids.PERSON_DEACTIVATE, ask_deactivation),
     Listener("view", ids.PERSON_DEACTIVATE_FORM, deactivate),
     Listener("action", ids.PERSON_REACTIVATE, reactivate),
-    Listener("action", ids.DEPARTMENTS, list_departments),
-    Listener("action", ids.DEPARTMENTS_MORE, more_departments),
-    Listener("action", ids.DEPARTMENT_NEW, new_department),
-    Listener("action", ids.DEPARTMENT_EDIT, edit_department),
-    Listener("view", ids.DEPARTMENT_FORM, save_department),
-    Listener("action", ids.DEPARTMENT_DELETE, delete_department),
+    Listener("action", ids.PERSON_ARCHIVE, ask_archiving),
+    Listener("view", ids.PERSON_ARCHIVE_FORM, archive),
 )

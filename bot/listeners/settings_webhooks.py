@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from bot import ids, modals
+from bot.forms import Form
 from bot.language import say
 from bot.listening import Listener, Visit
-from bot.views import fields, replies
+from bot.views import replies
 from bot.views import settings_webhooks as views
 from storage import deliveries, delivery_log, reference, webhooks
 from storage.database import Transaction
@@ -40,9 +41,8 @@ async def new_webhook(visit: Visit) -> None:
 
 async def add_webhook(visit: Visit) -> None:
     """Register an endpoint, and show its secret this once in place of the form."""
-    by = await modals.admin(visit)
-    url = fields.answer(visit.values, "url") or ""
-    events = fields.answers(visit.values, "events")
+    by, form = await modals.admin(visit), Form(visit)
+    url, events = form.text("url") or "", form.several("events")
     if not await modals.passed(visit, visit.edge.check_webhook_url(url)):
         return
     added = await modals.sent(
@@ -70,15 +70,15 @@ async def edit_webhook(visit: Visit) -> None:
 
 async def save_webhook(visit: Visit) -> None:
     """Change where an endpoint is and what it hears of, as PATCH does."""
-    by = await modals.admin(visit)
-    one = await visit.edge.database.read(webhooks.get, modals.kept(visit), by=by)
+    by, form = await modals.admin(visit), Form(visit)
+    one = await visit.edge.database.read(webhooks.get, form.about, by=by)
     changes: dict[str, Any] = {}
-    if (url := fields.answer(visit.values, "url") or "") != one.url:
+    if (url := form.text("url") or "") != one.url:
         changes["url"] = url
-    if set(events := fields.answers(visit.values, "events")) != set(one.events):
+    if set(events := form.several("events")) != set(one.events):
         changes["events"] = events
     # An address that stays is not looked up again.
-    if changes.get("url") and not await modals.passed(visit, visit.edge.check_webhook_url(url)):
+    if "url" in changes and not await modals.passed(visit, visit.edge.check_webhook_url(url)):
         return
     saved = await modals.sent(
         visit, lambda tx: webhooks.update(tx, one.id, changes, by=by, now=visit.now)

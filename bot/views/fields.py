@@ -65,7 +65,7 @@ def modal(
     close: str = "",
     kept: str = "",
 ) -> dict[str, Any]:
-    """A modal; with ``submit`` it can be sent. ``kept`` comes back and holds ids only."""
+    """A modal; with ``submit`` it can be sent. ``kept`` comes back: ids, or what was filled in."""
     view: dict[str, Any] = {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
@@ -175,7 +175,7 @@ def option(label: str, value: str) -> Block:
 def answer(values: Mapping[str, Any], name: str) -> str | None:
     """What was typed or chosen in a field, from a view's ``state.values``; None if nothing was."""
     found = _state(values, name)
-    for key in ("value", "selected_date", "selected_channel"):
+    for key in ("value", "selected_date", "selected_channel", "selected_user"):
         if found.get(key):
             return str(found[key])
     chosen = found.get("selected_option") or {}

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from bot import ids
 from bot.language import later, say
-from bot.views import fields, text, words
+from bot.views import consequences, fields, text, words
+from bot.views.consequences import Sight
 from bot.views.fields import Option
 from bot.views.settings_access import more
 from bot.views.text import Block
@@ -96,6 +97,25 @@ def override_form(set_id: str) -> dict[str, Any]:
     )
 
 
+def removal(set_id: str, one: HolidayOverride, sight: Sight) -> dict[str, Any]:
+    """What follows when a changed day is again what the country makes of it."""
+    intro = say(
+        "{day} ({name}) is again what the country makes of it.",
+        day=words.day(one.date),
+        name=one.name,
+    )
+    if not sight.effects.concerns_others:
+        intro += " " + say("Nobody's leave changes.")
+    return consequences.asking(
+        say("Remove the change"),
+        intro,
+        sight,
+        ids.OVERRIDE_REMOVE_FORM,
+        say("Remove"),
+        f"{set_id} {one.id}",
+    )
+
+
 def _override(one: HolidayOverride) -> Block:
     when = words.day(one.date)
     what = say("Public holiday") if one.is_holiday else say("No public holiday")
@@ -103,12 +123,6 @@ def _override(one: HolidayOverride) -> Block:
         what += f" ({say('morning') if one.half == 'am' else say('afternoon')})"
     remove = fields.button(
         say("Remove"), ids.OVERRIDE_REMOVE, one.id, "danger", say("Remove {name}", name=when)
-    )
-    remove["confirm"] = fields.confirm(
-        say("Remove this change?"),
-        say("The day is again what the country makes of it, and leave is counted anew."),
-        say("Remove"),
-        say("Keep it"),
     )
     lines = text.verbatim(f"{when}: {one.name}\n{what}")
     return {"type": "section", "text": lines, "accessory": remove}

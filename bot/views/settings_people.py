@@ -1,18 +1,16 @@
-"""Settings of an admin: people and departments."""
+"""Settings of an admin: people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from bot import ids
-from bot.language import later, say, say_count
-from bot.views import fields, text, words
+from bot.language import later, say
+from bot.views import consequences, fields, text, words
+from bot.views.consequences import Sight
 from bot.views.fields import Option
-from bot.views.settings_access import more
 from bot.views.text import Block
-from storage.effects import Effects
-from storage.pages import Page
 from storage.values import ROLES, Department, User
 
 _WEEK: Final = (
@@ -54,9 +52,14 @@ def working_days() -> list[Option]:
 def people() -> dict[str, Any]:
     """The search for a person; nobody lists five thousand of them."""
     pick = fields.search(ids.PEOPLE_PICK, placeholder=say("Name or e-mail address"))
+    add = fields.button(say("Add a person"), ids.PERSON_NEW)
     return fields.modal(
         say("People"),
-        [text.section(say("Whom do you want to change?")), fields.actions(pick)],
+        [
+            text.section(say("Whom do you want to change?")),
+            fields.actions(pick),
+            fields.actions(add),
+        ],
     )
 
 
@@ -74,27 +77,11 @@ def person_option(user: User) -> Option:
 def person(user: User, manager: User | None, departments: Sequence[Department]) -> dict[str, Any]:
     """Everything of one person that an admin sets."""
     head = f"{text.cut(user.name, 200)}\n{user.email}\n{say(_STATUSES[user.status])}"
-    department = fields.menu(
-        [Option(say("No department"), ids.NOTHING), *_departments(departments)],
-        user.department_id or ids.NOTHING,
-    )
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
     blocks = [
         {"type": "section", "text": text.verbatim(head)},
-        fields.field(
-            "role",
-            say("Role"),
-            fields.menu([Option(say(_ROLES[role]), role) for role in ROLES], user.role),
-        ),
-        fields.field("department_id", say("Department"), department),
-        fields.field(
-            "manager_id",
-            say("Manager"),
-            fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
-            hint=say("Decides on this person's leave. Without one, the department's manager does."),
-            is_optional=True,
-        ),
+        *_office(departments, user, manager),
         fields.field(
             "working_days",
             say("Working days"),
@@ -121,119 +108,112 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
             ),
             is_optional=True,
         ),
-        fields.actions(_switch(user)),
     ]
+    if endings := _endings(user):
+        blocks.append(fields.actions(*endings))
     return fields.modal(say("Person"), blocks, ids.PERSON_FORM, say("Save"), say("Back"), user.id)
 
 
-def deactivation(user: User, effects: Effects) -> dict[str, Any]:
+def deactivation(user: User, sight: Sight) -> dict[str, Any]:
     """What follows when the person is switched off, asked before it is done."""
-    lines = [
-        say(
-            "{name} can neither use Hiatus nor decide on leave until switched on again. Requests "
-            "stay as they are.",
-            name=text.cut(user.name, 200),
-        ),
-        *effects_lines(effects),
-    ]
-    shown: Block = {"type": "section", "text": text.verbatim("\n".join(lines))}
-    return fields.modal(
-        say("Deactivate"),
-        [shown],
-        ids.PERSON_DEACTIVATE_FORM,
-        say("Deactivate"),
-        say("Back"),
-        user.id,
+    intro = say(
+        "{name} can neither use Hiatus nor decide on leave until switched on again. Requests "
+        "stay as they are.",
+        name=text.cut(user.name, 200),
+    )
+    return consequences.asking(
+        say("Deactivate"), intro, sight, ids.PERSON_DEACTIVATE_FORM, say("Deactivate"), user.id
     )
 
 
-def effects_lines(effects: Effects) -> list[str]:
-    """What else follows from a change, a line each; nothing that does not happen."""
-    lines = [
-        say_count("{count} request changes.", "{count} requests change.", len(effects.leave)),
-        say_count(
-            "{count} request then awaits others.",
-            "{count} requests then await others.",
-            len(effects.rerouted),
-        ),
-        say_count(
-            "{count} API key stops working.", "{count} API keys stop working.", effects.api_keys
-        ),
-        say_count(
-            "{count} calendar link stops working.",
-            "{count} calendar links stop working.",
-            effects.calendar_feeds,
-        ),
-    ]
-    numbers = (
-        len(effects.leave),
-        len(effects.rerouted),
-        effects.api_keys,
-        effects.calendar_feeds,
+def archiving(user: User, sight: Sight) -> dict[str, Any]:
+    """What follows when the person is archived, asked before it is done."""
+    intro = say(
+        "{name} leaves Hiatus for good: leave ahead is given up, and what is past is kept for the "
+        "record. This cannot be taken back.",
+        name=text.cut(user.name, 200),
     )
-    return [f"• {line}" for number, line in zip(numbers, lines, strict=True) if number]
+    return consequences.asking(
+        say("Archive"), intro, sight, ids.PERSON_ARCHIVE_FORM, say("Archive"), user.id
+    )
 
 
-def departments(page: Page[Department]) -> dict[str, Any]:
-    """The departments, oldest first."""
-    blocks = [fields.actions(fields.button(say("Add a department"), ids.DEPARTMENT_NEW))]
-    for one in page.items:
-        edit = fields.button(
-            say("Edit"), ids.DEPARTMENT_EDIT, one.id, spoken=say("Edit {name}", name=one.name)
-        )
-        shown = text.verbatim(one.name)
-        blocks.append({"type": "section", "text": shown, "accessory": edit})
-    return fields.modal(say("Departments"), blocks + more(ids.DEPARTMENTS_MORE, page.next_cursor))
-
-
-def department(one: Department | None, manager: User | None) -> dict[str, Any]:
-    """The form of one department; of a new one where there is none yet."""
-    allowance = None if one is None else one.default_leave_allowance_half_days
+def new_person(departments: Sequence[Department]) -> dict[str, Any]:
+    """Who it is, from Slack or by address, and what he will be."""
     blocks = [
-        fields.field("name", say("Name"), fields.typed(one and one.name)),
+        fields.field(
+            "slack_user_id",
+            say("Somebody in Slack"),
+            {"type": "users_select"},
+            hint=say("Name and e-mail address are taken from Slack, where they are not given."),
+            is_optional=True,
+        ),
+        fields.field(
+            "email",
+            say("E-mail address"),
+            fields.typed(longest=254),
+            is_optional=True,
+        ),
+        fields.field("first_name", say("First name"), fields.typed(), is_optional=True),
+        fields.field("last_name", say("Last name"), fields.typed(), is_optional=True),
+        *_office(departments),
+    ]
+    return fields.modal(say("Add a person"), blocks, ids.PERSON_NEW_FORM, say("Add"), say("Back"))
+
+
+def department_options(departments: Iterable[Department], typed: str) -> list[Block]:
+    """Departments whose name holds what was typed, by name; at most 99, and none."""
+    wanted = typed.casefold().strip()
+    found = [one for one in _named(departments) if wanted in one.label.casefold()]
+    return [fields.option(*one) for one in [_no_department(), *found[: fields.MOST_OPTIONS - 1]]]
+
+
+def _office(
+    departments: Sequence[Department], user: User | None = None, manager: User | None = None
+) -> list[Block]:
+    """What somebody is, and on whom his leave depends."""
+    roles = [Option(say(_ROLES[role]), role) for role in ROLES]
+    return [
+        fields.field("role", say("Role"), fields.menu(roles, user.role if user else ROLES[0])),
+        fields.field(
+            "department_id",
+            say("Department"),
+            _department(departments, user.department_id if user else None),
+        ),
         fields.field(
             "manager_id",
             say("Manager"),
             fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
-            hint=say("Decides on the leave of those who have no manager of their own."),
-            is_optional=True,
-        ),
-        fields.field(
-            "default_leave_allowance",
-            say("Allowance in days a year"),
-            fields.number(None if allowance is None else allowance / 2, most=366, has_halves=True),
-            hint=say("Empty: the organisation's."),
+            hint=say("Decides on this person's leave. Without one, the department's manager does."),
             is_optional=True,
         ),
     ]
-    if one is None:
-        return fields.modal(
-            say("Add a department"), blocks, ids.DEPARTMENT_FORM, say("Add"), say("Back")
-        )
-    delete = fields.button(say("Delete"), ids.DEPARTMENT_DELETE, one.id, "danger")
-    delete["confirm"] = fields.confirm(
-        say("Delete this department?"),
-        say(
-            "{name} is deleted, unless somebody still belongs to it.",
-            name=text.cut(one.name, text.LONGEST_NAME),
-        ),
-        say("Delete"),
-        say("Keep it"),
-    )
-    blocks.append(fields.actions(delete))
-    return fields.modal(
-        say("Department"), blocks, ids.DEPARTMENT_FORM, say("Save"), say("Back"), one.id
-    )
 
 
-def _departments(departments: Sequence[Department]) -> list[Option]:
+def _department(departments: Sequence[Department], chosen: str | None) -> Block:
+    """A menu, or a search where there are more than a menu shows at once."""
+    options = [_no_department(), *_named(departments)]
+    if len(options) <= fields.MOST_OPTIONS:
+        return fields.menu(options, chosen or ids.NOTHING)
+    first = [one for one in options if one.value == (chosen or ids.NOTHING)]
+    return fields.search(ids.DEPARTMENT_SEARCH, first[0] if first else None)
+
+
+def _no_department() -> Option:
+    return Option(say("No department"), ids.NOTHING)
+
+
+def _named(departments: Iterable[Department]) -> list[Option]:
     named = sorted(departments, key=lambda one: (one.name.casefold(), one.id))
     return [Option(one.name, one.id) for one in named]
 
 
-def _switch(user: User) -> Block:
+def _endings(user: User) -> list[Block]:
+    archive = fields.button(say("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
+    if user.status == "archived":
+        return []
     if user.status != "deactivated":
-        return fields.button(say("Deactivate…"), ids.PERSON_DEACTIVATE, user.id, "danger")
+        return [fields.button(say("Deactivate…"), ids.PERSON_DEACTIVATE, user.id), archive]
     back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
     back["confirm"] = fields.confirm(
         say("Switch this person on again?"),
@@ -241,4 +221,4 @@ def _switch(user: User) -> Block:
         say("Reactivate"),
         say("Not now"),
     )
-    return back
+    return [back, archive]

@@ -96,9 +96,9 @@ def moment(instant: datetime, timezone: str) -> str:
     return format_datetime(local, say("d MMMM y, HH:mm"), locale=language.locale())
 
 
-def names(people: Sequence[str]) -> str:
-    """``Grace, Hedy and Ada``; after five the rest are a number."""
-    shown = list(people[:_MOST_NAMES])
+def names(people: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """``Grace, Hedy and Ada``; after ``most`` the rest are a number."""
+    shown = list(people[:most])
     if more := len(people) - len(shown):
         shown.append(say_count("{count} more", "{count} more", more))
     return format_list(shown, locale=language.locale()) if shown else ""

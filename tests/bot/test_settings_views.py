@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, Literal
 from zoneinfo import available_timezones
 
@@ -10,12 +11,15 @@ from hypothesis import strategies as st
 
 from bot.loopback.limits import is_too_large, problems_of_view
 from bot.views import (
+    consequences,
     settings_access,
+    settings_departments,
     settings_holidays,
     settings_organisation,
     settings_people,
     settings_webhooks,
 )
+from bot.views.consequences import Sight
 from storage import holiday_calendar
 from storage.effects import Effects
 from storage.pages import Page
@@ -28,9 +32,13 @@ from storage.values import (
     Department,
     HolidayOverride,
     HolidaySet,
+    LeaveEffect,
+    LeaveRequest,
+    LeaveStatus,
     LoggedAttempt,
     LoggedDelivery,
     Organisation,
+    Rerouted,
     Role,
     Webhook,
 )
@@ -104,20 +112,62 @@ def test_forms_of_people_and_departments(
         leave_allowance_half_days=25,
         public_holiday_country_code="GB-SCT",
     )
-    everything = Effects(api_keys=1, calendar_feeds=2)
     for drawn in (
         settings_people.people(),
+        settings_people.new_person(many),
         settings_people.person(somebody, somebody, many),
-        settings_people.deactivation(somebody, everything),
-        settings_people.departments(Page(many[:40], CURSOR)),
-        settings_people.department(None, None),
-        *(settings_people.department(one, somebody) for one in many[:1]),
+        settings_departments.departments(Page(many[:40], CURSOR)),
+        settings_departments.department(None, None),
+        *(settings_departments.department(one, somebody) for one in many[:1]),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
+    assert len(settings_people.department_options(many, "")) <= 100
     offered = settings_people.person_options([somebody] * 99, with_nobody=True)
     assert len(offered) <= 100
     assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
+
+
+@given(text(200), text(200), st.integers(0, 12), st.sampled_from(["pending", "cancelled"]))
+@settings(max_examples=25, deadline=None)
+def test_questions_about_what_follows(
+    name: str, other: str, number: int, status: LeaveStatus
+) -> None:
+    somebody = user(name, other)._replace(id=REQUEST_ID, email="ada@example.com")
+    before = LeaveRequest(
+        **dict.fromkeys(LeaveRequest._fields)  # type: ignore[arg-type]
+        | {
+            "user_id": REQUEST_ID[:-1],
+            "status": "pending",
+            "start_date": date(2025, 12, 31),
+            "end_date": date(2026, 12, 30),
+            "start_half_day": "pm",
+            "end_half_day": "am",
+            "total_half_days": 731,
+        }
+    )
+    after = before._replace(status=status, end_date=date(2026, 8, 4), total_half_days=number)
+    sight = Sight(
+        Effects(
+            leave=(LeaveEffect(somebody, before, after),) * number,
+            rerouted=(Rerouted(before, (somebody,) * 50, (somebody,) * number),) * number,
+            api_keys=number,
+            calendar_feeds=number,
+            reports=(REQUEST_ID,) * number,
+            departments=(REQUEST_ID,) * number,
+        ),
+        {REQUEST_ID: name, before.user_id: other},
+        {REQUEST_ID: other},
+    )
+    changed = HolidayOverride(REQUEST_ID, NOW.date(), name or "Day", True, None, NOW)
+    for drawn in (
+        settings_people.deactivation(somebody, sight),
+        settings_people.archiving(somebody, sight),
+        settings_holidays.removal(REQUEST_ID, changed, sight),
+        consequences.before_saving(sight, "settings.people.form.confirmed", "k" * 2_999),
+    ):
+        assert problems_of_view(drawn) == []
+        assert len(drawn["blocks"]) == (1 if number == 0 else 4)
 
 
 @given(text(200), text(200))

@@ -1,0 +1,107 @@
+"""Settings of an admin: departments."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from bot import forms, ids, modals
+from bot.forms import Form, Saving
+from bot.language import say
+from bot.listening import Listener, Visit
+from bot.views import replies
+from bot.views import settings_departments as views
+from storage import departments, people_search
+from storage.database import Transaction
+from storage.effects import Effects
+from storage.pages import PageOf
+from storage.values import Caller
+
+_SHOWN: Final = 40
+
+
+async def list_departments(visit: Visit) -> None:
+    """Open the list of departments."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await visit.open(await _departments(visit, by))
+
+
+async def more_departments(visit: Visit) -> None:
+    """Show the next part of the list."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    await modals.redraw(visit, await _departments(visit, by, modals.clicked(visit)))
+
+
+async def new_department(visit: Visit) -> None:
+    """Open an empty form."""
+    await visit.ack()
+    await modals.admin(visit)
+    await visit.open(views.department(None, None))
+
+
+async def edit_department(visit: Visit) -> None:
+    """Open the form of one department."""
+    await visit.ack()
+    by = await modals.admin(visit)
+
+    def read(tx: Transaction) -> dict[str, Any]:
+        one = departments.get(tx, modals.clicked(visit), by=by)
+        return views.department(one, people_search.option(tx, one.manager_id, by=by))
+
+    await visit.open(await visit.edge.database.read(read))
+
+
+async def save_department(visit: Visit) -> None:
+    """Add the department, or change the one that the form is about."""
+    by, form = await modals.admin(visit), Form(visit)
+
+    def values() -> dict[str, Any]:
+        return {
+            "name": form.text("name") or "",
+            "manager_id": form.chosen("manager_id"),
+            "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
+        }
+
+    def foresee(tx: Transaction) -> Effects:
+        if not form.about:
+            return Effects()
+        return departments.foresee_update(tx, form.about, values(), by=by, now=visit.now)
+
+    def save(tx: Transaction) -> object:
+        if not form.about:
+            return departments.create(tx, values(), by=by, now=visit.now)
+        return departments.update(tx, form.about, values(), by=by, now=visit.now)
+
+    if await forms.saved(visit, form, Saving(foresee, save), by=by) is not None:
+        await visit.ack()
+        await modals.redraw_below(visit, await _departments(visit, by))
+
+
+async def delete_department(visit: Visit) -> None:
+    """Delete it, if nobody belongs to it; Slack has asked whether that is meant."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    # Archived people leave it, however many there are.
+    await visit.edge.database.write_long(
+        departments.delete, modals.clicked(visit), by=by, now=visit.now
+    )
+    await modals.redraw(
+        visit, replies.notice(say("Department"), say("The department was deleted."))
+    )
+    await modals.redraw_below(visit, await _departments(visit, by))
+
+
+async def _departments(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    page = await visit.edge.database.read(departments.page, PageOf(_SHOWN, cursor), by=by)
+    return views.departments(page)
+
+
+LISTENERS: Final = (
+    Listener("action", ids.DEPARTMENTS, list_departments),
+    Listener("action", ids.DEPARTMENTS_MORE, more_departments),
+    Listener("action", ids.DEPARTMENT_NEW, new_department),
+    Listener("action", ids.DEPARTMENT_EDIT, edit_department),
+    *forms.listeners(ids.DEPARTMENT_FORM, save_department),
+    Listener("action", ids.DEPARTMENT_DELETE, delete_department),
+)

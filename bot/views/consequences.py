@@ -1,0 +1,165 @@
+"""What a change would do to leave and to people, in a modal that asks whether it is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+from bot.language import say, say_count
+from bot.views import card as cards
+from bot.views import fields, text, words
+from bot.views.text import Block
+from storage.effects import Effects
+from storage.values import LeaveEffect, Rerouted, User
+
+T = TypeVar("T")
+
+# Named one by one; of the rest it is said how many there are.
+_MOST_NAMED: Final = 5
+# Of those who are asked about one request, before and after.
+_MOST_ASKED: Final = 2
+
+
+class Sight(NamedTuple):
+    """Effects, with the names of people and departments by id."""
+
+    effects: Effects
+    names: Mapping[str, str]
+    departments: Mapping[str, str]
+
+
+def named(effects: Effects) -> list[str]:
+    """The ids of those whom ``Sight.names`` has to name."""
+    requesters = {one.request.user_id for one in effects.rerouted[:_MOST_NAMED]}
+    return sorted(requesters | set(effects.reports[:_MOST_NAMED]))
+
+
+def before_saving(sight: Sight, callback_id: str, kept: str) -> dict[str, Any]:
+    """Asks whether what was filled in is meant."""
+    intro = say("This is what follows. Nothing has been changed so far.")
+    return asking(say("Before you save"), intro, sight, callback_id, say("Save"), kept)
+
+
+def asking(
+    title: str, intro: str, sight: Sight, callback_id: str, submit: str, kept: str
+) -> dict[str, Any]:
+    """A modal that tells what follows, and does it when it is sent. ``intro`` is plain text."""
+    paragraphs = [intro, *(paragraph for paragraph in _paragraphs(sight) if paragraph)]
+    blocks: list[Block] = [
+        {"type": "section", "text": text.verbatim(paragraph)} for paragraph in paragraphs
+    ]
+    return fields.modal(title, blocks, callback_id, submit, say("Cancel"), kept)
+
+
+def _paragraphs(sight: Sight) -> list[str]:
+    effects = sight.effects
+    return [
+        "\n".join(_leave(effects.leave)) if effects.leave else "",
+        "\n".join(_rerouted(sight)) if effects.rerouted else "",
+        "\n".join(f"• {line}" for line in _others(sight)),
+    ]
+
+
+def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
+    lines = [say_count("{count} request changes.", "{count} requests change.", len(leave))]
+    if len(leave) > 1:
+        before = sum(one.before.total_half_days for one in leave)
+        after = sum(_half_days_after(one) for one in leave)
+        lines.append(
+            say_count(
+                "It is leave of {count} person: {before} become {after}.",
+                "It is leave of {count} people: {before} become {after}.",
+                len({one.user.id for one in leave}),
+                before=words.amount(before),
+                after=words.amount(after),
+            )
+        )
+    lines += _few(leave, _changed)
+    if any(one.after.status != "cancelled" and not one.after.total_half_days for one in leave):
+        lines.append(say("Leave that counts nothing any more stays until somebody cancels it."))
+    return lines
+
+
+def _changed(one: LeaveEffect) -> str:
+    places = {
+        "who": _name(one.user.name),
+        "when": cards.dates(one.before),
+        "before": words.amount(one.before.total_half_days),
+    }
+    if one.after.status == "cancelled":
+        return say("{who}, {when}: cancelled ({before})", **places)
+    after = words.amount(one.after.total_half_days)
+    if one.after.end_date != one.before.end_date:
+        last = words.day(one.after.end_date)
+        return say("{who}, {when}: ends on {last} ({after})", last=last, after=after, **places)
+    return say("{who}, {when}: {before} → {after}", after=after, **places)
+
+
+def _half_days_after(one: LeaveEffect) -> int:
+    return 0 if one.after.status == "cancelled" else one.after.total_half_days
+
+
+def _rerouted(sight: Sight) -> list[str]:
+    rerouted = sight.effects.rerouted
+
+    def line(one: Rerouted) -> str:
+        return say(
+            "{who}, {when}: {before} → {after}",
+            who=_name(sight.names.get(one.request.user_id, "")),
+            when=cards.dates(one.request),
+            before=_asked(one.before),
+            after=_asked(one.after),
+        )
+
+    heading = say_count(
+        "{count} request then awaits others.",
+        "{count} requests then await others.",
+        len(rerouted),
+    )
+    return [heading, *_few(rerouted, line)]
+
+
+def _asked(users: Sequence[User]) -> str:
+    return words.names([_name(one.name) for one in users], _MOST_ASKED) or say("Nobody")
+
+
+def _others(sight: Sight) -> list[str]:
+    """What else ends or loses somebody, a line each; nothing that does not happen."""
+    effects = sight.effects
+    reports = [_name(sight.names.get(user_id, "")) for user_id in effects.reports]
+    departments = [_name(sight.departments[one]) for one in effects.departments]
+    lines = [
+        say_count(
+            "{count} person loses the manager: {names}",
+            "{count} people lose their manager: {names}",
+            len(reports),
+            names=words.names(reports),
+        ),
+        say_count(
+            "{count} department loses its manager: {names}",
+            "{count} departments lose their manager: {names}",
+            len(departments),
+            names=words.names(departments),
+        ),
+        say_count(
+            "{count} API key stops working.", "{count} API keys stop working.", effects.api_keys
+        ),
+        say_count(
+            "{count} calendar link stops working.",
+            "{count} calendar links stop working.",
+            effects.calendar_feeds,
+        ),
+    ]
+    numbers = (len(reports), len(departments), effects.api_keys, effects.calendar_feeds)
+    return [line for number, line in zip(numbers, lines, strict=True) if number]
+
+
+def _few(things: Sequence[T], line: Callable[[T], str]) -> list[str]:
+    lines = [f"• {line(one)}" for one in things[:_MOST_NAMED]]
+    if more := len(things) - len(lines):
+        lines.append(say_count("… and {count} more", "… and {count} more", more))
+    return lines
+
+
+def _name(typed: str) -> str:
+    return text.cut(" ".join(typed.split()), text.LONGEST_NAME)

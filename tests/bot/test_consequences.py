@@ -1,0 +1,300 @@
+"""What follows for others is shown before settings are saved, over signed HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot import errors, ids
+from bot.listening import ANSWER_SECONDS
+from storage import people
+from storage.database import Database
+from storage.values import LeaveRequest
+from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.test_settings_adding import demote_the_admin
+from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, organisation, person
+from tests.bot.test_settings_rest import overrides_of
+from tests.bot.world import ADA, EVE, FIRST_DAY, HEDY, World
+from tests.builders import a_department, a_person, a_request
+from tests.fakes.slack import View
+
+__all__ = ["admin"]
+
+# Ada's three days, from Monday; on Tuesdays she then works the morning only.
+ADAS = "Ada Lovelace, Mon 3 August to Wed 5 August 2026: 3 days → 2.5 days"
+MORNING = ["monday", "tuesday:am", "wednesday", "thursday", "friday"]
+
+
+def asked(world: World, form: View, filled: dict[str, Any]) -> View:
+    """The question that takes the form's place."""
+    answer = world.slack.submit(ADMIN, form, filled)
+    assert (answer.ok, answer.errors) == (True, {})
+    world.settled()
+    shown = world.slack.open_modal(ADMIN, "Before you save")
+    assert shown.id == form.id
+    return shown
+
+
+def confirm(world: World, question: View) -> None:
+    """Save, and be sent twice as an impatient person's clicks may be."""
+    first = world.slack.submit(ADMIN, question)
+    assert first.ok
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+
+
+def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+
+    question = asked(world, form_of(world), {"working_days": MORNING, "leave_allowance": "12.5"})
+
+    assert f"1 request changes.\n• {ADAS}" in question.visible_text
+    assert (person(world, ADA).working_days, world.request(ADA)) == (None, request)
+    confirm(world, question)
+    ada = person(world, ADA)
+    assert (ada.working_days, ada.leave_allowance_half_days) == (tuple(MORNING), 25)
+    assert ada.department_id == world.people[ADA].department_id
+    assert world.request(ADA).total_half_days == 5
+    assert (world.audited("user.updated"), world.audited("leave_request.recounted")) == (1, 1)
+    # What was below the form is there again.
+    assert world.slack.open_modal(ADMIN).title == "People"
+
+
+def test_nothing_is_saved_where_the_answer_is_no(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    question = asked(world, form_of(world), {"working_days": MORNING})
+
+    world.slack.close(ADMIN, question)
+
+    assert (person(world, ADA).working_days, world.request(ADA)) == (None, request)
+    assert world.slack.open_modal(ADMIN).title == "People"
+
+
+def test_what_concerns_nobody_is_saved_without_a_question(world: World) -> None:
+    world.submit_over_rest(ADA)
+
+    answer = world.slack.submit(ADMIN, form_of(world), {"leave_allowance": "20"})
+
+    assert answer.body in (None, "", {})
+    assert person(world, ADA).leave_allowance_half_days == 40
+
+
+def test_another_manager_is_asked_instead(world: World) -> None:
+    world.submit_over_rest(ADA)
+    form = form_of(world)
+    eve = found(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
+
+    question = asked(world, form, {"manager_id": eve})
+
+    assert (
+        "1 request then awaits others.\n• Ada Lovelace, Mon 3 August to Wed 5 August 2026: "
+        "Grace Hopper and Hedy Lamarr → Eve Elsewhere"
+    ) in question.visible_text
+    assert world.audited("leave_request.rerouted") == 0
+    confirm(world, question)
+    assert person(world, ADA).manager_id == world.people[EVE].id
+    assert world.audited("leave_request.rerouted") == 1
+    world.deliver()
+    assert world.cards(EVE)
+
+
+def test_who_moves_to_another_department_is_decided_on_there(world: World) -> None:
+    sales = a_department(world.database, world.acme, name="Sales", manager_id=world.people[EVE].id)
+    world.submit_over_rest(ADA)
+
+    question = asked(world, form_of(world), {"department_id": sales.id})
+
+    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in question.visible_text
+
+
+def test_an_approver_no_more_leaves_what_waits_to_the_others(world: World) -> None:
+    world.submit_over_rest(ADA)
+
+    question = asked(world, form_of(world, HEDY), {"role": "member"})
+
+    assert "Grace Hopper and Hedy Lamarr → Grace Hopper" in question.visible_text
+    confirm(world, question)
+    assert person(world, HEDY).role == "member"
+
+
+def test_a_departments_other_manager_is_asked_instead(world: World) -> None:
+    world.submit_over_rest(ADA)
+    listed = settings(world, ADMIN, ids.DEPARTMENTS)
+    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT)
+    eve = found(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
+
+    question = asked(world, form, {"manager_id": eve, "name": "Engineers & <co>"})
+
+    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in question.visible_text
+    confirm(world, question)
+    assert "Engineers & <co>" in world.slack.open_modal(ADMIN).visible_text
+    assert world.audited("department.updated") == 1
+
+
+def test_a_day_made_a_holiday_is_counted_before_it_is_one(world: World) -> None:
+    request = world.submit_over_rest(ADA)
+    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}
+
+    question = asked(world, form, values)
+
+    assert ADAS in question.visible_text
+    assert (overrides_of(world), world.request(ADA)) == ([], request)
+    confirm(world, question)
+    (made,) = overrides_of(world)
+    assert (str(made.date), made.half, made.name) == ("2026-08-04", "am", "Founders' morning")
+    assert world.request(ADA).total_half_days == 5
+
+    listed = world.slack.open_modal(ADMIN, "Founders' morning")
+    question = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    assert "Wed 5 August 2026: 2.5 days → 3 days" in question.visible_text
+    confirm(world, question)
+    assert (overrides_of(world), world.request(ADA).total_half_days) == ([], 6)
+    assert world.audited("holiday_override.deleted") == 1
+
+
+def test_the_organisations_other_week_is_counted_for_everybody(world: World) -> None:
+    world.submit_over_rest(ADA)
+    world.submit_over_rest(EVE)
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    question = asked(world, form, {"name": "None", "working_days": ["monday", "tuesday"]})
+
+    assert (
+        "2 requests change.\nIt is leave of 2 people: 6 days become 4 days."
+        in question.visible_text
+    )
+    assert organisation(world).name == "Acme"
+    confirm(world, question)
+    after = organisation(world)
+    assert (after.name, after.working_days) == ("None", ("monday", "tuesday"))
+    assert world.request(EVE).total_half_days == 4
+    assert not world.slack.has_modal(ADMIN)
+
+
+def test_leave_that_would_count_nothing_is_pointed_out(world: World) -> None:
+    world.submit_over_rest(ADA, end_date=FIRST_DAY)
+
+    question = asked(world, form_of(world), {"working_days": ["friday"]})
+
+    assert "1 day → 0 days\nLeave that counts nothing any more stays" in question.visible_text
+
+
+def test_of_many_a_few_are_named(world: World) -> None:
+    for week in range(8):
+        day = FIRST_DAY + timedelta(weeks=week)
+        a_request(world.database, world.acme, world.people[ADA], start_date=day)
+
+    question = asked(world, form_of(world), {"working_days": ["monday:am", "tuesday"]})
+
+    assert question.visible_text.count("• Ada Lovelace") == 5
+    assert "… and 3 more" in question.visible_text
+    assert "It is leave of 1 person: 8 days become 4 days." in question.visible_text
+
+
+def test_it_is_asked_in_german(world: World) -> None:
+    world.slack.change_person(ADMIN, locale="de-DE")
+    world.submit_over_rest(ADA)
+    form = form_of(world)
+
+    world.slack.submit(ADMIN, form, {"working_days": MORNING})
+    world.settled()
+
+    shown = world.slack.open_modal(ADMIN, "Vor dem Speichern")
+    assert "3 Tage → 2,5 Tage" in shown.visible_text
+
+
+def test_who_was_demoted_between_question_and_answer_saves_nothing(world: World) -> None:
+    world.submit_over_rest(ADA)
+    question = asked(world, form_of(world), {"working_days": MORNING})
+    demote_the_admin(world)
+
+    world.slack.submit(ADMIN, question)
+
+    assert "admin" in world.slack.open_modal(ADMIN).visible_text
+    assert person(world, ADA).working_days is None
+
+
+def test_what_is_refused_at_the_answer_is_told_in_its_place(world: World) -> None:
+    """The chosen manager is archived between the question and the answer."""
+    world.submit_over_rest(ADA)
+    form = form_of(world)
+    boss = a_person(world.database, world.acme, first_name="Bea", last_name="Boss")
+    question = asked(
+        world,
+        form,
+        {"manager_id": found(world, form, ids.PERSON_SEARCH, "bea", boss.id)},
+    )
+    world.database.write_now(people.archive, boss.id, by=world.acme.caller, now=world.clock())
+
+    answer = world.slack.submit(ADMIN, question)
+
+    assert answer.ok
+    assert "This user is archived." in world.slack.open_modal(ADMIN).visible_text
+    assert person(world, ADA).manager_id is None
+
+
+@pytest.mark.parametrize("filled", [{"working_days": ["monday", "monday:am"]}, {"role": "owner"}])
+def test_what_is_wrong_is_said_in_the_form_and_not_asked(
+    world: World, filled: dict[str, Any]
+) -> None:
+    world.submit_over_rest(ADA)
+
+    answer = world.slack.submit(ADMIN, form_of(world), filled)
+
+    assert list(answer.errors) == list(filled)
+
+
+def test_eve_cannot_answer_an_admins_question(world: World) -> None:
+    request: LeaveRequest = world.submit_over_rest(ADA)
+    question = asked(world, form_of(world), {"working_days": MORNING})
+    sent = world.slack.submit(ADMIN, question, timestamp=1)
+    assert not sent.ok
+    payload = sent.payload
+    payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
+
+    answer = world.slack.send_raw(*_as_sent(payload))
+
+    assert "admin" in str(answer.body["view"]["blocks"])
+    assert world.request(ADA) == request
+
+
+class Slow:
+    """The database as the app sees it, where everything long takes too long for a form."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def read_long(self, *args: Any, **kwargs: Any) -> Any:
+        await asyncio.sleep(ANSWER_SECONDS + 0.3)
+        return await self._database.read_long(*args, **kwargs)
+
+    async def write_long(self, *args: Any, **kwargs: Any) -> Any:
+        await asyncio.sleep(ANSWER_SECONDS + 0.3)
+        return await self._database.write_long(*args, **kwargs)
+
+
+def test_what_takes_longer_is_asked_and_done_all_the_same(world: World) -> None:
+    world.submit_over_rest(ADA)
+    form = form_of(world)
+    world.app.edge.database = Slow(world.database)  # type: ignore[assignment]
+
+    answer = world.slack.submit(ADMIN, form, {"working_days": MORNING})
+    assert answer.in_time
+    assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
+    world.settled()
+    question = world.slack.open_modal(ADMIN, "Before you save")
+    assert ADAS in question.visible_text
+
+    world.slack.submit(ADMIN, question)
+    assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
+    world.settled()
+    assert person(world, ADA).working_days == tuple(MORNING)
+    assert world.slack.dm(ADMIN)[-1].text == "It is done: your change was saved."

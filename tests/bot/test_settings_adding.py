@@ -1,0 +1,262 @@
+"""People added and archived in Slack's settings, over signed HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot import ids
+from storage import access, feeds, people, people_search
+from storage.pages import PageOf
+from storage.values import User
+from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, person
+from tests.bot.world import ADA, EVE, GRACE, World
+from tests.builders import a_department, a_person, a_request
+from tests.fakes.slack import View
+
+__all__ = ["admin"]
+
+NEW = "UNEW"
+
+
+def everybody(world: World) -> list[User]:
+    return world.database.read_now(people.list_all, by=world.acme.caller)
+
+
+def newest(world: World) -> User:
+    page = world.database.read_now(people.page, PageOf(1), by=world.acme.caller, sort="-created_at")
+    return page.items[0]
+
+
+def adding(world: World) -> View:
+    """The form that adds somebody; Noether is in Slack, and nobody here yet."""
+    world.slack.add_person(NEW, "emmy@example.com", "Emmy Noether", tz="Europe/Berlin")
+    form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
+    assert form.callback_id == ids.PERSON_NEW_FORM
+    return form
+
+
+def demote_the_admin(world: World) -> None:
+    world.database.write_now(
+        people.update,
+        world.people[ADMIN].id,
+        {"role": "member"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+
+def test_somebody_of_the_workspace_is_added_once_and_is_pending(world: World) -> None:
+    form = adding(world)
+    sales = a_department(world.database, world.acme, name="Sales")
+    grace = found(world, form, ids.PERSON_SEARCH, "grace", world.people[GRACE].id)
+
+    first = world.slack.submit(
+        ADMIN, form, {"slack_user_id": NEW, "role": "approver", "manager_id": grace}
+    )
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+
+    emmy = newest(world)
+    assert (emmy.name, emmy.email, emmy.status) == ("Emmy Noether", "emmy@example.com", "pending")
+    assert (emmy.role, emmy.manager_id) == ("approver", world.people[GRACE].id)
+    assert (emmy.slack_user_id, emmy.timezone) == (NEW, "Europe/Berlin")
+    assert len(everybody(world)) == 7
+    # The rest of his settings takes the form's place, and what is filled in there is his.
+    shown = world.slack.open_modal(ADMIN, "Has not used Hiatus yet")
+    assert world.slack.submit(ADMIN, shown, {"department_id": sales.id}).errors == {}
+    assert newest(world).department_id == sales.id
+
+
+def test_who_was_added_is_the_one_who_comes(world: World) -> None:
+    world.slack.submit(ADMIN, adding(world), {"slack_user_id": NEW})
+    added = newest(world)
+
+    world.slack.open_home(NEW)
+    world.settled()
+
+    assert (newest(world).id, newest(world).status) == (added.id, "active")
+
+
+def test_somebody_is_added_by_address_and_name(world: World) -> None:
+    values = {"email": "lise@example.com", "first_name": "Lise", "last_name": "None"}
+
+    assert world.slack.submit(ADMIN, adding(world), values).errors == {}
+
+    lise = newest(world)
+    assert (lise.name, lise.email, lise.slack_user_id) == ("Lise None", "lise@example.com", None)
+    assert (lise.role, lise.status, lise.department_id) == ("member", "pending", None)
+    assert world.audited("user.created") == len(everybody(world))
+
+
+def test_what_is_typed_goes_before_what_slack_says(world: World) -> None:
+    form = adding(world)
+    world.slack.change_person(NEW, real_name="Emmy", email=None)
+
+    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+    assert set(answer.errors) == {"email", "last_name"}
+    assert answer.errors["email"] == "Slack does not tell this; fill it in."
+    typed = {"email": "noether@example.com", "last_name": "Noether"}
+    assert world.slack.submit(ADMIN, form, typed).errors == {}
+
+    assert (newest(world).name, newest(world).email) == ("Emmy Noether", "noether@example.com")
+    assert newest(world).slack_user_id == NEW
+
+
+@pytest.mark.parametrize(
+    ("filled", "fields"),
+    [
+        ({}, {"email", "first_name", "last_name"}),
+        ({"email": "lise@example.com"}, {"first_name", "last_name"}),
+        ({"email": "lise", "first_name": "Lise", "last_name": "Meitner"}, {"email"}),
+        ({"slack_user_id": ADA}, {"slack_user_id"}),
+        ({"slack_user_id": "UGUEST"}, {"slack_user_id"}),
+        ({"slack_user_id": "UKNOWN"}, {"slack_user_id"}),
+        ({"slack_user_id": NEW, "email": "known@example.com"}, {"email"}),
+        ({"slack_user_id": NEW, "role": "owner"}, {"slack_user_id"}),
+        ({"email": "KNOWN@example.com", "first_name": "A", "last_name": "B"}, {"email"}),
+    ],
+)
+def test_what_is_wrong_with_somebody_new_is_said_at_the_field(
+    world: World, filled: dict[str, Any], fields: set[str]
+) -> None:
+    world.slack.open_home(ADA)
+    a_person(world.database, world.acme, email="known@example.com")
+    world.slack.add_person("UKNOWN", "Known@example.com", "Known Already")
+    world.slack.add_person("UGUEST", "guest@example.com", "Gus Guest", is_restricted=True)
+    world.settled()
+    form, before = adding(world), everybody(world)
+
+    answer = world.slack.submit(ADMIN, form, filled)
+
+    assert set(answer.errors) == fields
+    assert everybody(world) == before
+
+
+def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
+    form, before = adding(world), everybody(world)
+    world.slack.fail_next("users.info", error="internal_error")
+
+    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+
+    assert answer.errors == {"slack_user_id": "Slack did not answer in time. Please try again."}
+    assert everybody(world) == before
+
+
+def test_who_is_no_admin_any_more_adds_nobody(world: World) -> None:
+    form, before = adding(world), everybody(world)
+    demote_the_admin(world)
+
+    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+
+    assert "admin" in answer.errors["slack_user_id"]
+    assert [user.id for user in everybody(world)] == [user.id for user in before]
+
+
+# Archiving
+
+
+def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
+    database, now = world.database, world.clock()
+    report = a_person(database, world.acme, first_name="Rae", manager_id=world.people[GRACE].id)
+    a_request(database, world.acme, report)
+    a_request(database, world.acme, world.people[GRACE])
+    database.write_now(
+        access.create_key,
+        for_user=world.people[GRACE].id,
+        name="ci",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=world.caller(GRACE),
+        now=now,
+    )
+    database.write_now(feeds.personal_token, by=world.caller(GRACE), now=now)
+
+    asked = click(world, ADMIN, form_of(world, GRACE), ids.PERSON_ARCHIVE)
+
+    assert "Grace Hopper leaves Hiatus for good" in asked.visible_text
+    assert "1 request changes.\n• Grace Hopper, Mon 3 August 2026: cancelled (1 day)" in (
+        asked.visible_text
+    )
+    rerouted = "• Rae Lovelace, Mon 3 August 2026: Grace Hopper → Olive Owner and Anna Admin"
+    assert rerouted in asked.visible_text
+    assert "• 1 person loses the manager: Rae Lovelace" in asked.visible_text
+    assert "• 1 API key stops working.\n• 1 calendar link stops working." in asked.visible_text
+    assert person(world, GRACE).status == "active"
+
+    first = world.slack.submit(ADMIN, asked)
+    world.slack.send_raw(*_as_sent(first.payload))
+    world.settled()
+
+    assert person(world, GRACE).status == "archived"
+    assert (world.audited("user.archived"), world.audited("leave_request.cancelled")) == (1, 1)
+    assert world.audited("leave_request.rerouted") == 1
+    assert "Grace Hopper was archived." in world.slack.open_modal(ADMIN).visible_text
+    world.deliver()
+    assert world.cards(ADMIN)
+
+
+def test_who_is_archived_is_found_no_more(world: World) -> None:
+    asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    world.slack.submit(ADMIN, asked)
+
+    assert world.database.read_now(people_search.find, "Eve", by=world.acme.caller) == []
+
+
+def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
+    asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+
+    world.slack.close(ADMIN, asked)
+
+    assert person(world, EVE).status == "active"
+    assert world.slack.open_modal(ADMIN).callback_id == ids.PERSON_FORM
+
+
+@pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
+def test_who_was_demoted_meanwhile_takes_nobody_out(world: World, question: str) -> None:
+    asked = click(world, ADMIN, form_of(world, EVE), question)
+    demote_the_admin(world)
+
+    world.slack.submit(ADMIN, asked)
+
+    assert "admin" in world.slack.open_modal(ADMIN).visible_text
+    assert person(world, EVE).status == "active"
+
+
+@pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
+def test_nobody_takes_himself_out(world: World, question: str) -> None:
+    told = click(world, ADMIN, form_of(world, ADMIN), question)
+
+    assert "Ask another admin or owner" in told.visible_text
+    assert person(world, ADMIN).status == "active"
+
+
+@pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
+def test_an_owner_is_beyond_an_admin(world: World, question: str) -> None:
+    world.people["UOLIVE"] = world.acme.owner
+
+    told = click(world, ADMIN, form_of(world, "UOLIVE"), question)
+
+    assert told.callback_id == ""
+    assert person(world, "UOLIVE").status == "active"
+
+
+def test_what_cannot_be_done_any_more_is_told_in_its_place(world: World) -> None:
+    """Promoted to an owner between the question and the answer."""
+    asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    world.database.write_now(
+        people.update,
+        world.people[EVE].id,
+        {"role": "owner"},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+    answer = world.slack.submit(ADMIN, asked)
+
+    assert answer.ok
+    assert "owner" in world.slack.open_modal(ADMIN).visible_text
+    assert person(world, EVE).status == "active"
