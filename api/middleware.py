@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.auth import header
 from api.errors import http_problem
+from storage.random_bytes import random_bytes
 
 _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -74,7 +74,7 @@ def _request_id(scope: Scope) -> str:
     given = header(scope["headers"], b"x-request-id")
     if given is not None and _SANE_ID.fullmatch(given):
         return given
-    return secrets.token_hex(16)
+    return random_bytes(16).hex()
 
 
 def _line(scope: Scope, status: int, started: float) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from datetime import datetime
+
+from storage.random_bytes import random_bytes
 
 # As far as a clock is believed to have been set back, in milliseconds; a day.
 _SET_BACK = 86_400_000
@@ -28,7 +29,7 @@ def new_id(now: datetime) -> str:
             stamp = max(stamp, _latest + 1)
         _latest = stamp
     head = f"{stamp >> 12:012x}"
-    tail = f"{0b10 << 62 | secrets.randbits(62):016x}"
+    tail = f"{0b10 << 62 | int.from_bytes(random_bytes(8), 'big') >> 2:016x}"
     return f"{head[:8]}-{head[8:]}-7{stamp & 0xFFF:03x}-{tail[:4]}-{tail[4:]}"
 
 
