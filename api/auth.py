@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from storage.access import is_well_formed
 from storage.errors import Unauthenticated
+from storage.recognition import is_well_formed
 from storage.secrets import fingerprint
 
 Headers = Iterable[tuple[bytes, bytes]]

@@ -17,8 +17,8 @@ from api.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal
 from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from api.rate_limits import RateLimits
 from api.recent import Recent
-from storage import access
 from storage import idempotency as kept_answers
+from storage import recognition
 from storage.database import Transaction
 from storage.errors import Refusal, Unauthenticated
 from storage.idempotency import Claim, KeptAnswer
@@ -213,8 +213,8 @@ class Endpoint:
         Raises Unauthenticated, Forbidden.
         """
         now, headers = self._edge.clock(), scope["headers"]
-        key = await self._edge.database.read_each(access.known_keys, scope["key_sha256"])
-        recognised = access.recognised(key, now=now, request_id=scope["request_id"])
+        key = await self._edge.database.read_each(recognition.known_keys, scope["key_sha256"])
+        recognised = recognition.recognised(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = recognised.caller
         self._edge.key_use.note(recognised, now)
         operation.admit(caller)

@@ -9,10 +9,10 @@ from typing import Final
 
 import structlog
 
-from storage import access
-from storage.access import Recognised
+from storage import recognition
 from storage.database import Database, Transaction
 from storage.errors import DatabaseUnavailable
+from storage.recognition import Recognised
 
 # How long uses are gathered before they are written.
 GATHERING_SECONDS: Final = 1.0
@@ -31,7 +31,7 @@ class KeyUse:
     def note(self, recognised: Recognised, now: datetime) -> None:
         """Remember a use that the database does not show yet."""
         caller = recognised.caller
-        if caller.key_id is not None and access.needs_touch(recognised, now):
+        if caller.key_id is not None and recognition.needs_touch(recognised, now):
             self._unwritten[caller.key_id] = (caller.organisation_id, now)
 
     def write_soon(self) -> None:
@@ -53,4 +53,4 @@ class KeyUse:
 def _touch_all(tx: Transaction, uses: Mapping[str, tuple[str, datetime]]) -> None:
     # In one order, so that two processes never wait for each other.
     for key_id, (organisation_id, now) in sorted(uses.items()):
-        access.touch(tx, organisation_id, key_id, now=now)
+        recognition.touch(tx, organisation_id, key_id, now=now)

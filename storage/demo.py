@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from storage import access, departments, leave, leave_types, organisations, people
+from storage import access, departments, leave, leave_types, organisations, people, recognition
 from storage.database import Transaction
 from storage.drafts import Draft
 from storage.errors import InvalidInput, NotFound, Unauthenticated
@@ -104,7 +104,7 @@ def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
     """What can be said of it again: its keys follow from the deployment's own secret."""
     try:
         organisation = organisations.by_slug(tx, SLUG)
-        owner = access.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
+        owner = recognition.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
     except (NotFound, Unauthenticated):
         return None
     if owner.organisation_id != organisation.id:
@@ -160,7 +160,7 @@ def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
 
 def _key_for(tx: Transaction, email: str) -> str:
     halves = [tx.secrets.sign(f"demo key {half} {email}".encode()) for half in (1, 2)]
-    return access.api_key_of(b"".join(halves))
+    return recognition.api_key_of(b"".join(halves))
 
 
 def _take(

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from api.rate_limits import GUESS_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
 from api.settings import ApiSettings
-from storage import access
+from storage import access, recognition
 from storage.database import Database
 from storage.pages import PageOf
 from storage.settings import SettingsError
@@ -85,7 +85,7 @@ def test_each_key_has_a_limit_of_its_own(
 
 
 def test_a_key_that_nobody_has_is_told_nothing(client: Client) -> None:
-    answer = client.get(PATH, access.new_api_key())
+    answer = client.get(PATH, recognition.new_api_key())
 
     assert answer.status_code == 401
     assert "RateLimit" not in answer.headers
@@ -96,10 +96,10 @@ def test_guessing_is_stopped_and_those_with_a_key_are_not(
 ) -> None:
     assert client.get(PATH, key).status_code == 200
     guesses = [
-        client.get(PATH, access.new_api_key()).status_code for _ in range(GUESS_LIMIT.amount)
+        client.get(PATH, recognition.new_api_key()).status_code for _ in range(GUESS_LIMIT.amount)
     ]
 
-    refused = client.get(PATH, access.new_api_key())
+    refused = client.get(PATH, recognition.new_api_key())
 
     assert set(guesses) == {401}
     assert refused.status_code == 429

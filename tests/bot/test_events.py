@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from bot.listening import Listener, Visit
-from storage import access, audit, people, people_rows, slack_events, slack_locales, slack_profiles
+from storage import (
+    access,
+    audit,
+    people,
+    people_rows,
+    recognition,
+    slack_events,
+    slack_locales,
+    slack_profiles,
+)
 from storage.database import Database
 from storage.errors import Unauthenticated
 from storage.pages import PageOf
@@ -90,7 +99,7 @@ def test_who_is_switched_off_in_slack_is_deactivated_and_his_keys_stop(world: Wo
 
     assert person(world, ADA).status == "deactivated"
     with pytest.raises(Unauthenticated):
-        world.database.read_now(access.recognise, key, now=NOW)
+        world.database.read_now(recognition.recognise, key, now=NOW)
     found = world.database.read_now(
         audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )

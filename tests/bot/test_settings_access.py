@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot import ids
-from storage import access, feeds, people
+from storage import access, feeds, people, recognition
 from storage.errors import NotFound, Unauthenticated
 from storage.pages import PageOf
 from storage.values import ApiKey
@@ -57,7 +57,7 @@ def test_a_key_is_made_shown_once_and_works(world: World) -> None:
         shown = a_key(world, expires_at="2026-12-31")
 
     (secret,) = KEY.findall(shown.visible_text)
-    known = world.database.read_now(access.recognise_key, secret, now=world.clock())
+    known = world.database.read_now(recognition.recognise_key, secret, now=world.clock())
     (key,) = keys_of(world, ADA)
     assert known.caller.user_id == world.people[ADA].id
     assert known.caller.scopes == {"leave:read", "users:read"}
@@ -84,7 +84,7 @@ def test_the_list_shows_it_without_its_secret(world: World) -> None:
 def test_when_it_was_used_last_is_shown(world: World) -> None:
     a_key(world)
     (key,) = keys_of(world, ADA)
-    world.database.write_now(access.touch, world.acme.id, key.id, now=world.clock())
+    world.database.write_now(recognition.touch, world.acme.id, key.id, now=world.clock())
     world.slack.close(ADA, world.slack.open_modal(ADA), is_cleared=True)
 
     assert "Last used 1 June 2026, 10:00" in settings(world, ADA, ids.KEYS).visible_text
@@ -141,7 +141,7 @@ def test_revoking_asks_first_and_stops_the_key(world: World) -> None:
 
     assert "You have no API keys." in after.visible_text
     with pytest.raises(Unauthenticated):
-        world.database.read_now(access.recognise_key, secret, now=world.clock())
+        world.database.read_now(recognition.recognise_key, secret, now=world.clock())
 
 
 def test_nobody_revokes_a_colleagues_key(world: World) -> None:

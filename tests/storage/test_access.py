@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, people
+from storage import access, audit, people, recognition
 from storage.database import Database
 from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.pages import PageOf
@@ -22,10 +22,10 @@ def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tupl
     return database.write_now(access.create_key, for_user=for_user.id, by=by, now=NOW, **fields)
 
 
-def recognised(database: Database, key: str, now: datetime = NOW) -> access.Recognised:
+def recognised(database: Database, key: str, now: datetime = NOW) -> recognition.Recognised:
     """As a request is: whatever was remembered of the key since the last commit counts."""
-    found = asyncio.run(database.read_each(access.known_keys, fingerprint(key)))
-    return access.recognised(found, now=now, request_id="r-1")
+    found = asyncio.run(database.read_each(recognition.known_keys, fingerprint(key)))
+    return recognition.recognised(found, now=now, request_id="r-1")
 
 
 def changed(key: str, position: int) -> str:
@@ -38,21 +38,21 @@ def actions_of(database: Database, by: Caller) -> list[str]:
 
 
 def test_keys_are_of_one_length_and_carry_their_checksum() -> None:
-    keys = {access.new_api_key() for _ in range(50)}
+    keys = {recognition.new_api_key() for _ in range(50)}
 
     assert len(keys) == 50
     assert {len(key) for key in keys} == {len("hiatus_sk_live_") + 43 + 6}
-    assert all(map(access.is_well_formed, keys))
+    assert all(map(recognition.is_well_formed, keys))
 
 
 @pytest.mark.parametrize("position", [0, 14, 15, 40, 57, 58, 63])
 def test_a_mistyped_character_makes_a_key_malformed(position: int) -> None:
-    assert not access.is_well_formed(changed(access.new_api_key(), position))
+    assert not recognition.is_well_formed(changed(recognition.new_api_key(), position))
 
 
 @pytest.mark.parametrize("text", ["", "hiatus_sk_live_", "hiatus_sk_live_" + "é" * 49, "x" * 64])
 def test_other_texts_are_malformed(text: str) -> None:
-    assert not access.is_well_formed(text)
+    assert not recognition.is_well_formed(text)
 
 
 def test_a_key_is_recognised_as_its_owner(database: Database) -> None:
@@ -148,7 +148,7 @@ def test_keys_of_people_who_left_are_not_recognised(database: Database, status: 
 
 def test_an_unknown_key_is_not_recognised(database: Database) -> None:
     with pytest.raises(Unauthenticated):
-        recognised(database, access.new_api_key())
+        recognised(database, recognition.new_api_key())
 
 
 def test_a_key_never_opens_another_organisation(database: Database) -> None:
@@ -310,22 +310,22 @@ def test_the_last_use_is_kept_to_the_minute(database: Database) -> None:
     used_at = NOW + timedelta(seconds=42)
     before = recognised(database, secret)
 
-    database.write_now(access.touch, acme.id, key.id, now=used_at)
+    database.write_now(recognition.touch, acme.id, key.id, now=used_at)
 
     after = recognised(database, secret)
     shown = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
     assert shown.last_used_at == NOW
-    assert access.needs_touch(before, used_at)
-    assert not access.needs_touch(after, NOW + timedelta(seconds=59))
-    assert access.needs_touch(after, NOW + timedelta(seconds=60))
+    assert recognition.needs_touch(before, used_at)
+    assert not recognition.needs_touch(after, NOW + timedelta(seconds=59))
+    assert recognition.needs_touch(after, NOW + timedelta(seconds=60))
 
 
 def test_a_late_note_of_an_earlier_use_changes_nothing(database: Database) -> None:
     acme = an_organisation(database)
     key, _ = a_key(database, acme.caller, acme.owner)
-    database.write_now(access.touch, acme.id, key.id, now=NOW)
+    database.write_now(recognition.touch, acme.id, key.id, now=NOW)
 
-    database.write_now(access.touch, acme.id, key.id, now=NOW - timedelta(minutes=5))
+    database.write_now(recognition.touch, acme.id, key.id, now=NOW - timedelta(minutes=5))
 
     shown = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
     assert shown.last_used_at == NOW

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from storage import access, operator_commands, organisations, people
+from storage import operator_commands, organisations, people, recognition
 from storage.commands import build_app
 from storage.database import Database
 from storage.errors import Unauthenticated
@@ -53,7 +53,7 @@ class Shell:
         return json.loads(result.stdout)
 
     def recognised(self, key: str, now: datetime = NOW) -> Caller:
-        recognised: access.Recognised = self.read(access.recognise_key, key, now=now)
+        recognised: recognition.Recognised = self.read(recognition.recognise_key, key, now=now)
         return recognised.caller
 
     def read(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
