@@ -108,8 +108,9 @@ class EffectsRecord(TypedDict):
     balances: Annotated[
         list[BalanceEffectRecord],
         Field(
-            description="Every leave year, from today's on, of which somebody has more or less "
-            "left: of the person who is changed, else of the first 100 people whose leave changes."
+            description="Every leave year, from today's to the one of their last leave, of which "
+            "somebody has more or less left: the person who is changed, else the first 100 people "
+            "whose leave changes."
         ),
     ]
     has_more: Annotated[bool, Field(description="A list was cut at 100.")]

@@ -198,7 +198,7 @@ EXPLAINED: Final = (
     Explained(
         people.UserArchived(),
         "An archived person is kept for the record and never changes again.",
-        "Create a new user; the archived one keeps the old leave.",
+        "Create a new user, with another e-mail address; the archived one keeps the old leave.",
     ),
     Explained(
         people_rows.ChangedMeanwhile(),

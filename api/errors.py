@@ -92,7 +92,11 @@ HTTP_REFUSALS: Final = (UnreadableJson, BodyTooLarge, UnsupportedMediaType)
 
 # What Starlette itself, conditions, limits, the database's absence and our own faults are called.
 HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
-    404: ("not_found", errors.NotFound.title, "There is no such path."),
+    404: (
+        "not_found",
+        errors.NotFound.title,
+        "There is no such path; /docs describes those that there are.",
+    ),
     405: ("method_not_allowed", "The method is not allowed here.", "See the header Allow."),
     412: (PreconditionFailed.code, PreconditionFailed.title, PreconditionFailed.cure),
     429: (RateLimited.code, RateLimited.title, RateLimited.cure),

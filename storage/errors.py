@@ -188,7 +188,9 @@ class EmailTaken(Conflict):
     title = "The e-mail address is taken."
 
     def __init__(self, email: str) -> None:
-        super().__init__(f"{email} belongs to another user of this organisation.")
+        super().__init__(
+            f"{email} belongs to another user of this organisation, who may be archived."
+        )
 
 
 class CodeTaken(Conflict):

@@ -125,6 +125,10 @@ _OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
 )
 
 
+# How many types a refusal names.
+_MOST_NAMED: Final = 20
+
+
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
     """Give a new organisation its first types."""
     for leave_type in _OF_A_NEW_ORGANISATION:
@@ -240,8 +244,11 @@ def by_word(known: Reference, word: str) -> LeaveType:
         (t for t in types if t.name.casefold() == wanted), key=lambda t: (t.is_archived, t.id)
     )
     if not matches:
+        codes = sorted(t.code for t in types if not t.is_archived)[:_MOST_NAMED]
         raise InvalidInput.of(
-            "leave_type", "unknown_leave_type", f"There is no leave type {word!r}."
+            "leave_type",
+            "unknown_leave_type",
+            f"There is no leave type {word!r}. Use one of {', '.join(codes)}.",
         )
     return matches[0]
 

@@ -64,7 +64,10 @@ class UserArchived(Conflict):
     title = "The user is archived."
 
     def __init__(self) -> None:
-        super().__init__("An archived user cannot be changed any more; create a new one.")
+        super().__init__(
+            "An archived user cannot be changed any more; create a new one, with another e-mail "
+            "address."
+        )
 
 
 def create(

@@ -106,7 +106,7 @@ OPERATIONS = (
         result=AdjustmentRecord,
         status=201,
         refusals=(adjustments.TooManyAdjustments,),
-        rules=("control_character", "not_half_days", "out_of_range", "required"),
+        rules=("control_character", "not_half_days", "out_of_range"),
         example={"days": 1.5, "reason": "Worked on Saturday 6 June.", "leave_year": 2026},
     ),
     Operation(

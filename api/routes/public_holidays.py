@@ -149,7 +149,7 @@ OPERATIONS = (
         result=HolidayOverrideRecord,
         status=201,
         refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
-        rules=("control_character", "invalid_length", "out_of_range", "required"),
+        rules=("control_character", "invalid_length", "out_of_range"),
         example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"},
     ),
     Operation(

@@ -213,6 +213,19 @@ def test_an_unknown_word_is_refused(database: Database) -> None:
     ]
 
 
+def test_an_unknown_word_is_answered_with_the_codes_that_there_are(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme)
+    database.write_now(leave_types.update, study.id, {"is_archived": True}, by=acme.caller, now=NOW)
+
+    with pytest.raises(InvalidInput) as refused:
+        leave_types.by_word(known_of(database, acme), "annul")
+
+    assert refused.value.errors[0].detail == (
+        "There is no leave type 'annul'. Use one of annual, compassionate, parental, sick, unpaid."
+    )
+
+
 def test_another_organisations_types_are_not_found(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     elsewhere = a_leave_type(database, globex)
