@@ -283,7 +283,10 @@ function external(block, of, scene, how) {
       event.stopPropagation();
     }
   });
-  drawn.addEventListener("focusout", (event) => drawn.contains(event.relatedTarget) || shut());
+  // Not at once: a button below would move from under the pointer that is pressing it.
+  drawn.addEventListener("focusout", () => {
+    setTimeout(() => drawn.contains(document.activeElement) || shut(), 250);
+  });
   drawn.read = () => picked;
   return drawn;
 }

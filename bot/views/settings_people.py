@@ -51,16 +51,10 @@ def working_days() -> list[Option]:
 
 def people() -> dict[str, Any]:
     """The search for a person; nobody lists five thousand of them."""
-    pick = fields.search(ids.PEOPLE_PICK, placeholder=say("Name or e-mail address"))
     add = fields.button(say("Add a person"), ids.PERSON_NEW)
-    return fields.modal(
-        say("People"),
-        [
-            text.section(say("Whom do you want to change?")),
-            fields.actions(pick),
-            fields.actions(add),
-        ],
-    )
+    pick = fields.search(ids.PEOPLE_PICK, placeholder=say("Name or e-mail address"))
+    question = text.section(say("Whom do you want to change?"))
+    return fields.modal(say("People"), [fields.actions(add), question, fields.actions(pick)])
 
 
 def person_options(found: Sequence[User], *, with_nobody: bool) -> list[Block]:

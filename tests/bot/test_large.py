@@ -1,0 +1,216 @@
+"""Slack's settings and Home of an organisation of five thousand: within limits, and in time.
+
+The loopback Slack refuses every view that Slack would refuse; nothing is refused at a test's end.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from bot import ids
+from storage import leave, leave_reading, people, people_import, reference
+from storage.database import Transaction
+from storage.drafts import Draft
+from storage.pages import PageOf
+from storage.people_file import Line
+from storage.values import User
+from tests.bot.test_settings_access import click, settings
+from tests.bot.test_settings_admin import ADMIN, admin, found, person
+from tests.bot.world import FIRST_DAY, World
+from tests.builders import caller_for
+from tests.fakes.slack import Answer, View
+
+__all__ = ["admin"]
+
+PEOPLE: Final = 5_000
+DEPARTMENTS: Final = 150
+BOSS: Final = "UBOSS"
+# The admin's picks and answers, of which Slack waits for three seconds.
+SECONDS: Final = 2.5
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """What a view holds does not depend on the engine."""
+    return sqlite_url
+
+
+@pytest.fixture(autouse=True)
+def crowd(world: World, admin: User) -> None:
+    """Five thousand in a hundred and fifty departments, all of whom report to Bea Boss."""
+    boss = Line(1, _values(1, "Bea", "Boss") | {"role": "approver"}, None, None)
+    lines = [
+        Line(
+            number,
+            _values(number, f"Person{number:04}", "&" * 80),
+            f"Department {number % DEPARTMENTS:03} " + "<" * 60,
+            boss.email,
+        )
+        for number in range(2, PEOPLE + 1)
+    ]
+
+    def bring_in(tx: Transaction) -> User:
+        people_import.bring_in(
+            tx,
+            [boss, *lines],
+            by=world.acme.caller,
+            now=world.clock(),
+            is_update=False,
+            progress=lambda _: None,
+        )
+        found = people.find_by_email(tx, world.acme.id, boss.email)
+        assert found is not None
+        return people.activate(tx, found, by=world.acme.caller, now=world.clock())
+
+    world.people[BOSS] = world.database.write_now(bring_in)
+    world.slack.add_person(BOSS, boss.email, "Bea Boss")
+
+
+def _values(number: int, first_name: str, last_name: str) -> dict[str, Any]:
+    return {
+        "email": f"person{number}@example.com",
+        "first_name": first_name,
+        "last_name": last_name,
+    }
+
+
+def requests(world: World, number: int) -> None:
+    """A week of leave for as many of the boss's reports."""
+    reports = world.database.read_now(
+        people.page, PageOf(number), by=world.acme.caller, manager_id=world.people[BOSS].id
+    ).items
+    annual = world.leave_type("annual")
+
+    def ask(tx: Transaction) -> None:
+        for user in reports:
+            draft = Draft(annual, FIRST_DAY, FIRST_DAY + timedelta(days=4), note="<" * 2_000)
+            leave.submit(tx, by=caller_for(world.acme, user), draft=draft, now=world.clock())
+
+    world.database.write_now(ask)
+
+
+def quick(answer: Answer) -> Answer:
+    assert answer.elapsed_seconds < SECONDS
+    assert answer.ok
+    return answer
+
+
+def form_of(world: World, who: str) -> View:
+    search = settings(world, ADMIN, ids.PEOPLE)
+    user = world.people[who]
+    picked = found(world, search, ids.PEOPLE_PICK, user.email, user.id)
+    quick(world.slack.pick(ADMIN, search, None, ids.PEOPLE_PICK, picked))
+    world.settled()
+    return world.slack.open_modal(ADMIN, ids.PERSON_FORM)
+
+
+@pytest.mark.parametrize(("typed", "number"), [("", 99), ("person", 99), ("Person4999", 1)])
+def test_people_are_searched(world: World, typed: str, number: int) -> None:
+    search = settings(world, ADMIN, ids.PEOPLE)
+
+    answer = quick(world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, typed))
+
+    assert len(answer.body["options"]) == number
+
+
+def test_a_manager_and_a_department_are_searched_in_a_persons_form(world: World) -> None:
+    form = form_of(world, BOSS)
+
+    managers = quick(world.slack.suggest(ADMIN, form, ids.PERSON_SEARCH, "person"))
+    rooms = quick(world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "department"))
+    chosen = quick(world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "DEPARTMENT 149"))
+
+    assert len(managers.body["options"]) == len(rooms.body["options"]) == 100
+    assert managers.body["options"][0]["value"] == ids.NOTHING
+    nothing, last = chosen.body["options"]
+    quick(world.slack.submit(ADMIN, form, {"department_id": last}))
+    assert person(world, BOSS).department_id == last["value"]
+    form = form_of(world, BOSS)
+    quick(world.slack.submit(ADMIN, form, {"department_id": nothing}))
+    assert person(world, BOSS).department_id is None
+
+
+def test_somebody_is_added_to_one_of_many_departments(world: World) -> None:
+    form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
+    offered = world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "department 007")
+    values = {"email": "new@example.com", "first_name": "New", "last_name": "One"}
+
+    room = offered.body["options"][1]
+    quick(world.slack.submit(ADMIN, form, values | {"department_id": room}))
+
+    made = world.database.read_now(people.find_by_email, world.acme.id, "new@example.com")
+    assert made is not None
+    assert made.department_id == room["value"]
+
+
+def test_departments_are_leafed_through(world: World) -> None:
+    shown, names = settings(world, ADMIN, ids.DEPARTMENTS), 0
+    while True:
+        names += len([one for one in shown.buttons if one.action_id == ids.DEPARTMENT_EDIT])
+        if ids.DEPARTMENTS_MORE not in {one.action_id for one in shown.buttons}:
+            break
+        shown = click(world, ADMIN, shown, ids.DEPARTMENTS_MORE)
+
+    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    assert names == len(known.departments) == DEPARTMENTS + 1
+
+
+def test_what_follows_when_everybody_loses_the_manager_fits_a_question(world: World) -> None:
+    requests(world, 200)
+
+    asked = click(world, ADMIN, form_of(world, BOSS), ids.PERSON_ARCHIVE)
+
+    assert "• 4999 people lose their manager: Person" in asked.visible_text
+    assert "200 requests then await others." in asked.visible_text
+    assert "… and 195 more" in asked.visible_text
+    world.slack.submit(ADMIN, asked)
+    world.settled()
+    assert person(world, BOSS).status == "archived"
+    assert world.audited("leave_request.rerouted") == 100
+
+
+def test_what_the_organisations_other_week_does_is_told_in_time(world: World) -> None:
+    requests(world, 1_000)
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    quick(world.slack.submit(ADMIN, form, {"working_days": ["monday", "tuesday"]}))
+
+    asked = world.slack.open_modal(ADMIN, "Before you save")
+    assert "1000 requests change." in asked.visible_text
+    assert "It is leave of 1000 people: 5,000 days become 2,000 days." in asked.visible_text
+    world.slack.submit(ADMIN, asked)
+    world.settled()
+    assert world.database.read_now(_half_days, world) == 4_000
+
+
+def _half_days(tx: Transaction, world: World) -> int:
+    waiting = leave_reading.awaiting_all(
+        tx,
+        world.acme.id,
+        world.people[BOSS].id,
+        is_admin=False,
+        today=world.clock().date(),
+        limit=PEOPLE,
+    )
+    return sum(one.total_half_days for one in waiting)
+
+
+def test_two_hundred_that_wait_are_on_the_boss_home_ten_at_a_time(world: World) -> None:
+    requests(world, 200)
+
+    quick(world.slack.open_home(BOSS))
+    world.settled()
+    home = world.slack.home(BOSS)
+    seen = set()
+    for _ in range(20):
+        seen |= {one.value for one in home.buttons if one.action_id == ids.HOME_APPROVE}
+        if len(seen) < 200:
+            quick(world.slack.click_in_view(BOSS, home, ids.HOME_NEXT))
+            world.settled()
+            home = world.slack.home(BOSS)
+
+    assert len(seen) == 200
+    assert "Show more" not in {one.text for one in home.buttons}
