@@ -83,7 +83,7 @@ class _LoopEnded(Exception):
 class _Reader(Transaction):
     """One thread's reading connection."""
 
-    __slots__ = ("_found", "_found_in", "_number")
+    __slots__ = ("_found", "_found_in", "_named", "_number")
 
     def __init__(
         self, connection: sqlite3.Connection, secrets: Secrets, reference_cache: dict[str, Any]
@@ -92,6 +92,8 @@ class _Reader(Transaction):
         self._number = next(_readers)
         self._found: dict[Any, Any] = {}
         self._found_in: object = None
+        # What the state was called when ``find`` began to ask.
+        self._named: object = None
 
     def find(self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str) -> Any:
         """What the use case finds; what it found before while nothing was committed since."""
@@ -101,12 +103,16 @@ class _Reader(Transaction):
             self._found_in = state
         asked = (use_case, key)
         if asked not in self._found:
-            self._found[asked] = use_case(self, [key]).get(key)
+            self._named = state
+            try:
+                self._found[asked] = use_case(self, [key]).get(key)
+            finally:
+                self._named = None
         return self._found[asked]
 
     def state(self, seen: str | None) -> object:
         # Each connection counts for itself what the others commit.
-        return self._number, self._execute("PRAGMA data_version", ()).fetchone()[0]
+        return self._named or (self._number, self._execute("PRAGMA data_version", ()).fetchone()[0])
 
 
 class SqliteDatabase(Database):
