@@ -16,6 +16,7 @@ from storage import (
     errors,
     feeds,
     holiday_overrides,
+    holiday_set_removal,
     joining,
     leave,
     people,
@@ -165,7 +166,7 @@ EXPLAINED: Final = (
         "Move what refers to it, then delete it.",
     ),
     Explained(
-        holiday_overrides.HolidaySetInUse("People go by these public holidays."),
+        holiday_set_removal.HolidaySetInUse("People go by these public holidays."),
         "The organisation, or somebody who is not archived, goes by these public holidays.",
         "Give them another country code, then delete the set.",
     ),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final
 
@@ -124,17 +126,18 @@ def check_members(content: bytes) -> None:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
+    repeated = names_twice(pairs)
+    if repeated:
         raise InvalidInput(
-            [
-                FieldError(f"/{name}", "repeated_field", f"Send {name} once.")
-                for name in members
-                if names.count(name) > 1
-            ]
+            [FieldError(f"/{name}", "repeated_field", f"Send {name} once.") for name in repeated]
         )
-    return members
+    return dict(pairs)
+
+
+def names_twice(pairs: Sequence[tuple[str, Any]]) -> list[str]:
+    """The names that stand there more than once, each once."""
+    times = Counter(name for name, _ in pairs)
+    return [name for name, count in times.items() if count > 1]
 
 
 class Body(BaseModel):

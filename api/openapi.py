@@ -19,7 +19,7 @@ from api import openapi_guide, openapi_headers, openapi_webhooks
 from api.effects import EffectsRecord
 from api.openapi_examples import Examples
 from api.openapi_headers import Answer, headers
-from api.openapi_refusals import Refused
+from api.openapi_refusals import PROBLEM, Refused
 from api.operations import Operation
 from storage.values import ROLES, Role
 
@@ -98,7 +98,7 @@ class _Document:
 
     def _with_examples(self) -> Json:
         """The components, with an example of each model that the service answers with."""
-        described = {**self._components, "Problem": _PROBLEM}
+        described = {**self._components, "Problem": PROBLEM}
         for name, schema in self._components.items():
             if name.endswith(("Record", "Listing")):
                 described[name] = {**schema, "examples": [self._examples.of_model(name)]}
@@ -318,41 +318,4 @@ _SECURITY_SCHEME: Final = {
         "An API key. It acts for the person it belongs to, within its scopes; each operation names "
         "the scope that it needs."
     ),
-}
-
-_PROBLEM: Final[Json] = {
-    "type": "object",
-    "title": "Problem",
-    "description": "A refusal (RFC 9457). Some codes add members of their own.",
-    "required": ["type", "title", "status", "detail", "code", "request_id"],
-    "properties": {
-        "type": {
-            "type": "string",
-            "format": "uri",
-            "description": "Leads to an explanation of the code.",
-        },
-        "title": {"type": "string", "description": "What the code means, for people."},
-        "status": {"type": "integer", "description": "The HTTP status, once more."},
-        "detail": {"type": "string", "description": "What was wrong this time, for people."},
-        "code": {"type": "string", "description": "Stable; for programs."},
-        "request_id": {
-            "type": ["string", "null"],
-            "description": "Quote it when you ask for help.",
-        },
-        "errors": {
-            "type": "array",
-            "description": "Each wrong field, where fields were wrong.",
-            "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
-        },
-    },
-    "examples": [
-        {
-            "type": "https://hiatus.example.com/docs/errors#not_found",
-            "title": "There is nothing here that you can see.",
-            "status": 404,
-            "detail": "There is no such leave request.",
-            "code": "not_found",
-            "request_id": "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
-        }
-    ],
 }

@@ -178,3 +178,41 @@ def _typical(body: Json | None, query: Json) -> Iterator[tuple[str, str]]:
         yield "unknown_parameter", "?page"
     else:
         yield "unknown_parameter", "?verbose"
+
+
+PROBLEM: Final[Json] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "A refusal (RFC 9457). Some codes add members of their own.",
+    "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+        "type": {
+            "type": "string",
+            "format": "uri",
+            "description": "Leads to an explanation of the code.",
+        },
+        "title": {"type": "string", "description": "What the code means, for people."},
+        "status": {"type": "integer", "description": "The HTTP status, once more."},
+        "detail": {"type": "string", "description": "What was wrong this time, for people."},
+        "code": {"type": "string", "description": "Stable; for programs."},
+        "request_id": {
+            "type": ["string", "null"],
+            "description": "Quote it when you ask for help.",
+        },
+        "errors": {
+            "type": "array",
+            "description": "Each wrong field, where fields were wrong.",
+            "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
+        },
+    },
+    "examples": [
+        {
+            "type": "https://hiatus.example.com/docs/errors#not_found",
+            "title": "There is nothing here that you can see.",
+            "status": 404,
+            "detail": "There is no such leave request.",
+            "code": "not_found",
+            "request_id": "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
+        }
+    ],
+}

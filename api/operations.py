@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from api import conditions, idempotency
 from api.auth import Headers, header
 from api.errors import UnreadableJson, UnsupportedMediaType, refusal_of
-from api.fields import Body, Query, canonical_uuid, check_members
+from api.fields import Body, Query, canonical_uuid, check_members, names_twice
 from api.key_use import KeyUse
 from api.rate_limits import RateLimits
 from storage import locks, rules
@@ -233,12 +233,10 @@ class Operation:
             ) from error
         sent = dict(pairs)
         if len(sent) < len(pairs):
-            names = [name for name, _ in pairs]
             raise InvalidInput(
                 [
                     FieldError(f"?{name}", "repeated_parameter", f"Send {name} once.")
-                    for name in sent
-                    if names.count(name) > 1
+                    for name in names_twice(pairs)
                 ]
             )
         try:

@@ -18,7 +18,8 @@ from storage.adjustments import TooManyAdjustments
 from storage.deliveries import WebhookDisabled
 from storage.errors import InvalidInput, Refusal
 from storage.feeds import TooManyFeeds
-from storage.holiday_overrides import HolidaySetInUse, TooManyOverrides
+from storage.holiday_overrides import TooManyOverrides
+from storage.holiday_set_removal import HolidaySetInUse
 from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.joining import NotAMember
 from storage.leave import NotYourApproval

@@ -13,7 +13,7 @@ from storage.amounts import check_half_days
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.effects import Effects
-from storage.errors import InUse, InvalidInput, NotFound
+from storage.errors import InUse, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Reference
@@ -37,7 +37,7 @@ def create(
     rules.check_role(by.role, "admin")
     fields.require(fields_of_department, "name")
     values = fields.checked(fields_of_department, _CHECKS)
-    _check_manager(tx, values.get("manager_id"), by=by)
+    people_rows.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
     department = Department(
         id=new_id(now),
         name=values["name"],
@@ -120,7 +120,7 @@ def _checked_update(
     before = get(tx, department_id, by=by, is_held=is_held)
     after = before._replace(**fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
-        _check_manager(tx, after.manager_id, by=by)
+        people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
     return before, after
 
 
@@ -173,16 +173,6 @@ def page(
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.department, lambda row: [row[0]], *bound_to)
-
-
-def _check_manager(tx: Transaction, manager_id: str | None, *, by: Caller) -> None:
-    if manager_id is None:
-        return
-    manager = people_rows.find(tx, by.organisation_id, manager_id)
-    if manager is None:
-        raise InvalidInput.of("manager_id", "not_found", "There is no such user.")
-    if manager.status == "archived":
-        raise InvalidInput.of("manager_id", "manager_archived", "This user is archived.")
 
 
 def _record(

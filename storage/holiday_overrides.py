@@ -1,7 +1,4 @@
-"""Where a holiday set differs from its country: overrides made, listed and taken back.
-
-Deleting a whole set is here as well, for it takes its overrides along.
-"""
+"""Where a holiday set differs from its country: overrides made, listed and taken back."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple, get_args
 
-from peewee import Delete, Select, fn
+from peewee import Delete, Select
 
 from storage import (
     audit,
@@ -17,33 +14,25 @@ from storage import (
     fields,
     holiday_calendar,
     holiday_sets,
-    locks,
     recount,
     reference,
     rows,
-    rules,
 )
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.effects import Effects
-from storage.errors import AlreadyExists, Conflict, InUse, InvalidInput, NotFound
+from storage.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Override, Reference
-from storage.tables import HolidayOverrideRow, HolidaySetRow, UserRow
+from storage.tables import HolidayOverrideRow
 from storage.values import Caller, HalfDay, HolidayOverride, HolidaySet
 
 # All of them are kept in memory, and looked through whenever days are counted.
 MOST_OVERRIDES: Final = 500
 
-_AUDITED: Final = ("date", "name", "is_holiday", "half")
-
-
-class HolidaySetInUse(InUse):
-    """The organisation or somebody who is not archived goes by these public holidays."""
-
-    code = "holiday_set_in_use"
-    title = "The holiday set is still in use."
+# What the audit trail shows of an override.
+AUDITED: Final = ("date", "name", "is_holiday", "half")
 
 
 class TooManyOverrides(Conflict):
@@ -73,10 +62,7 @@ def add(
     There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
     AlreadyExists or TooManyOverrides; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    known = reference.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(known, set_id)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
     override = _checked(known, holiday_set, new, now)
     planned = _planned(
         tx,
@@ -105,9 +91,7 @@ def foresee_add(
     tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
 ) -> Effects:
     """What ``add`` would do to leave; changes nothing. Raises what ``add`` raises."""
-    rules.check_role(by.role, "admin")
-    known = reference.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(known, set_id)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=False)
     override = _checked(known, holiday_set, new, now)
     after = _with(known, holiday_set, override)
     return _foreseen(tx, known, holiday_set, after, override.date, now)
@@ -120,10 +104,7 @@ def remove(
 
     Gives what it was. Raises NotFound or InsufficientRole; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    known = reference.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(known, set_id)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
     override = _get(tx, holiday_set, override_id, by=by)
     after = _without(known, holiday_set, override)
     planned = _planned(tx, known, holiday_set, after, override.date, now, is_held=True)
@@ -137,9 +118,7 @@ def foresee_remove(
     tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
 ) -> Effects:
     """What ``remove`` would do to leave; changes nothing. Raises what ``remove`` raises."""
-    rules.check_role(by.role, "admin")
-    known = reference.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(known, set_id)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=False)
     override = _get(tx, holiday_set, override_id, by=by)
     after = _without(known, holiday_set, override)
     return _foreseen(tx, known, holiday_set, after, override.date, now)
@@ -165,58 +144,6 @@ def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[Holi
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, _value, lambda row: [row[1]], *bound_to)
-
-
-def remove_set(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> HolidaySet:
-    """Delete a set that nobody goes by, with its overrides; archived people do not count.
-
-    Nobody's leave counts anew, since nobody uses it. Raises NotFound, InsufficientRole or
-    HolidaySetInUse; then nothing has changed.
-    """
-    rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    known = reference.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(known, set_id)
-    check_unused(tx, known, holiday_set)
-    places = {"organisation_id": by.organisation_id, "holiday_set_id": holiday_set.id}
-    overrides = known.overrides.get(holiday_set.country_code, [])
-    tx.change(_delete_overrides, **places)
-    tx.change(_delete_set, **places)
-    audit.record(
-        tx,
-        "holiday_set.deleted",
-        "holiday_set",
-        holiday_set.id,
-        by=by,
-        now=now,
-        before={
-            "country_code": holiday_set.country_code,
-            "overrides": [
-                {name: getattr(override, name) for name in _AUDITED} for override in overrides
-            ],
-        },
-    )
-    reference.changed(tx, by.organisation_id)
-    return holiday_set
-
-
-def foresee_remove_set(tx: Transaction, set_id: str, *, by: Caller) -> Effects:
-    """As ``remove_set``, which touches nobody: raises what it raises, and changes nothing."""
-    rules.check_role(by.role, "admin")
-    known = reference.of_organisation(tx, by.organisation_id)
-    check_unused(tx, known, holiday_sets.get(known, set_id))
-    return Effects()
-
-
-def check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> None:
-    """Raises HolidaySetInUse."""
-    code = holiday_set.country_code
-    if code == known.organisation.country_code:
-        raise HolidaySetInUse(f"{code} is the organisation's own country.")
-    row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
-    if row is not None and row[0]:
-        people = "1 person goes" if row[0] == 1 else f"{row[0]} people go"
-        raise HolidaySetInUse(f"{people} by the public holidays of {code}; change that first.")
 
 
 def _get(
@@ -345,7 +272,7 @@ def _record(
     def shown(override: HolidayOverride | None) -> Mapping[str, Any]:
         if override is None:
             return {}
-        named = {name: getattr(override, name) for name in _AUDITED}
+        named = {name: getattr(override, name) for name in AUDITED}
         return {**named, "country_code": holiday_set.country_code}
 
     subject: Any = after or before
@@ -391,28 +318,4 @@ def _page(
 def _delete(organisation_id: Place, override_id: Place) -> Delete:
     return HolidayOverrideRow.delete().where(
         HolidayOverrideRow.organisation_id == organisation_id, HolidayOverrideRow.id == override_id
-    )
-
-
-@compiled
-def _delete_overrides(organisation_id: Place, holiday_set_id: Place) -> Delete:
-    return HolidayOverrideRow.delete().where(
-        HolidayOverrideRow.organisation_id == organisation_id,
-        HolidayOverrideRow.holiday_set_id == holiday_set_id,
-    )
-
-
-@compiled
-def _delete_set(organisation_id: Place, holiday_set_id: Place) -> Delete:
-    return HolidaySetRow.delete().where(
-        HolidaySetRow.organisation_id == organisation_id, HolidaySetRow.id == holiday_set_id
-    )
-
-
-@compiled
-def _users_of(organisation_id: Place, country_code: Place) -> Select:
-    return UserRow.select(fn.COUNT(UserRow.id)).where(
-        UserRow.organisation_id == organisation_id,
-        UserRow.public_holiday_country_code == country_code,
-        UserRow.status != "archived",
     )

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from peewee import Select
 
-from storage import audit, holiday_calendar, reference, rows, rules
+from storage import audit, holiday_calendar, locks, reference, rows, rules
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday
@@ -79,6 +79,21 @@ def get(known: Reference, set_id: str) -> HolidaySet:
     if found is None:
         raise NotFound("public holiday set")
     return found
+
+
+def to_change(
+    tx: Transaction, set_id: str, *, by: Caller, is_held: bool
+) -> tuple[Reference, HolidaySet]:
+    """The set, for an admin who may change it, with the reference data as they are.
+
+    ``is_held``: no other change of the organisation goes on until this transaction ends. Raises
+    InsufficientRole or NotFound.
+    """
+    rules.check_role(by.role, "admin")
+    if is_held:
+        locks.organisation(tx, by.organisation_id)
+    known = reference.of_organisation(tx, by.organisation_id)
+    return known, get(known, set_id)
 
 
 def check_year(year: int, field: str) -> None:
@@ -202,5 +217,6 @@ __all__ = [
     "holiday_count",
     "holidays_between",
     "page",
+    "to_change",
     "year_of",
 ]

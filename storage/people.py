@@ -405,14 +405,10 @@ def check_manager(
     Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
     the organisation's lock.
     """
-    if manager_id is None:
+    people_rows.check_can_manage(tx, by.organisation_id, manager_id)
+    if manager_id is None or of_user_id is None:
         return
-    manager = people_rows.find(tx, by.organisation_id, manager_id)
-    if manager is None:
-        raise InvalidInput.of("manager_id", "not_found", "There is no such user.")
-    if manager.status == "archived":
-        raise InvalidInput.of("manager_id", "manager_archived", "This user is archived.")
-    if of_user_id and people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
+    if people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
         raise InvalidInput.of(
             "manager_id", "manager_cycle", "This manager reports, in the end, to the same person."
         )

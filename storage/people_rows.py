@@ -11,7 +11,7 @@ from peewee import Select, Tuple
 from storage import audit, feed_changes, fields, locks, rows
 from storage.compiled import Place, among, compiled
 from storage.database import DuplicateRow, Transaction
-from storage.errors import Conflict, EmailTaken
+from storage.errors import Conflict, EmailTaken, InvalidInput
 from storage.ids import new_id
 from storage.tables import DepartmentRow, UserRow
 from storage.values import Caller, User, UserStatus
@@ -150,8 +150,22 @@ def audited(user: User) -> dict[str, Any]:
 
 def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:
     """Whether an active owner would remain without this one."""
-    places = {"organisation_id": organisation_id, "user_id": user_id}
-    return tx.first(_other_active_owner, **places) is not None
+    found = tx.all(active_owners, organisation_id=organisation_id, limit=2)
+    return any(owner_id != user_id for (owner_id,) in found)
+
+
+def check_can_manage(tx: Transaction, organisation_id: str, manager_id: str | None) -> None:
+    """Refuse a manager who is unknown or archived; none at all is fine.
+
+    Raises InvalidInput ``not_found`` or ``manager_archived`` at ``/manager_id``.
+    """
+    if manager_id is None:
+        return
+    manager = find(tx, organisation_id, manager_id)
+    if manager is None:
+        raise InvalidInput.of("manager_id", "not_found", "There is no such user.")
+    if manager.status == "archived":
+        raise InvalidInput.of("manager_id", "manager_archived", "This user is archived.")
 
 
 def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: str) -> bool:
@@ -279,20 +293,6 @@ def users(
         after = Tuple(after_at, after_id)
         query = query.where(Tuple(*order) < after if descends else Tuple(*order) > after)
     return query.order_by(*(one.desc() for one in order) if descends else order).limit(limit)
-
-
-@compiled
-def _other_active_owner(organisation_id: Place, user_id: Place) -> Select:
-    return (
-        UserRow.select(UserRow.id)
-        .where(
-            UserRow.organisation_id == organisation_id,
-            UserRow.role == "owner",
-            UserRow.status == "active",
-            UserRow.id != user_id,
-        )
-        .limit(1)
-    )
 
 
 @compiled

@@ -10,7 +10,15 @@ from api.bodies import NewHolidayOverride
 from api.fields import DryRun, Paged
 from api.operations import Answer, Call, Operation, created
 from api.queries import HolidaysOfYear
-from storage import errors, holiday_calendar, holiday_overrides, holiday_sets, records, reference
+from storage import (
+    errors,
+    holiday_calendar,
+    holiday_overrides,
+    holiday_set_removal,
+    holiday_sets,
+    records,
+    reference,
+)
 from storage.clock import local_day
 from storage.database import Transaction
 from storage.holiday_overrides import NewOverride
@@ -49,7 +57,7 @@ def remove_override(tx: Transaction, call: Call) -> None:
 
 
 def remove_set(tx: Transaction, call: Call) -> None:
-    holiday_overrides.remove_set(tx, call.id, by=call.caller, now=call.now)
+    holiday_set_removal.remove(tx, call.id, by=call.caller, now=call.now)
 
 
 def foresee_add(tx: Transaction, call: Call) -> Any:
@@ -65,7 +73,7 @@ def foresee_remove(tx: Transaction, call: Call) -> Any:
 
 
 def foresee_remove_set(tx: Transaction, call: Call) -> Any:
-    found = holiday_overrides.foresee_remove_set(tx, call.id, by=call.caller)
+    found = holiday_set_removal.foresee_remove(tx, call.id, by=call.caller)
     return effects.shown(tx, call, found)
 
 
@@ -189,6 +197,6 @@ OPERATIONS = (
         role="admin",
         kind="public holiday set",
         status=204,
-        refusals=(holiday_overrides.HolidaySetInUse,),
+        refusals=(holiday_set_removal.HolidaySetInUse,),
     ),
 )

@@ -11,7 +11,13 @@ from bot.language import say
 from bot.listening import Listener, Visit
 from bot.views import replies
 from bot.views import settings_holidays as views
-from storage import holiday_calendar, holiday_overrides, holiday_sets, reference
+from storage import (
+    holiday_calendar,
+    holiday_overrides,
+    holiday_set_removal,
+    holiday_sets,
+    reference,
+)
 from storage.database import Transaction
 from storage.errors import AlreadyExists, InvalidInput
 from storage.holiday_overrides import NewOverride
@@ -62,7 +68,7 @@ async def remove_set(visit: Visit) -> None:
     await visit.ack()
     by = await modals.admin(visit)
     await visit.edge.database.write(
-        holiday_overrides.remove_set, modals.clicked(visit), by=by, now=visit.now
+        holiday_set_removal.remove, modals.clicked(visit), by=by, now=visit.now
     )
     done = replies.notice(say("Public holidays"), say("The country was removed."))
     await modals.redraw(visit, done)

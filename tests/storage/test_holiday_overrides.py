@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from storage import audit, holiday_overrides, holiday_sets, organisations, people, reference
+from storage import (
+    audit,
+    holiday_overrides,
+    holiday_set_removal,
+    holiday_sets,
+    organisations,
+    people,
+    reference,
+)
 from storage.database import Database
 from storage.errors import InsufficientRole, NotFound
 from storage.holiday_overrides import NewOverride
@@ -158,7 +166,7 @@ def test_members_look_and_do_not_touch(database: Database) -> None:
     calls: list[Any] = [
         lambda: database.write_now(holiday_overrides.add, set_id, new, by=by, now=NOW),
         lambda: database.write_now(holiday_overrides.remove, set_id, set_id, by=by, now=NOW),
-        lambda: database.write_now(holiday_overrides.remove_set, set_id, by=by, now=NOW),
+        lambda: database.write_now(holiday_set_removal.remove, set_id, by=by, now=NOW),
     ]
 
     assert codes_of(*calls) == [InsufficientRole.code] * 3
@@ -196,7 +204,7 @@ def test_a_set_goes_with_its_overrides_once_nobody_uses_it(database: Database) -
     ada = a_person(database, acme, public_holiday_country_code="FR")
 
     def delete(set_id: str) -> None:
-        database.write_now(holiday_overrides.remove_set, set_id, by=acme.caller, now=NOW)
+        database.write_now(holiday_set_removal.remove, set_id, by=acme.caller, now=NOW)
 
     own = own_set(database, acme).id
     assert codes_of(lambda: delete(own), lambda: delete(france.id)) == ["holiday_set_in_use"] * 2
@@ -217,7 +225,7 @@ def test_a_country_that_the_organisation_left_can_go(database: Database) -> None
     change = {"country_code": "IE"}
 
     database.write_now(organisations.update, change, by=acme.caller, now=NOW)
-    database.write_now(holiday_overrides.remove_set, britain, by=acme.caller, now=NOW)
+    database.write_now(holiday_set_removal.remove, britain, by=acme.caller, now=NOW)
 
     known = database.read_now(reference.of_organisation, acme.id)
     assert [one.country_code for one in known.holiday_sets.values()] == ["IE"]
@@ -230,7 +238,7 @@ def test_overrides_are_audited(database: Database) -> None:
     removed(database, acme, made.id, code="FR")
     added(database, acme, CHRISTMAS, code="FR")
     france = own_set(database, acme, "FR").id
-    database.write_now(holiday_overrides.remove_set, france, by=acme.caller, now=NOW)
+    database.write_now(holiday_set_removal.remove, france, by=acme.caller, now=NOW)
 
     found = database.read_now(audit.entries, PageOf(), by=acme.caller).items
 
