@@ -19,7 +19,7 @@ import httpx
 from aiohttp.abc import AbstractResolver
 
 from api.name_lookup import PooledResolver
-from storage.errors import InvalidInput
+from storage.errors import Figure, InvalidInput
 
 MAX_URL_CHARACTERS: Final = 2_000
 
@@ -98,7 +98,9 @@ def check_webhook_url(url: str, *, allow_private: bool) -> str:
     ``url_has_user_info`` or ``url_private_address``. Source: contract 9.
     """
     if len(url) > MAX_URL_CHARACTERS:
-        raise _refusal("url_invalid", f"A URL has at most {MAX_URL_CHARACTERS:,} characters.")
+        raise _refusal(
+            "url_invalid", "A URL has at most {most} characters.", most=MAX_URL_CHARACTERS
+        )
     if _NEVER_IN_A_URL.search(url):
         raise _refusal("url_invalid", "A URL has no spaces, control characters or backslashes.")
     parts = _split(url)
@@ -179,7 +181,7 @@ def _check_host(host: str, *, allow_private: bool) -> None:
     if not allow_private and (is_here or (address is not None and not is_public(address))):
         raise _private_address()
     if address is not None and address != host and ":" not in host:
-        raise _refusal("url_invalid", f"Write the address as {address}.")
+        raise _refusal("url_invalid", "Write the address as {address}.", address=address)
     if ":" not in host and not _HOST_NAME.fullmatch(host):
         raise _refusal("url_invalid", "The URL's host is not a valid name.")
 
@@ -201,5 +203,5 @@ def _private_address() -> InvalidInput:
     return _refusal("url_private_address", "Webhooks are sent to public internet addresses only.")
 
 
-def _refusal(code: str, detail: str) -> InvalidInput:
-    return InvalidInput.of("url", code, detail)
+def _refusal(code: str, template: str, **figures: Figure) -> InvalidInput:
+    return InvalidInput.of("url", code, template, **figures)

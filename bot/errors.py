@@ -16,7 +16,7 @@ from bot.views.request_form import FIELDS
 from storage import errors
 from storage.adjustments import TooManyAdjustments
 from storage.deliveries import WebhookDisabled
-from storage.errors import InvalidInput, Refusal
+from storage.errors import Figure, HalfDays, InvalidInput, Refusal, Sentence
 from storage.feeds import TooManyFeeds
 from storage.holiday_overrides import TooManyOverrides
 from storage.holiday_set_removal import HolidaySetInUse
@@ -44,8 +44,42 @@ SLOW: Final = later(
 )
 
 
-def _detail(refusal: Any) -> str:
-    return say(refusal.detail)
+def said(sentence: str) -> str:
+    """What the domain says, in the language spoken: its words and its figures."""
+    if not isinstance(sentence, Sentence):
+        return say(sentence)
+    template = IN_SLACK.get(sentence.template, sentence.template)
+    return say(template, **{name: _figure(one) for name, one in sentence.figures.items()})
+
+
+def _figure(figure: Figure) -> str:
+    match figure:
+        case HalfDays():
+            return words.amount(int(figure))
+        case int():
+            return words.number(figure)
+        case date():
+            return words.day(figure)
+        case tuple():
+            return ", ".join(figure)
+    return figure
+
+
+def detail(refusal: Refusal) -> str:
+    """The domain's own sentence."""
+    return said(refusal.detail)
+
+
+def details(refusal: InvalidInput) -> str:
+    """The domain's own sentence for each field."""
+    return " ".join(said(error.detail) for error in refusal.errors)
+
+
+def _role(refusal: errors.InsufficientRole) -> str:
+    return say(
+        "Only somebody with the role {role}, or a higher one, may do this.",
+        role=words.role(refusal.needed),
+    )
 
 
 def _absent(refusal: errors.NotFound) -> str:
@@ -85,72 +119,82 @@ def _too_little(refusal: errors.InsufficientAllowance) -> str:
     )
 
 
-# What the domain says in so many words; here for the catalogues.
-DOMAIN_SENTENCES: Final = (
-    later("Ask an admin of your organisation to add you."),
-    later("Your account is switched off; ask an admin of your organisation."),
-    later("Slack shows no e-mail address of yours; ask an admin."),
-    later("Nothing is left to take: these are days off or public holidays already."),
-    later("Leave on a single day cannot begin in the afternoon and end in the morning."),
-    later("There is no leave type with this id."),
-    later("Ask another admin or owner to do this for you."),
-    later("This person is in Hiatus already."),
-    later("Slack does not tell this; fill it in."),
-    later("This is the organisation's last active owner; make somebody else an owner first."),
-)
+# What the domain says to programs, in the words of people: their forms have labels, not names of
+# fields, and nobody has asked for the figures.
+IN_SLACK: Final[Mapping[str, str]] = {
+    "{end_date} is before the first day, {start_date}.": later(
+        "The last day is before the first day."
+    ),
+    "{day} is too far away: leave lies between {earliest} and {latest}.": later(
+        "Choose a day within two years from today."
+    ),
+    "{field} is required.": later("Fill this in."),
+    "{field} cannot be null.": later("Fill this in."),
+    "{field} is either true or false.": later("Choose one."),
+    "Write {field} as HH:MM, such as 09:00.": later("Write a time such as 09:00."),
+    "{field} is a whole number from {least} to {most}.": later(
+        "Give a whole number from {least} to {most}."
+    ),
+    "{field} has 1 to {most} characters.": later("Use 1 to {most} characters."),
+    "{field} has at most {most} characters.": later("Use at most {most} characters."),
+    "{field} is one line of plain text.": later("Use one line of plain text."),
+    "{field} is plain text.": later("Use plain text."),
+    "Give an address such as ada@example.com in {field}.": later(
+        "Give an address such as ada@example.com."
+    ),
+    "There is no field {field}.": later("This cannot be changed."),
+    "The person is {status} and cannot have a key.": later(
+        "This person is switched off and cannot have a key."
+    ),
+    "Switch the webhook on first: PATCH it with `is_active` true.": later(
+        "Switch the webhook on first."
+    ),
+}
 
 SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
-    InvalidInput: _detail,
+    InvalidInput: details,
     errors.NotFound: _absent,
-    errors.Forbidden: _detail,
-    errors.InsufficientRole: _detail,
-    errors.InsufficientScope: _detail,
+    errors.Forbidden: detail,
+    errors.InsufficientRole: _role,
+    errors.InsufficientScope: detail,
     errors.OwnRequest: lambda _: say(
         "You cannot decide on your own request; somebody else has to."
     ),
-    errors.NotYourField: _detail,
+    errors.NotYourField: detail,
     errors.Unauthenticated: lambda _: say(BROKEN),
-    errors.Conflict: _detail,
+    errors.Conflict: detail,
     errors.InvalidTransition: _already,
     errors.OverlappingLeave: _overlap,
-    errors.EmailTaken: _detail,
-    errors.CodeTaken: _detail,
-    errors.AlreadyExists: _detail,
-    errors.LastOwner: _detail,
-    errors.InUse: _detail,
-    errors.CannotArchiveSelf: _detail,
+    errors.EmailTaken: detail,
+    errors.CodeTaken: detail,
+    errors.AlreadyExists: detail,
+    errors.LastOwner: detail,
+    errors.InUse: detail,
+    errors.CannotArchiveSelf: detail,
     errors.InsufficientAllowance: _too_little,
     errors.UnusableCursor: lambda _: say(BROKEN),
     IdempotencyInProgress: lambda _: say(BROKEN),
     IdempotencyKeyReused: lambda _: say(BROKEN),
-    NotAMember: _detail,
-    NotLinked: _detail,
+    NotAMember: detail,
+    NotLinked: detail,
     NotYourApproval: lambda _: say(
         "This request does not await your decision; others decide on it."
     ),
-    UserArchived: _detail,
+    UserArchived: detail,
     ChangedMeanwhile: lambda _: say("Somebody changed this at the same moment. Please try again."),
-    TooManyAdjustments: _detail,
-    TooManyFeeds: _detail,
-    TooManyWebhooks: _detail,
-    HolidaySetInUse: _detail,
-    TooManyOverrides: _detail,
-    WebhookDisabled: _detail,
-}
-
-
-# Where the domain's own words would show a date in its wire form.
-_FIELD_SENTENCES: Final[Mapping[str, str]] = {
-    "end_before_start": later("The last day is before the first day."),
-    "out_of_reach": later("Choose a day within two years from today."),
+    TooManyAdjustments: detail,
+    TooManyFeeds: detail,
+    TooManyWebhooks: detail,
+    HolidaySetInUse: detail,
+    TooManyOverrides: detail,
+    WebhookDisabled: detail,
 }
 
 
 def sentence(refusal: Refusal) -> str:
     """The refusal as one plain sentence; it is not escaped."""
-    said = SENTENCES.get(type(refusal))
     # A type that somebody forgot to list is still better told than kept.
-    return refusal.detail if said is None else said(refusal)
+    return SENTENCES.get(type(refusal), detail)(refusal)
 
 
 def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
@@ -173,26 +217,22 @@ def inline(refusal: Refusal, inputs: Collection[str] = FIELDS) -> dict[str, str]
     first day's.
     """
     found: dict[str, str] = {}
-    for name, said in _by_field(refusal):
+    for name, told in _by_field(refusal):
         block = name if name in inputs else ids.FIRST_DAY
-        found[block] = f"{found[block]} {said}" if block in found else said
+        found[block] = f"{found[block]} {told}" if block in found else told
     return found
 
 
 def foreseen(refusals: Iterable[Refusal]) -> list[str]:
     """Why a form that is still being filled in could not be sent; a note may yet be typed."""
-    return [said for refusal in refusals for name, said in _by_field(refusal) if name != ids.NOTE]
+    return [told for refusal in refusals for name, told in _by_field(refusal) if name != ids.NOTE]
 
 
 def _by_field(refusal: Refusal) -> list[tuple[str, str]]:
     if not isinstance(refusal, InvalidInput):
         return [("", sentence(refusal))]
     return [
-        (
-            error.pointer.lstrip("/").split("/")[0],
-            say(_FIELD_SENTENCES.get(error.code, error.detail)),
-        )
-        for error in refusal.errors
+        (error.pointer.lstrip("/").split("/")[0], said(error.detail)) for error in refusal.errors
     ]
 
 

@@ -136,8 +136,8 @@ def inline(refusal: Refusal, view: dict[str, Any]) -> dict[str, str]:
     for error in pointers:
         name = error.pointer.lstrip("/?").split("/")[0]
         block = name if name in inputs else inputs[0]
-        said = say(error.detail)
-        found[block] = f"{found[block]} {said}" if block in found else said
+        told = errors.said(error.detail)
+        found[block] = f"{found[block]} {told}" if block in found else told
     return found
 
 

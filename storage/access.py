@@ -145,7 +145,9 @@ def _check(
         raise InvalidInput.of(
             "scopes",
             "unknown_scope",
-            f"There is no scope {', '.join(unknown)}. Known are {', '.join(SCOPES)}.",
+            "There is no scope {unknown}. Known are {known}.",
+            unknown=tuple(unknown),
+            known=SCOPES,
         )
     if not wanted:
         raise InvalidInput.of("scopes", "no_scopes", "A key needs at least one scope.")
@@ -154,7 +156,8 @@ def _check(
         raise InvalidInput.of(
             "scopes",
             "scope_not_held",
-            f"The key that you use lacks {', '.join(beyond)}, so a new one cannot have it.",
+            "The key that you use lacks {beyond}, so a new one cannot have it.",
+            beyond=tuple(beyond),
         )
     return [scope for scope in SCOPES if scope in wanted]
 
@@ -164,7 +167,10 @@ def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) ->
     user = people.get(tx, user_id, by=by, is_held=True)
     if user.status in ("deactivated", "archived"):
         raise InvalidInput.of(
-            "user_id", "user_not_active", f"The person is {user.status} and cannot have a key."
+            "user_id",
+            "user_not_active",
+            "The person is {status} and cannot have a key.",
+            status=user.status,
         )
     people.activate(tx, user, by=by, now=now)
 

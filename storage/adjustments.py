@@ -42,7 +42,8 @@ class TooManyAdjustments(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            f"A leave year has at most {MOST_ADJUSTMENTS} adjustments; use another leave year."
+            "A leave year has at most {most} adjustments; use another leave year.",
+            most=MOST_ADJUSTMENTS,
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Final, Literal, NamedTuple
 
-from storage.errors import FieldError, InvalidInput
+from storage.errors import FieldError, InvalidInput, Sentence
 from storage.values import HalfDay
 
 NOTHING: Final = 0
@@ -65,9 +65,13 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
         weekday, mask = _WORKING_DAY.get(entry, (0, NOTHING))
         if mask == NOTHING:
             code = "unknown_working_day"
-            detail = f"{entry!r} is no working day: use monday to sunday, or friday:am, friday:pm."
+            detail = Sentence(
+                "{entry} is no working day: use monday to sunday, or friday:am, friday:pm.",
+                entry=repr(entry),
+            )
         elif week[weekday] & mask:
-            code, detail = "duplicate_working_day", f"{entry} repeats an earlier entry."
+            code = "duplicate_working_day"
+            detail = Sentence("{entry} repeats an earlier entry.", entry=entry)
         else:
             week[weekday] |= mask
             continue
@@ -126,14 +130,20 @@ def asked_span(
     """
     if end_date < start_date:
         raise InvalidInput.of(
-            "end_date", "end_before_start", f"{end_date} is before the first day, {start_date}."
+            "end_date",
+            "end_before_start",
+            "{end_date} is before the first day, {start_date}.",
+            end_date=end_date,
+            start_date=start_date,
         )
     length_days = end_date.toordinal() - start_date.toordinal() + 1
     if length_days > LONGEST_SPAN_DAYS:
         raise InvalidInput.of(
             "end_date",
             "too_long",
-            f"{length_days} days are too long: one request covers at most {LONGEST_SPAN_DAYS}.",
+            "{length} days are too long: one request covers at most {most}.",
+            length=length_days,
+            most=LONGEST_SPAN_DAYS,
         )
     if start_date == end_date and start_half_day == "pm" and end_half_day == "am":
         raise InvalidInput.of(

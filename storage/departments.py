@@ -144,7 +144,9 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     department = get(tx, department_id, by=by, is_held=True)
     places = {"organisation_id": by.organisation_id, "department_id": department.id}
     if tx.first(_anybody, **places) is not None:
-        raise InUse(f"Somebody still belongs to {department.name}; move them first.")
+        raise InUse(
+            "Somebody still belongs to {department}; move them first.", department=department.name
+        )
     for row in tx.all(_archived_members, **places):
         former = rows.user(row)
         after = former._replace(department_id=None)

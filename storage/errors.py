@@ -29,8 +29,47 @@ A rule's code names the rule (``no_working_time``); a field's error points at th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
+
+
+class HalfDays(int):
+    """An amount of leave inside a sentence."""
+
+
+# What a sentence holds beside its words.
+Figure = HalfDays | int | date | str | tuple[str, ...]
+
+
+class Sentence(str):
+    """What a refusal tells people, in English, and what another language makes it of.
+
+    ``template`` has ``{names}`` where the ``figures`` go. Years are text, as nobody puts a comma
+    into them; what people typed is, too.
+    """
+
+    template: str
+    figures: Mapping[str, Figure]
+
+    def __new__(cls, template: str, /, **figures: Figure) -> Sentence:
+        if isinstance(template, Sentence) and not figures:
+            return template
+        shown = {name: _in_english(figure) for name, figure in figures.items()}
+        made = super().__new__(cls, template.format(**shown) if shown else template)
+        made.template, made.figures = template, figures
+        return made
+
+
+def _in_english(figure: Figure) -> str:
+    match figure:
+        case HalfDays():
+            return f"{figure / 2:g} {'day' if abs(figure) <= 2 else 'days'}"
+        case int():
+            return f"{figure:,}"
+        case tuple():
+            return ", ".join(figure)
+    return str(figure)
 
 
 class FieldError(NamedTuple):
@@ -50,9 +89,9 @@ class Refusal(Exception):
     code = "refused"
     title = "The request was refused."
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    def __init__(self, template: str, /, **figures: Figure) -> None:
+        self.detail = Sentence(template, **figures)
+        super().__init__(self.detail)
 
 
 class InvalidInput(Refusal):
@@ -71,9 +110,9 @@ class InvalidInput(Refusal):
             self.code = self.errors[0].code
 
     @classmethod
-    def of(cls, field: str, code: str, detail: str) -> InvalidInput:
+    def of(cls, field: str, code: str, template: str, /, **figures: Figure) -> InvalidInput:
         """The refusal of a single body field."""
-        return cls([FieldError(f"/{field}", code, detail)])
+        return cls([FieldError(f"/{field}", code, Sentence(template, **figures))])
 
 
 class NotFound(Refusal):
@@ -83,7 +122,7 @@ class NotFound(Refusal):
     title = "There is nothing here that you can see."
 
     def __init__(self, kind: str) -> None:
-        super().__init__(f"There is no such {kind}.")
+        super().__init__("There is no such {kind}.", kind=kind)
         self.kind = kind
 
 
@@ -113,7 +152,7 @@ class InsufficientRole(Forbidden):
     title = "A higher role is needed."
 
     def __init__(self, needed: str) -> None:
-        super().__init__(f"This needs the role {needed} or higher.")
+        super().__init__("This needs the role {needed} or higher.", needed=needed)
         self.needed = needed
 
 
@@ -124,7 +163,7 @@ class InsufficientScope(Forbidden):
     title = "The API key lacks a scope."
 
     def __init__(self, missing: str) -> None:
-        super().__init__(f"The key lacks the scope {missing}.")
+        super().__init__("The key lacks the scope {missing}.", missing=missing)
         self.missing = missing
 
 
@@ -145,7 +184,7 @@ class NotYourField(Forbidden):
     title = "Only an admin or owner may change this."
 
     def __init__(self, fields: Sequence[str]) -> None:
-        super().__init__(f"Only an admin or owner may change {', '.join(fields)}.")
+        super().__init__("Only an admin or owner may change {fields}.", fields=tuple(fields))
         self.fields = tuple(fields)
 
 
@@ -163,7 +202,9 @@ class InvalidTransition(Conflict):
     title = "The leave request's status does not allow this."
 
     def __init__(self, action: str, status: str, decided_by_name: str | None = None) -> None:
-        super().__init__(f"The request is {status}, so it cannot be {action}.")
+        super().__init__(
+            "The request is {status}, so it cannot be {action}.", status=status, action=action
+        )
         self.action = action
         self.status = status
         self.decided_by_name = decided_by_name
@@ -176,7 +217,11 @@ class OverlappingLeave(Conflict):
     title = "This overlaps with other leave."
 
     def __init__(self, other_id: str, other_dates: str) -> None:
-        super().__init__(f"This overlaps with leave request {other_id} ({other_dates}).")
+        super().__init__(
+            "This overlaps with leave request {other_id} ({other_dates}).",
+            other_id=other_id,
+            other_dates=other_dates,
+        )
         self.other_id = other_id
         self.other_dates = other_dates
 
@@ -189,7 +234,8 @@ class EmailTaken(Conflict):
 
     def __init__(self, email: str) -> None:
         super().__init__(
-            f"{email} belongs to another user of this organisation, who may be archived."
+            "{email} belongs to another user of this organisation, who may be archived.",
+            email=email,
         )
 
 
@@ -200,7 +246,7 @@ class CodeTaken(Conflict):
     title = "The code is taken."
 
     def __init__(self, taken: str) -> None:
-        super().__init__(f"Another leave type has the code {taken}.")
+        super().__init__("Another leave type has the code {taken}.", taken=taken)
 
 
 class AlreadyExists(Conflict):
@@ -247,8 +293,10 @@ class InsufficientAllowance(Refusal):
 
     def __init__(self, remaining_half_days: int, needed_half_days: int, leave_year: str) -> None:
         super().__init__(
-            f"{remaining_half_days / 2:g} days are left in the leave year {leave_year}; "
-            f"this needs {needed_half_days / 2:g}."
+            "Left in the leave year {leave_year}: {remaining}; this needs {needed}.",
+            leave_year=leave_year,
+            remaining=HalfDays(remaining_half_days),
+            needed=HalfDays(needed_half_days),
         )
         self.remaining_half_days = remaining_half_days
         self.needed_half_days = needed_half_days

@@ -32,7 +32,9 @@ class TooManyFeeds(Conflict):
     title = "There are too many calendar feeds."
 
     def __init__(self) -> None:
-        super().__init__(f"A person has at most {MAX_FEEDS} calendar feeds; delete one first.")
+        super().__init__(
+            "A person has at most {most} calendar feeds; delete one first.", most=MAX_FEEDS
+        )
 
 
 class FeedOwner(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from storage.errors import FieldError, InvalidInput
+from storage.errors import FieldError, InvalidInput, Sentence
 
 Check = Callable[[Any, str], Any]
 
@@ -39,7 +39,8 @@ def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str
     for field, value in changes.items():
         check = checks.get(field)
         if check is None:
-            errors.append(FieldError(f"/{field}", "unknown_field", f"There is no field {field}."))
+            detail = Sentence("There is no field {field}.", field=field)
+            errors.append(FieldError(f"/{field}", "unknown_field", detail))
             continue
         try:
             normal[field] = check(value, field)
@@ -55,7 +56,10 @@ def require(fields: Mapping[str, Any], *names: str) -> None:
     missing = [name for name in names if fields.get(name) is None]
     if missing:
         raise InvalidInput(
-            [FieldError(f"/{name}", "required", f"{name} is required.") for name in missing]
+            [
+                FieldError(f"/{name}", "required", Sentence("{field} is required.", field=name))
+                for name in missing
+            ]
         )
 
 
@@ -78,7 +82,7 @@ def one_of(*words: str) -> Check:
 
     def check_word(value: Any, field: str) -> Any:
         if value not in words:
-            raise InvalidInput.of(field, f"unknown_{field}", f"Use one of {', '.join(words)}.")
+            raise InvalidInput.of(field, f"unknown_{field}", "Use one of {words}.", words=words)
         return value
 
     return check_word
@@ -87,14 +91,18 @@ def one_of(*words: str) -> Check:
 def boolean(value: Any, field: str) -> bool:
     """True or false. Raises InvalidInput ``not_a_boolean``; null counts as neither."""
     if not isinstance(value, bool):
-        raise InvalidInput.of(field, "not_a_boolean", f"{field} is either true or false.")
+        raise InvalidInput.of(
+            field, "not_a_boolean", "{field} is either true or false.", field=field
+        )
     return value
 
 
 def clock_time(value: Any, field: str) -> str:
     """A time of day such as ``09:00``. Raises InvalidInput ``invalid_time``."""
     if not isinstance(value, str) or _CLOCK_TIME.fullmatch(value) is None:
-        raise InvalidInput.of(field, "invalid_time", f"Write {field} as HH:MM, such as 09:00.")
+        raise InvalidInput.of(
+            field, "invalid_time", "Write {field} as HH:MM, such as 09:00.", field=field
+        )
     return value
 
 
@@ -104,7 +112,12 @@ def whole_number(least: int, most: int) -> Check:
     def check_number(value: Any, field: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise InvalidInput.of(
-                field, "out_of_range", f"{field} is a whole number from {least} to {most}."
+                field,
+                "out_of_range",
+                "{field} is a whole number from {least} to {most}.",
+                field=field,
+                least=least,
+                most=most,
             )
         return value
 
@@ -119,10 +132,16 @@ def name(value: Any, field: str) -> str:
     text = value.strip() if isinstance(value, str) else ""
     if not 1 <= len(text) <= LONGEST_NAME:
         raise InvalidInput.of(
-            field, "invalid_length", f"{field} has 1 to {LONGEST_NAME} characters."
+            field,
+            "invalid_length",
+            "{field} has 1 to {most} characters.",
+            field=field,
+            most=LONGEST_NAME,
         )
     if any(unicodedata.category(character) in _UNWANTED for character in text):
-        raise InvalidInput.of(field, "control_character", f"{field} is one line of plain text.")
+        raise InvalidInput.of(
+            field, "control_character", "{field} is one line of plain text.", field=field
+        )
     return text
 
 
@@ -134,10 +153,14 @@ def free_text(value: str, field: str, longest: int) -> str:
     text = value.strip()
     if len(text) > longest:
         raise InvalidInput.of(
-            field, "invalid_length", f"{field} has at most {longest:,} characters."
+            field,
+            "invalid_length",
+            "{field} has at most {most} characters.",
+            field=field,
+            most=longest,
         )
     if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t" for c in text):
-        raise InvalidInput.of(field, "control_character", f"{field} is plain text.")
+        raise InvalidInput.of(field, "control_character", "{field} is plain text.", field=field)
     return text
 
 
@@ -168,7 +191,10 @@ def email(value: Any, field: str) -> str:
     text = value.strip() if isinstance(value, str) else ""
     if len(text) > LONGEST_EMAIL or _EMAIL.fullmatch(text) is None or not text.isprintable():
         raise InvalidInput.of(
-            field, "invalid_email", f"Give an address such as ada@example.com in {field}."
+            field,
+            "invalid_email",
+            "Give an address such as ada@example.com in {field}.",
+            field=field,
         )
     return text
 
@@ -182,7 +208,10 @@ def timezone(value: Any, field: str) -> str:
     """An IANA name. Raises InvalidInput ``unknown_timezone``."""
     if not is_timezone(value):
         raise InvalidInput.of(
-            field, "unknown_timezone", f"{value!r} is no IANA time zone such as Europe/London."
+            field,
+            "unknown_timezone",
+            "{value} is no IANA time zone such as Europe/London.",
+            value=repr(value),
         )
     known: str = value
     return known

@@ -61,8 +61,9 @@ def check_country(code: str, field: str = "country_code") -> str:
         raise InvalidInput.of(
             field,
             "unknown_country",
-            f"{code!r} is no country or region whose public holidays are known; "
+            "{code} is no country or region whose public holidays are known; "
             "use an ISO code such as GB or GB-SCT.",
+            code=repr(code),
         )
     return canonical
 

@@ -42,7 +42,9 @@ class TooManyOverrides(Conflict):
     title = "There are too many overrides."
 
     def __init__(self) -> None:
-        super().__init__(f"A holiday set has at most {MOST_OVERRIDES} overrides; delete one first.")
+        super().__init__(
+            "A holiday set has at most {most} overrides; delete one first.", most=MOST_OVERRIDES
+        )
 
 
 class NewOverride(NamedTuple):
@@ -249,7 +251,7 @@ def _checked(
 
 
 def _taken(day: date) -> AlreadyExists:
-    return AlreadyExists(f"There is an override for {day} already; delete it first.")
+    return AlreadyExists("There is an override for {day} already; delete it first.", day=day)
 
 
 def _value(row: Any) -> HolidayOverride:

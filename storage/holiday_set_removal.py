@@ -64,11 +64,14 @@ def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) ->
     """Raises HolidaySetInUse."""
     code = holiday_set.country_code
     if code == known.organisation.country_code:
-        raise HolidaySetInUse(f"{code} is the organisation's own country.")
+        raise HolidaySetInUse("{code} is the organisation's own country.", code=code)
     row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
     if row is not None and row[0]:
-        people = "1 person goes" if row[0] == 1 else f"{row[0]} people go"
-        raise HolidaySetInUse(f"{people} by the public holidays of {code}; change that first.")
+        raise HolidaySetInUse(
+            "People who go by the public holidays of {code}: {count}; change that first.",
+            code=code,
+            count=row[0],
+        )
 
 
 @compiled

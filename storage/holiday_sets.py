@@ -40,11 +40,11 @@ def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> Hol
     rules.check_role(by.role, "admin")
     code = holiday_calendar.check_country(country_code)
     if _exists(tx, code, by=by):
-        raise AlreadyExists(f"There is a holiday set for {code} already.")
+        raise AlreadyExists("There is a holiday set for {code} already.", code=code)
     try:
         return _insert(tx, code, by=by, now=now)
     except DuplicateRow as error:
-        raise AlreadyExists(f"There is a holiday set for {code} already.") from error
+        raise AlreadyExists("There is a holiday set for {code} already.", code=code) from error
 
 
 def ensure(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> None:
@@ -100,7 +100,11 @@ def check_year(year: int, field: str) -> None:
     """Raises InvalidInput ``out_of_range`` for a year whose public holidays nobody knows."""
     if not EARLIEST_YEAR <= year <= LATEST_YEAR:
         raise InvalidInput.of(
-            field, "out_of_range", f"Choose a year from {EARLIEST_YEAR} to {LATEST_YEAR}."
+            field,
+            "out_of_range",
+            "Choose a year from {first} to {last}.",
+            first=str(EARLIEST_YEAR),
+            last=str(LATEST_YEAR),
         )
 
 

@@ -162,7 +162,7 @@ def edit(
     draft = Draft(**{name: getattr(before, name) for name in Draft._fields} | dict(changes))
     if draft.start_date is None or draft.end_date is None:
         field = "start_date" if draft.start_date is None else "end_date"
-        raise InvalidInput.of(field, "required", f"{field} cannot be null.")
+        raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     found = drafts.assess(
         tx, subject.reference, subject.user, draft, today=subject.today, replaces=before.id
     )

@@ -248,7 +248,9 @@ def by_word(known: Reference, word: str) -> LeaveType:
         raise InvalidInput.of(
             "leave_type",
             "unknown_leave_type",
-            f"There is no leave type {word!r}. Use one of {', '.join(codes)}.",
+            "There is no leave type {word}. Use one of {codes}.",
+            word=repr(word),
+            codes=tuple(codes),
         )
     return matches[0]
 

@@ -49,13 +49,15 @@ def check_leave_year_start(month: int, day: int) -> None:
     """
     if not 1 <= month <= 12:
         raise InvalidInput.of(
-            "leave_year_start_month", "impossible_date", f"There is no month {month}."
+            "leave_year_start_month", "impossible_date", "There is no month {month}.", month=month
         )
     if not 1 <= day <= _DAYS_OF_MONTH[month - 1]:
         raise InvalidInput.of(
             "leave_year_start_day",
             "impossible_date",
-            f"The leave year cannot begin on day {day} of month {month}.",
+            "The leave year cannot begin on day {day} of month {month}.",
+            day=day,
+            month=month,
         )
 
 

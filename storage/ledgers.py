@@ -12,7 +12,7 @@ from storage.balances import AllowanceSource, BookedLeave, Books
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
-from storage.errors import FieldError, InsufficientRole, InvalidInput, NotFound
+from storage.errors import FieldError, InsufficientRole, InvalidInput, NotFound, Sentence
 from storage.leave_years import LeaveYear
 from storage.reference import Reference
 from storage.standings import Standing
@@ -155,7 +155,9 @@ def _of_status(lines: list[Line], status: LeaveStatus) -> int:
 
 def _checked(on: date, today: date) -> date:
     if abs(on.year - today.year) > REACH_YEARS:
-        detail = f"Balances are worked out for {REACH_YEARS} years before and after today."
+        detail = Sentence(
+            "Balances are worked out for {years} years before and after today.", years=REACH_YEARS
+        )
         raise InvalidInput([FieldError("?on", "out_of_range", detail)])
     return on
 

@@ -262,7 +262,7 @@ def _insert(tx: Transaction, organisation: Organisation) -> None:
     try:
         tx.insert(OrganisationRow, **columns)
     except DuplicateRow as error:  # Two at once made the same slug of their names.
-        raise AlreadyExists(f"The slug {organisation.slug} is taken.") from error
+        raise AlreadyExists("The slug {slug} is taken.", slug=organisation.slug) from error
 
 
 def _check_slug(tx: Transaction, slug: str) -> str:
@@ -271,7 +271,7 @@ def _check_slug(tx: Transaction, slug: str) -> str:
             "slug", "invalid_slug", "A slug has small letters, digits and single hyphens."
         )
     if tx.first(_organisation_of_slug, slug=slug) is not None:
-        raise AlreadyExists(f"The slug {slug} is taken.")
+        raise AlreadyExists("The slug {slug} is taken.", slug=slug)
     return slug
 
 

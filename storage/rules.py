@@ -12,11 +12,13 @@ from typing import Final, Literal, NamedTuple
 from storage.days import DayCount, Span
 from storage.errors import (
     FieldError,
+    HalfDays,
     InsufficientAllowance,
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
     NotYourField,
+    Sentence,
 )
 from storage.leave_years import LeaveYear
 from storage.values import ROLES, LeaveRequest, LeaveStatus, LeaveType, Role
@@ -89,7 +91,10 @@ def check_dates_in_reach(span: Span, today: date) -> None:
             raise InvalidInput.of(
                 field,
                 "out_of_reach",
-                f"{day} is too far away: leave lies between {earliest} and {latest}.",
+                "{day} is too far away: leave lies between {earliest} and {latest}.",
+                day=day,
+                earliest=earliest,
+                latest=latest,
             )
 
 
@@ -125,7 +130,10 @@ def check_type_rules(
     """
     if leave_type.is_archived:
         raise InvalidInput.of(
-            "leave_type_id", "leave_type_archived", f"{leave_type.name} is no longer in use."
+            "leave_type_id",
+            "leave_type_archived",
+            "{leave_type} is no longer in use.",
+            leave_type=leave_type.name,
         )
     errors = [
         *_too_little_notice(leave_type, span, today),
@@ -140,7 +148,11 @@ def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[F
     notice_days = (span.start_date - today).days
     if leave_type.min_notice_days == 0 or notice_days >= leave_type.min_notice_days:
         return []
-    detail = f"{leave_type.name} needs {leave_type.min_notice_days} days' notice."
+    detail = Sentence(
+        "{leave_type} has to be asked for {notice} ahead.",
+        leave_type=leave_type.name,
+        notice=HalfDays(2 * leave_type.min_notice_days),
+    )
     return [FieldError("/start_date", "too_little_notice", detail)]
 
 
@@ -149,9 +161,11 @@ def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[Fiel
     asked_half_days = sum(day.half_days for day in days)
     if most_days is None or asked_half_days <= 2 * most_days:
         return []
-    detail = (
-        f"{leave_type.name} covers at most {most_days} days in a row; "
-        f"this is {asked_half_days / 2:g}."
+    detail = Sentence(
+        "{leave_type} covers at most {most} in a row; this is {asked}.",
+        leave_type=leave_type.name,
+        most=HalfDays(2 * most_days),
+        asked=HalfDays(asked_half_days),
     )
     return [FieldError("/end_date", "too_many_days", detail)]
 
@@ -159,7 +173,8 @@ def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[Fiel
 def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
     if not leave_type.requires_note or (note and not note.isspace()):
         return []
-    return [FieldError("/note", "note_required", f"{leave_type.name} needs a note.")]
+    detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
+    return [FieldError("/note", "note_required", detail)]
 
 
 class YearDemand(NamedTuple):

@@ -155,9 +155,10 @@ def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
         if len(matching) == 1:
             return rows.organisation(matching[0])
     raise NotLinked(
-        f"An organisation of {domain} uses Hiatus already. One of its admins has to install the "
+        "An organisation of {domain} uses Hiatus already. One of its admins has to install the "
         "app, with an e-mail address that is confirmed in Slack and the same as in Hiatus; or "
-        "whoever operates Hiatus runs `hiatus slack link`."
+        "whoever operates Hiatus runs `hiatus slack link`.",
+        domain=domain,
     )
 
 

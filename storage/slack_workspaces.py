@@ -47,9 +47,11 @@ def link(
     try:
         linked = tx.change(_link, organisation_id=organisation.id, team_id=team_id, now=now)
     except DuplicateRow as error:
-        raise AlreadyExists(f"The workspace {team_id} belongs to another organisation.") from error
+        raise AlreadyExists(
+            "The workspace {team_id} belongs to another organisation.", team_id=team_id
+        ) from error
     if not linked:
-        raise AlreadyExists(f"{organisation.name} belongs to another workspace.")
+        raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
     by = Caller(organisation.id, None, "owner", frozenset(), source)
     audit.record(
         tx,

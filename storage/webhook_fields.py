@@ -24,7 +24,8 @@ def check_url(url: Any) -> str:
     raise InvalidInput.of(
         "url",
         "url_invalid",
-        f"Give a URL such as https://example.com/hook, of at most {MAX_URL_CHARACTERS} characters.",
+        "Give a URL such as https://example.com/hook, of at most {most} characters.",
+        most=MAX_URL_CHARACTERS,
     )
 
 
@@ -33,8 +34,14 @@ def check_events(events: Any) -> list[str]:
     known = (*EVENT_TYPES, EVERY_EVENT)
     chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))
     unknown = [str(name) for name in chosen if name not in known]
-    code = "unknown_event" if unknown else "no_events"
-    if unknown or not chosen:
-        wrong = f"There is no event {', '.join(unknown)}. " if unknown else ""
-        raise InvalidInput.of("events", code, f"{wrong}Name one or more of {', '.join(known)}.")
+    if unknown:
+        raise InvalidInput.of(
+            "events",
+            "unknown_event",
+            "There is no event {unknown}. Name one or more of {known}.",
+            unknown=tuple(unknown),
+            known=known,
+        )
+    if not chosen:
+        raise InvalidInput.of("events", "no_events", "Name one or more of {known}.", known=known)
     return chosen

@@ -35,7 +35,9 @@ class TooManyWebhooks(Conflict):
     title = "There are too many webhooks."
 
     def __init__(self) -> None:
-        super().__init__(f"An organisation has at most {MAX_WEBHOOKS} webhooks; delete one first.")
+        super().__init__(
+            "An organisation has at most {most} webhooks; delete one first.", most=MAX_WEBHOOKS
+        )
 
 
 def create(

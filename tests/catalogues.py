@@ -5,19 +5,90 @@ New sentences are added untranslated, those that are gone are dropped; nothing i
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from babel.messages import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bot import language
+from bot import errors, language
 
-BOT: Final = Path(__file__).parents[1] / "bot"
+ROOT: Final = Path(__file__).parents[1]
+BOT: Final = ROOT / "bot"
 # What marks a sentence, and which of the arguments are it.
 KEYWORDS: Final = {"say": None, "later": None, "say_count": (1, 2)}
+
+# What only the operator's commands say, on a terminal.
+OF_OPERATORS: Final = ("commands.py", "operator_commands.py", "people_file.py", "people_import.py")
+# What tells people the domain's own sentence.
+PLAIN: Final = (errors.detail, errors.details)
+_REFUSALS: Final = {one.__name__ for one in errors.SENTENCES}
+OTHERWISE: Final = {one.__name__ for one, says in errors.SENTENCES.items() if says not in PLAIN}
+
+
+class Refused(NamedTuple):
+    """A sentence of a refusal where it stands; ``template`` is None where it is put together."""
+
+    path: str
+    line: int
+    template: str | None
+    figures: tuple[ast.expr, ...]
+
+
+def refused() -> list[Refused]:
+    """Every sentence with which the domain refuses people something."""
+    paths = [*(ROOT / "storage").glob("*.py"), ROOT / "api" / "addresses.py"]
+    return [
+        found
+        for path in sorted(paths)
+        if path.name not in OF_OPERATORS
+        for found in _refused(path, ast.parse(path.read_text()))
+    ]
+
+
+def _refused(path: Path, tree: ast.Module) -> Iterator[Refused]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name in OTHERWISE | {"Refusal"}:
+            # Its own sentence is none that people read.
+            passed_over = {id(one) for one in ast.walk(node)}
+            for one in ast.walk(tree):
+                if id(one) in passed_over and isinstance(one, ast.Call):
+                    one.func = ast.Name("passed_over")
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and (position := _sentence_at(call)) is not None:
+            yield from _of_call(path, call, position)
+
+
+def _of_call(path: Path, call: ast.Call, position: int) -> Iterator[Refused]:
+    figures = tuple(one.value for one in call.keywords if one.arg)
+    name = f"{path.parent.name}/{path.name}"
+    match call.args[position] if len(call.args) > position else None:
+        case ast.Constant(str(template)):
+            yield Refused(name, call.lineno, template, figures)
+        case ast.JoinedStr() | ast.BinOp():
+            yield Refused(name, call.lineno, None, figures)
+
+
+def _sentence_at(call: ast.Call) -> int | None:
+    """Which argument is what people are told, if the call makes a refusal."""
+    match call.func:
+        case ast.Name("Sentence"):
+            return 0
+        case ast.Name("FieldError"):
+            return 2
+        case ast.Name("_refusal"):
+            return 1
+        case ast.Attribute(ast.Name("InvalidInput" | "cls"), "of"):
+            return 2
+        case ast.Attribute(ast.Call(ast.Name("super")), "__init__"):
+            return 0
+        case ast.Name(name) if name in _REFUSALS - OTHERWISE:
+            return 0
+    return None
 
 
 def said() -> Catalog:
@@ -28,6 +99,9 @@ def said() -> Catalog:
     ):
         # No line numbers: every change of a file would change every catalogue.
         catalogue.add(message, locations=[(f"bot/{name}", None)], auto_comments=comments)  # type: ignore[list-item]
+    for one in refused():
+        if one.template is not None and one.template not in errors.IN_SLACK:
+            catalogue.add(one.template, locations=[(one.path, None)])  # type: ignore[list-item]
     return catalogue
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from bot import forms, ids, modals
 from bot.forms import Form, Saving
-from bot.language import say
+from bot.language import later, say
 from bot.listening import Listener, Visit
 from bot.views import replies
 from bot.views import settings_holidays as views
@@ -113,7 +113,7 @@ def _of_new(use_case: Callable[..., T], tx: Transaction, form: Form, **how: Any)
     """Call it with the override that was filled in. Raises InvalidInput, and what it raises."""
     day = form.day("date")
     if day is None:
-        raise InvalidInput.of("date", "required", "Choose a day.")
+        raise InvalidInput.of("date", "required", later("Choose a day."))
     is_holiday = form.chosen("is_holiday") != views.WORK
     new = NewOverride(day, form.text("name"), is_holiday, _half(form.chosen("half")))
     try:

@@ -22,12 +22,6 @@ _WEEK: Final = (
     "saturday",
     "sunday",
 )
-_ROLES: Final[Mapping[str, str]] = {
-    "member": later("Member"),
-    "approver": later("Approver"),
-    "admin": later("Admin"),
-    "owner": later("Owner"),
-}
 _STATUSES: Final[Mapping[str, str]] = {
     "pending": later("Has not used Hiatus yet"),
     "active": later("Active"),
@@ -166,7 +160,7 @@ def _office(
     departments: Sequence[Department], user: User | None = None, manager: User | None = None
 ) -> list[Block]:
     """What somebody is, and on whom his leave depends."""
-    roles = [Option(say(_ROLES[role]), role) for role in ROLES]
+    roles = [Option(words.role(role), role) for role in ROLES]
     return [
         fields.field("role", say("Role"), fields.menu(roles, user.role if user else ROLES[0])),
         fields.field(

@@ -5,7 +5,7 @@ In the language spoken; a date's pattern is a sentence of the catalogues like an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -15,10 +15,16 @@ from babel.lists import format_list
 from babel.numbers import format_decimal
 
 from bot import language
-from bot.language import say, say_count
+from bot.language import later, say, say_count
 from storage.values import HalfDay
 
 _MOST_NAMES: Final = 5
+_ROLES: Final[Mapping[str, str]] = {
+    "member": later("Member"),
+    "approver": later("Approver"),
+    "admin": later("Admin"),
+    "owner": later("Owner"),
+}
 
 
 def day(value: date) -> str:
@@ -73,6 +79,11 @@ def amount(half_days: int) -> str:
         return say("half a day")
     # Half a day more than one is said like two.
     return say_count("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
+
+
+def role(value: str) -> str:
+    """``Approver`` for ``approver``."""
+    return say(_ROLES[value])
 
 
 def number(value: float) -> str:

@@ -170,9 +170,29 @@ def test_several_broken_rules_stand_at_their_fields(world: World) -> None:
     answer = world.send_form(leave_type_id=strict.id)
 
     assert answer.errors == {
-        ids.FIRST_DAY: "Sabbatical needs 365 days' notice.",
-        ids.LAST_DAY: "Sabbatical covers at most 1 days in a row; this is 3.",
+        ids.FIRST_DAY: "Sabbatical has to be asked for 365 days ahead.",
+        ids.LAST_DAY: "Sabbatical covers at most 1 day in a row; this is 3 days.",
         ids.NOTE: "Sabbatical needs a note.",
+    }
+
+
+def test_broken_rules_are_told_in_german_with_german_figures(world: World) -> None:
+    world.slack.change_person(ADA, locale="de-DE")
+    strict = a_leave_type(
+        world.database, world.acme, name="Sabbatical", min_notice_days=365, max_consecutive_days=1
+    )
+
+    ruled_out = world.send_form(leave_type_id=strict.id, end_half_day="midday")
+    too_much = world.send_form(
+        start_date="2026-08-03", end_date="2026-09-14", end_half_day="midday"
+    )
+
+    assert ruled_out.errors == {
+        ids.FIRST_DAY: "Sabbatical: mindestens 365 Tage vorher zu beantragen.",
+        ids.LAST_DAY: "Sabbatical umfasst höchstens 1 Tag am Stück, hier: 2,5 Tage.",
+    }
+    assert too_much.errors == {
+        ids.FIRST_DAY: "Du hast 2026 noch 25 Tage übrig; das braucht 30,5 Tage."
     }
 
 

@@ -114,7 +114,7 @@ def test_a_button_of_ones_own_making_opens_nothing(world: World) -> None:
         world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
         world.settled()
         shown = world.slack.open_modal(ADA)
-        assert "admin" in shown.visible_text, action_id
+        assert "the role Admin, or a higher one" in shown.visible_text, action_id
         assert shown.callback_id == ""
         world.slack.close(ADA, shown)
     assert world.audited("user.deactivated") == before
@@ -132,7 +132,7 @@ def test_who_was_demoted_meanwhile_saves_nothing(world: World) -> None:
 
     answer = world.slack.submit(ADMIN, form, {"role": "approver"})
 
-    assert "admin" in answer.errors["role"]
+    assert "the role Admin, or a higher one" in answer.errors["role"]
     assert person(world, ADA).role == "member"
 
 
@@ -442,5 +442,5 @@ def test_eve_cannot_submit_an_admins_form(world: World) -> None:
 
     answer = world.slack.send_raw(*_as_sent(payload))
 
-    assert "admin" in answer.body["errors"]["name"]
+    assert "the role Admin, or a higher one" in answer.body["errors"]["name"]
     assert organisation(world).name == "Acme"

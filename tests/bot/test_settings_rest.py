@@ -64,7 +64,7 @@ def test_members_open_none_of_it(world: World) -> None:
         world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
         world.settled()
         shown = world.slack.open_modal(ADA)
-        assert "admin" in shown.visible_text, action_id
+        assert "the role Admin, or a higher one" in shown.visible_text, action_id
         world.slack.close(ADA, shown)
 
 
@@ -127,7 +127,8 @@ def test_what_is_wrong_with_a_day_is_said_at_the_field(
     assert list(world.slack.submit(ADMIN, form, filled).errors) == [field]
 
 
-def test_the_same_day_twice_is_said_at_the_day(world: World) -> None:
+def test_the_same_day_twice_is_said_at_the_day_in_the_persons_language(world: World) -> None:
+    world.slack.change_person(ADMIN, locale="de-DE")
     values = {"date": "2026-08-04", "name": "Founders' day"}
     days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
     world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
@@ -136,7 +137,9 @@ def test_the_same_day_twice_is_said_at_the_day(world: World) -> None:
 
     answer = world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
 
-    assert list(answer.errors) == ["date"]
+    assert answer.errors == {
+        "date": "Für Di, 4. August 2026 gibt es schon eine Änderung; entferne sie erst."
+    }
 
 
 # Webhooks
@@ -294,7 +297,7 @@ def test_who_is_no_admin_any_more_moves_no_webhook(world: World) -> None:
 
     answer = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
 
-    assert "admin" in answer.errors["url"]
+    assert "the role Admin, or a higher one" in answer.errors["url"]
     assert webhooks_of(world)[0].url == URL
 
 

@@ -1,0 +1,183 @@
+"""Whatever is refused is said in the language of whoever reads it, figures and all."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from api import error_codes
+from api.addresses import check_webhook_url
+from bot import errors, language
+from bot.language import speaking
+from storage import (
+    amounts,
+    days,
+    fields,
+    holiday_calendar,
+    leave_years,
+    rules,
+    webhook_fields,
+)
+from storage.days import DayCount, Span
+from storage.errors import (
+    InsufficientAllowance,
+    InvalidInput,
+    InvalidTransition,
+    OverlappingLeave,
+    Refusal,
+)
+from storage.values import LEAVE_STATUSES, LeaveType
+from tests import catalogues
+
+NAMES = sorted(language.available())
+MONDAY = date(2026, 8, 3)
+# English fractions and thousands, dates as programs write them, and what was not filled in.
+NOT_GERMAN = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?![\d.])|\d,\d{3}|\d{4}-\d\d-\d\d|[{}]")
+# Three days and a half.
+WORK = [DayCount(MONDAY, 3, 3, 0, None, 3)] * 3 + [DayCount(MONDAY, 3, 3, 0, None, 1)]
+
+
+def test_no_sentence_of_a_refusal_is_put_together_out_of_reach_of_the_catalogues() -> None:
+    found = catalogues.refused()
+
+    assert [(one.path, one.line) for one in found if one.template is None] == []
+    assert len(found) > 100
+
+
+def test_no_figure_is_written_out_before_it_is_known_who_reads_it() -> None:
+    """Divided, formatted or joined figures would be English ones."""
+    written_out = (ast.JoinedStr, ast.BinOp)
+    wrong = [
+        (one.path, one.line, ast.unparse(figure))
+        for one in catalogues.refused()
+        for figure in one.figures
+        for part in ast.walk(figure)
+        if isinstance(part, written_out) and not is_half_days(figure)
+    ]
+
+    assert wrong == []
+
+
+def is_half_days(figure: ast.expr) -> bool:
+    return isinstance(figure, ast.Call) and ast.unparse(figure.func) == "HalfDays"
+
+
+def test_people_are_not_told_what_programs_call_a_field() -> None:
+    named = {one.template for one in catalogues.refused() if "{field}" in (one.template or "")}
+
+    assert len(named) > 5
+    assert named - errors.IN_SLACK.keys() == set()
+
+
+def test_what_is_said_otherwise_in_slack_is_what_the_domain_says() -> None:
+    assert errors.IN_SLACK.keys() - {one.template for one in catalogues.refused()} == set()
+
+
+def of_fields(*calls: Callable[[], object]) -> list[InvalidInput]:
+    refusals = []
+    for call in calls:
+        with pytest.raises(InvalidInput) as refusal:
+            call()
+        refusals.append(refusal.value)
+    return refusals
+
+
+def a_leave_type(**rules_of_it: Any) -> LeaveType:
+    at = datetime(2026, 6, 1, tzinfo=UTC)
+    made = LeaveType(
+        *("t", "Annual leave", "annual", "#123456", None, True, True, False, True, False),
+        *(False, 0, None, False, at, at, 1),
+    )
+    return made._replace(**rules_of_it)
+
+
+def with_figures() -> list[Refusal]:
+    """Refusals as they are met, those that hold an amount, a number, a date or a list first."""
+    start, end = date(2026, 8, 3), date(2026, 8, 7)
+    span = Span(start, end)
+    strict = a_leave_type(min_notice_days=14, max_consecutive_days=2, requires_note=True)
+    return [
+        *of_fields(
+            lambda: rules.check_type_rules(strict, span, WORK, None, start),
+            lambda: rules.check_type_rules(a_leave_type(is_archived=True), span, [], None, start),
+            lambda: rules.check_dates_in_reach(Span(date(2029, 1, 1), date(2029, 1, 2)), start),
+            lambda: rules.check_working_time([]),
+            lambda: days.asked_span(end, start),
+            lambda: days.asked_span(start, date(2028, 8, 7)),
+            lambda: days.asked_span(start, start, "pm", "am"),
+            lambda: days.check_working_days([]),
+            lambda: days.check_working_days(["sunday", "funday", "sunday"]),
+            lambda: amounts.half_days_of(0.3, "days"),
+            lambda: amounts.adjustment_half_days_of(0, "days"),
+            lambda: fields.name("x" * 1_001, "name"),
+            lambda: fields.name("\a", "name"),
+            lambda: fields.free_text("x" * 1_001, "note", 1_000),
+            lambda: fields.free_text("\a", "note", 1_000),
+            lambda: fields.email("", "email"),
+            lambda: fields.timezone("Mars", "timezone"),
+            lambda: fields.clock_time("9", "midday_at"),
+            lambda: fields.boolean(None, "is_paid"),
+            lambda: fields.whole_number(1, 1_200)(0, "number"),
+            lambda: fields.one_of("a", "b")("c", "word"),
+            lambda: fields.require({}, "first_name", "last_name"),
+            lambda: fields.checked({"odd": 1}, {}),
+            lambda: leave_years.check_leave_year_start(13, 1),
+            lambda: leave_years.check_leave_year_start(2, 31),
+            lambda: holiday_calendar.check_country("XX", "country_code"),
+            lambda: webhook_fields.check_events([]),
+            lambda: webhook_fields.check_events(["gone"]),
+            lambda: webhook_fields.check_url("x" * 3_000),
+            lambda: check_webhook_url("https://e.com/" + "x" * 3_000, allow_private=False),
+            lambda: check_webhook_url("https://127.1/", allow_private=True),
+        ),
+        InsufficientAllowance(7, 11, "2026/27"),
+        InsufficientAllowance(-1, 3, "2026"),
+        OverlappingLeave("id", "2026-08-03 to 2026-08-07"),
+        *(InvalidTransition("approved", status) for status in LEAVE_STATUSES),
+        *(one.example for one in error_codes.EXPLAINED if is_ours(one.example)),
+    ]
+
+
+def is_ours(example: Refusal) -> bool:
+    """Whether it says what the domain says: some of the documentation's examples are made up."""
+    if type(example) not in errors.SENTENCES or isinstance(example, InvalidInput):
+        return False
+    said = {one.template for one in catalogues.refused()}
+    return type(example).__name__ in catalogues.OTHERWISE or example.detail.template in said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_refusal_is_told_in_the_persons_language_figures_and_all(name: str) -> None:
+    wrong = []
+    for refusal in with_figures():
+        english = errors.sentence(refusal)
+        with speaking(name):
+            told = errors.sentence(refusal)
+        if told == english or NOT_GERMAN.search(told):
+            wrong.append((type(refusal).__name__, told))
+
+    assert wrong == []
+
+
+def test_german_figures_have_a_comma() -> None:
+    strict = a_leave_type(max_consecutive_days=2)
+    start = date(2026, 8, 3)
+    (refusal,) = of_fields(
+        lambda: rules.check_type_rules(strict, Span(start, start), WORK, None, start)
+    )
+
+    with speaking("de-DE"):
+        assert errors.sentence(refusal) == (
+            "Annual leave umfasst höchstens 2 Tage am Stück, hier: 3,5 Tage."
+        )
+        assert errors.sentence(InsufficientAllowance(7, 11, "2026")) == (
+            "Du hast 2026 noch 3,5 Tage übrig; das braucht 5,5 Tage."
+        )
+    assert errors.sentence(refusal) == (
+        "Annual leave covers at most 2 days in a row; this is 3.5 days."
+    )
