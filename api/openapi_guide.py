@@ -102,6 +102,18 @@ A single thing comes with an `ETag`. Send it back as `If-None-Match` when you re
 answer is 304 without a body while nothing has changed; send it as `If-Match` with a PATCH or
 DELETE, and the answer is 412 if somebody else was faster.
 
+## Looking before a change that reaches far
+
+Another working pattern, country, public holiday, manager or department, and archiving or
+deactivating somebody, reach leave that was asked for long ago. `?dry_run=true` on such a change
+answers 200 with what would follow and changes nothing: which requests would count what, what
+people would have left before and after, which pending requests would await whom.
+
+```sh
+curl -s -H "$KEY" -H 'Content-Type: application/json' -X PATCH \\
+  "$BASE/api/v1/users/<id>?dry_run=true" -d '{"working_days": ["monday", "tuesday"]}'
+```
+
 ## Limits
 
 A key may send 600 requests a minute unless whoever runs the service chose another number; the
