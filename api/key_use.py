@@ -44,7 +44,7 @@ class KeyUse:
         await asyncio.sleep(GATHERING_SECONDS)
         uses, self._unwritten = self._unwritten, {}
         try:
-            await self._database.write(_touch_all, uses)
+            await self._database.write_long(_touch_all, uses)
         except DatabaseUnavailable as error:
             # The next use of each key is noted again.
             _log.warning("key uses not kept", keys=len(uses), error=str(error))

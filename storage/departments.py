@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from peewee import Delete, Select
+from peewee import Delete, Select, Update
 
 from storage import audit, fields, locks, people_rows, reference, rerouting, rows, rules
 from storage.amounts import check_half_days
@@ -147,10 +147,11 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
         raise InUse(
             "Somebody still belongs to {department}; move them first.", department=department.name
         )
-    for row in tx.all(_archived_members, **places):
-        former = rows.user(row)
-        after = former._replace(department_id=None)
-        people_rows.save(tx, former, after, "user.updated", by=by, now=now)
+    former = [rows.user(row) for row in tx.all(_archived_members, **places)]
+    if tx.change(_take_out_archived, now=now, **places) != len(former):
+        raise people_rows.ChangedMeanwhile
+    moved = [(user, user._replace(department_id=None)) for user in former]
+    people_rows.record_updates(tx, moved, by=by, now=now)
     if not tx.change(_delete, **places):
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.deleted", department, None, by=by, now=now)
@@ -229,6 +230,15 @@ def _anybody(organisation_id: Place, department_id: Place) -> Select:
 @compiled
 def _archived_members(organisation_id: Place, department_id: Place) -> Select:
     return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.department_id == department_id,
+        UserRow.status == "archived",
+    )
+
+
+@compiled
+def _take_out_archived(organisation_id: Place, department_id: Place, now: Place) -> Update:
+    return UserRow.update(department_id=None, updated_at=now, version=UserRow.version + 1).where(
         UserRow.organisation_id == organisation_id,
         UserRow.department_id == department_id,
         UserRow.status == "archived",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -141,6 +141,14 @@ def save(
     if any(getattr(before, name) != getattr(after, name) for name in _IN_CALENDARS):
         feed_changes.count(tx, by.organisation_id, after.id)
     return after
+
+
+def record_updates(
+    tx: Transaction, changed: Iterable[tuple[User, User]], *, by: Caller, now: datetime
+) -> None:
+    """Audit what was changed of many people at once: each before and after."""
+    changes = [(after.id, audited(before), audited(after)) for before, after in changed]
+    audit.record_all(tx, "user.updated", "user", changes, by=by, now=now)
 
 
 def audited(user: User) -> dict[str, Any]:

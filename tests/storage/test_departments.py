@@ -112,14 +112,19 @@ def test_a_department_that_somebody_belongs_to_stays(database: Database) -> None
 def test_archived_people_do_not_keep_a_department(database: Database) -> None:
     acme = an_organisation(database)
     made = a_department(database, acme)
-    former = a_person(database, acme, department_id=made.id, status="archived")
+    team = [a_person(database, acme, department_id=made.id, status="archived") for _ in range(3)]
+    elsewhere = a_department(database, acme, name="Sales")
+    other = a_person(database, acme, department_id=elsewhere.id, status="archived")
 
     database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
 
-    found = database.read_now(people.get, former.id, by=acme.caller)
-    assert (found.department_id, found.status, found.updated_at) == (None, "archived", LATER)
-    entries = database.read_now(audit.entries, PageOf(), by=acme.caller, subject_id=former.id)
-    assert entries.items[0].changes == {"department_id": {"before": made.id, "after": None}}
+    for former in team:
+        found = database.read_now(people.get, former.id, by=acme.caller)
+        assert (found.department_id, found.status, found.updated_at) == (None, "archived", LATER)
+        assert found.version == former.version + 1
+        entries = database.read_now(audit.entries, PageOf(), by=acme.caller, subject_id=former.id)
+        assert entries.items[0].changes == {"department_id": {"before": made.id, "after": None}}
+    assert database.read_now(people.get, other.id, by=acme.caller) == other
 
 
 def test_another_organisations_departments_are_not_found(database: Database) -> None:
