@@ -74,7 +74,7 @@ def add(
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     if people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id) is not None:
-        raise _at_slack("already_exists", _KNOWN)
+        raise InvalidInput.of("slack_user_id", "already_exists", _KNOWN)
     described = {
         "email": profile.email,
         "first_name": fields.plain_name(profile.first_name) or None,
@@ -90,17 +90,12 @@ def add(
     try:
         user = people.create(tx, told | {"avatar_url": profile.avatar_url}, by=by, now=now)
     except EmailTaken as refusal:
-        if "email" in values:
-            raise InvalidInput.of("email", refusal.code, refusal.detail) from refusal
-        raise _at_slack(refusal.code, _KNOWN) from refusal
+        field = "email" if "email" in values else "slack_user_id"
+        raise InvalidInput.of(field, refusal.code, refusal.detail) from refusal
     linked = user._replace(slack_user_id=profile.slack_user_id)
     user = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
     slack_locales.keep(tx, by.organisation_id, user.id, profile.locale, now=now)
     return user
-
-
-def _at_slack(code: str, sentence: str) -> InvalidInput:
-    return InvalidInput.of("slack_user_id", code, sentence)
 
 
 def _matched(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:

@@ -234,7 +234,7 @@ def test_what_is_refused_at_the_answer_is_told_in_its_place(world: World) -> Non
     answer = world.slack.submit(ADMIN, question)
 
     assert answer.ok
-    assert "This user is archived." in world.slack.open_modal(ADMIN).visible_text
+    assert "This person is archived." in world.slack.open_modal(ADMIN).visible_text
     assert person(world, ADA).manager_id is None
 
 

@@ -135,6 +135,31 @@ def test_what_is_wrong_with_somebody_new_is_said_at_the_field(
     assert everybody(world) == before
 
 
+def test_who_is_known_by_the_slack_account_is_not_added_by_another_address(world: World) -> None:
+    world.slack.open_home(ADA)
+    world.settled()
+    form, before = adding(world), everybody(world)
+
+    answer = world.slack.submit(
+        ADMIN, form, {"slack_user_id": ADA, "email": "second@example.com", "last_name": "L"}
+    )
+
+    assert answer.errors == {"slack_user_id": "This person is in Hiatus already."}
+    assert everybody(world) == before
+
+
+def test_an_error_is_said_in_the_admins_language_and_names_no_field_of_ours(world: World) -> None:
+    world.slack.change_person(ADMIN, locale="de-DE")
+    values = {"email": "lise", "first_name": " ", "last_name": "Meitner"}
+
+    answer = world.slack.submit(ADMIN, adding(world), values)
+
+    assert answer.errors == {
+        "email": "Gib eine Adresse wie ada@example.com an.",
+        "first_name": "Das ist leer oder zu lang.",
+    }
+
+
 def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
     form, before = adding(world), everybody(world)
     world.slack.fail_next("users.info", error="internal_error")
