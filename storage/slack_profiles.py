@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from storage import audit, fields, locks, people, people_rows, rules, slack_locales
 from storage.database import Transaction
 from storage.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.pages import PageOf
 from storage.values import Caller, User
-
-_KNOWN: Final = "This person is in Hiatus already."
-_MISSING: Final = "Slack does not tell this; fill it in."
 
 
 class SlackProfile(NamedTuple):
@@ -74,7 +71,9 @@ def add(
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     if people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id) is not None:
-        raise InvalidInput.of("slack_user_id", "already_exists", _KNOWN)
+        raise InvalidInput.of(
+            "slack_user_id", "already_exists", "This person is in Hiatus already."
+        )
     described = {
         "email": profile.email,
         "first_name": fields.plain_name(profile.first_name) or None,
@@ -83,7 +82,12 @@ def add(
     told = {name: value for name, value in described.items() if value is not None} | dict(values)
     missing = [name for name in described if name not in told]
     if missing:
-        raise InvalidInput([FieldError(f"/{name}", "required", _MISSING) for name in missing])
+        raise InvalidInput(
+            [
+                FieldError(f"/{name}", "required", "Slack does not tell this; fill it in.")
+                for name in missing
+            ]
+        )
     zone = profile.timezone
     if zone is not None and fields.is_timezone(zone):
         told["timezone"] = zone

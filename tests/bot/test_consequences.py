@@ -215,7 +215,7 @@ def test_who_was_demoted_between_question_and_answer_saves_nothing(world: World)
 
     world.slack.submit(ADMIN, question)
 
-    assert "admin" in world.slack.open_modal(ADMIN).visible_text
+    assert "Admin" in world.slack.open_modal(ADMIN).visible_text
     assert person(world, ADA).working_days is None
 
 
@@ -234,7 +234,7 @@ def test_what_is_refused_at_the_answer_is_told_in_its_place(world: World) -> Non
     answer = world.slack.submit(ADMIN, question)
 
     assert answer.ok
-    assert "This person is archived." in world.slack.open_modal(ADMIN).visible_text
+    assert "This user is archived." in world.slack.open_modal(ADMIN).visible_text
     assert person(world, ADA).manager_id is None
 
 
@@ -259,7 +259,7 @@ def test_eve_cannot_answer_an_admins_question(world: World) -> None:
 
     answer = world.slack.send_raw(*_as_sent(payload))
 
-    assert "admin" in str(answer.body["view"]["blocks"])
+    assert "Admin" in str(answer.body["view"]["blocks"])
     assert world.request(ADA) == request
 
 
