@@ -45,6 +45,10 @@ FINAL_ERRORS: Final = frozenset(
     }
 )
 
+# A card that is not there, or that is another app's by now: it was uninstalled in between.
+_GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
+_NOT_INSTALLED: Final = Outcome("failed", "the app is not installed in the workspace")
+
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
@@ -125,12 +129,14 @@ class Notifier:
         try:
             workspace = await self._workspaces.of_delivery(team_id or "")
             if workspace is None:
-                return Outcome("failed", "the app is not installed in the workspace")
+                return _NOT_INSTALLED
             with speaking(locale):
                 return await send(notice, workspace)
         except slack_web.FAILURES as failure:
-            if workspace and slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
-                await self._workspaces.token_refused(workspace)
+            is_refused = slack_web.error_code(failure) in slack_web.TOKEN_REFUSED
+            if workspace and is_refused and await self._workspaces.token_refused(workspace):
+                # Logged once, and not with every notice that was on its way.
+                return _NOT_INSTALLED
             return _outcome_of(notice, failure)
 
     async def _card(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
@@ -139,7 +145,7 @@ class Notifier:
             try:
                 return await self._redrawn(notice, sight, sight.message, workspace.client)
             except SlackApiError as failure:
-                if slack_web.error_code(failure) != "message_not_found":
+                if slack_web.error_code(failure) not in _GONE:
                     raise
                 gone = sight.message
         if not sight.card.may_decide:

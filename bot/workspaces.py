@@ -65,8 +65,8 @@ class Workspaces(ABC):
         """Raises SlackApiError when Slack does not know the settings' bot token."""
 
     @abstractmethod
-    async def token_refused(self, workspace: Workspace) -> None:
-        """Note that Slack does not accept the workspace's token any more."""
+    async def token_refused(self, workspace: Workspace) -> bool:
+        """Note that Slack does not accept the token; whether the app is gone from there."""
 
 
 class OneWorkspace(Workspaces):
@@ -96,7 +96,7 @@ class OneWorkspace(Workspaces):
             return None
         try:
             return await self._database.write(
-                slack_workspaces.link_only_organisation, team_id, now=self._clock()
+                slack_installations.link_by_token, team_id, now=self._clock()
             )
         except AlreadyExists:  # Somebody tied it to another workspace at this very moment.
             return None
@@ -122,8 +122,9 @@ class OneWorkspace(Workspaces):
     async def check_token(self) -> None:
         await self._identified()
 
-    async def token_refused(self, workspace: Workspace) -> None:
+    async def token_refused(self, workspace: Workspace) -> bool:
         """Nothing: the operator puts the setting right, and what waits is sent then."""
+        return False
 
     async def _identified(self) -> Workspace:
         """Raises what ``slack_web.FAILURES`` names."""
@@ -165,14 +166,17 @@ class InstalledWorkspaces(Workspaces):
     async def check_token(self) -> None:
         """Nothing: tokens come with installations."""
 
-    async def token_refused(self, workspace: Workspace) -> None:
+    async def token_refused(self, workspace: Workspace) -> bool:
         """As if it had been uninstalled: its event may have been lost."""
         found = await self._database.read(slack_installations.find, workspace.team_id)
-        if found is None or found.bot_token != workspace.client.token:
-            return  # Installed anew meanwhile.
+        if found is None:
+            return True
+        if found.bot_token != workspace.client.token:
+            return False  # Installed anew meanwhile.
         now = self._clock()
         ended = await self._database.write(
             slack_installations.uninstall, workspace.team_id, at=now, now=now
         )
         if ended:
             _log.warning("slack.installation_ended", team_id=workspace.team_id)
+        return True

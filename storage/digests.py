@@ -142,7 +142,7 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         return None
     shown_channel, shown_day, ts, refused_channel, _, shown_sha256 = row
     due_at = _next_look(known, today, local.time())
-    if due_at is not None or refused_channel == channel or team_id is None:
+    if due_at is not None or refused_channel == channel or team_id is None or not known.is_in_slack:
         _moved(
             tx,
             organisation.id,

@@ -356,7 +356,7 @@ def _step(
 
 def _asked(tx: Transaction, subject: _Subject) -> list[User]:
     """Who gets the request's card in Slack: whoever it awaits, where there is a workspace."""
-    if subject.reference.organisation.slack_team_id is None:
+    if not subject.reference.is_in_slack:
         return []
     return _deciders(tx, subject)
 

@@ -308,6 +308,16 @@ def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: 
             )
 
 
+def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Try no notice of the organisation again: its workspace does not have the app any more."""
+    tx.change(
+        _give_up,
+        organisation_id=organisation_id,
+        now=now,
+        error="the app was uninstalled",
+    )
+
+
 def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
     """How long to wait after that many attempts; Slack's own ``Retry-After`` replaces our step."""
     if outcome.retry_after_seconds is not None:
@@ -467,6 +477,13 @@ def _other_pending(
         NoticeRow.status == "pending",
         NoticeRow.event_type != outbox.SETTLED,
         NoticeRow.id != notice_id,
+    )
+
+
+@compiled
+def _give_up(organisation_id: Place, now: Place, error: Place) -> Update:
+    return NoticeRow.update(status="failed", settled_at=now, claim_id=None, last_error=error).where(
+        NoticeRow.organisation_id == organisation_id, NoticeRow.status == "pending"
     )
 
 

@@ -247,13 +247,13 @@ def notify(
     reference: Reference,
     now: datetime,
 ) -> None:
-    """Queue what people should see in Slack; nothing when the organisation has no workspace.
+    """Queue what people should see in Slack; nothing where no workspace has the app.
 
     The requester is told, each of ``approvers`` gets the request's card, and everybody who has a
     card gets it redrawn. What the requester does in Slack himself is no news to him: the message
     that he has is redrawn, and he is called by nothing.
     """
-    if reference.organisation.slack_team_id is None:
+    if not reference.is_in_slack:
         return
     organisation_id = reference.organisation.id
     holders = {
@@ -298,7 +298,7 @@ def notify_all(
     Every card of the ``changed`` ones is redrawn; the owners of those ``told`` are told.
     ``approvers`` are people who get a request's card, both by id.
     """
-    if reference.organisation.slack_team_id is None or not changed:
+    if not reference.is_in_slack or not changed:
         return
     organisation_id = reference.organisation.id
     cards = {
@@ -368,7 +368,7 @@ def _tell_admins(
     webhook_id: str | None,
     now: datetime,
 ) -> None:
-    if of_organisation(tx, organisation_id).organisation.slack_team_id is None:
+    if not of_organisation(tx, organisation_id).is_in_slack:
         return
     admins = tx.all(_admins, organisation_id=organisation_id)
     tx.insert_all(

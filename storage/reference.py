@@ -21,6 +21,7 @@ from storage.tables import (
     HolidaySetRow,
     LeaveTypeRow,
     OrganisationRow,
+    SlackInstallationRow,
     WebhookRow,
 )
 from storage.values import Department, HalfDay, HolidaySet, LeaveType, Organisation, Webhook
@@ -40,7 +41,10 @@ class Override(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """``overrides`` are by country code; ``webhooks`` are the active ones."""
+    """``overrides`` are by country code; ``webhooks`` are the active ones.
+
+    ``is_in_slack``: there is a workspace, and it has the app as far as we know.
+    """
 
     organisation: Organisation
     departments: dict[str, Department]
@@ -48,6 +52,7 @@ class Reference(NamedTuple):
     holiday_sets: dict[str, HolidaySet]
     overrides: dict[str, list[Override]]
     webhooks: list[Webhook]
+    is_in_slack: bool
 
 
 def of_organisation(tx: Transaction, organisation_id: str, version: int | None = None) -> Reference:
@@ -94,13 +99,18 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
         overrides.setdefault(code, []).append(
             Override(day, name, bool(is_holiday), half, override_id)
         )
+    organisation = rows.organisation(row)
+    gone = tx.first(
+        _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
+    )
     return Reference(
-        rows.organisation(row),
+        organisation,
         {department.id: department for department in departments},
         {leave_type.id: leave_type for leave_type in leave_types},
         sets,
         overrides,
         [rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
+        organisation.slack_team_id is not None and gone is None,
     )
 
 
@@ -154,6 +164,16 @@ def _overrides(organisation_id: Place) -> Select:
         HolidayOverrideRow.half,
         HolidayOverrideRow.id,
     ).where(HolidayOverrideRow.organisation_id == organisation_id)
+
+
+@compiled
+def _uninstalled(organisation_id: Place, team_id: Place) -> Select:
+    """The end of the workspace's installation; a workspace by token has none that could end."""
+    return SlackInstallationRow.select(SlackInstallationRow.id).where(
+        SlackInstallationRow.organisation_id == organisation_id,
+        SlackInstallationRow.team_id == team_id,
+        SlackInstallationRow.uninstalled_at.is_null(False),
+    )
 
 
 @compiled

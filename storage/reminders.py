@@ -113,9 +113,19 @@ def run(tx: Transaction, *, now: datetime, limit: int = AT_ONCE) -> int:
     for one in over:
         _forget(tx, organisation_id, one)
     open_ = [one for one in found if one not in over]
-    if open_:
-        _look_at(tx, reference.of_organisation(tx, organisation_id), open_, now)
+    known = reference.of_organisation(tx, organisation_id)
+    if open_ and known.is_in_slack:
+        _look_at(tx, known, open_, now)
+    elif open_:
+        # Nobody can be reminded; `begin_anew` is called as soon as somebody can.
+        for one in open_:
+            _moved_on(tx, organisation_id, one, Step(False, one.sent, None), now)
     return len(found)
+
+
+def begin_anew(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Whatever waits waits from now on: before, nobody could have been reminded of it."""
+    tx.change(_begin_anew, organisation_id=organisation_id, now=now)
 
 
 def _look_at(tx: Transaction, known: Reference, waiting: Sequence[_Waiting], now: datetime) -> None:
@@ -384,6 +394,13 @@ def _move_on(
         ReminderRow.leave_request_id == request_id,
         ReminderRow.user_id == user_id,
         ReminderRow.due_at == due_at,
+    )
+
+
+@compiled
+def _begin_anew(organisation_id: Place, now: Place) -> Update:
+    return ReminderRow.update(asked_at=now, sent=0, due_at=now).where(
+        ReminderRow.organisation_id == organisation_id
     )
 
 

@@ -14,16 +14,18 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from cryptography.fernet import InvalidToken
-from peewee import Select
+from peewee import Delete, Select
 
 from storage import (
     audit,
     fields,
     joining,
+    notices,
     organisations,
     reference,
     rows,
     slack_locales,
+    slack_returns,
     slack_workspaces,
     zone_countries,
 )
@@ -138,7 +140,27 @@ def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> 
     )
     if ended:
         _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
+        notices.give_up(tx, organisation_id, now=now)
     return bool(ended)
+
+
+def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
+    """As ``slack_workspaces.link_only_organisation``, for the workspace of the settings' token.
+
+    What was installed there by OAuth, and ended, stands in its way no longer.
+    """
+    organisation = slack_workspaces.link_only_organisation(tx, team_id, now=now)
+    if organisation is None:
+        return None
+    row = tx.first(_any_of_team, organisation_id=organisation.id, team_id=team_id)
+    if row is not None and row[1] is not None:
+        installation_id, uninstalled_at = row
+        tx.change(_forget, organisation_id=organisation.id, installation_id=installation_id)
+        told = {"team_id": team_id}
+        _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, told)
+        since = rows.instant(uninstalled_at)
+        slack_returns.show_missed(tx, organisation.id, since=since, now=now)
+    return organisation
 
 
 def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
@@ -219,10 +241,14 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
     else:
         place = {"organisation_id": organisation_id, "id": installation_id}
         tx.update(SlackInstallationRow, columns, **place)
+    uninstalled_at = None if row is None else row[1]
     action = f"slack_installation.{'created' if row is None else 'renewed'}"
     told = {"team_id": new.team_id, "scopes": list(new.scopes)}
     told["installed_by"] = new.installer.slack_user_id
     _record(tx, action, organisation_id, installation_id, now, told)
+    if row is None or uninstalled_at is not None:
+        since = rows.instant_or_none(uninstalled_at)
+        slack_returns.show_missed(tx, organisation_id, since=since, now=now)
 
 
 def _insert(
@@ -278,7 +304,15 @@ def _living(team_id: Place, at: Place) -> Select:
 @compiled
 def _any_of_team(organisation_id: Place, team_id: Place) -> Select:
     row = SlackInstallationRow
-    return row.select(row.id).where(row.organisation_id == organisation_id, row.team_id == team_id)
+    return row.select(row.id, row.uninstalled_at).where(
+        row.organisation_id == organisation_id, row.team_id == team_id
+    )
+
+
+@compiled
+def _forget(organisation_id: Place, installation_id: Place) -> Delete:
+    row = SlackInstallationRow
+    return row.delete().where(row.organisation_id == organisation_id, row.id == installation_id)
 
 
 @compiled

@@ -1,0 +1,249 @@
+"""A workspace that loses the app, and gets it back: nothing is tried in vain, nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot import ids
+from bot.app import build_app
+from bot.notifications import drain
+from bot.settings import SlackSettings
+from storage import leave, organisations
+from storage.database import Database, Transaction
+from storage.tables import NoticeRow, ReminderRow
+from tests.bot.browser import Browser, by_oauth
+from tests.bot.conftest import Logged
+from tests.bot.world import ADA, GRACE, HEDY, World, to_decide
+from tests.builders import NOW
+from tests.fakes.slack import LoopbackSlack
+
+TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+def world(database: Database, slack: LoopbackSlack) -> Iterator[World]:
+    with World(database, slack, slack_settings=by_oauth(slack)) as running:
+        running.link()
+        install(running)
+        yield running
+
+
+def install(world: World) -> None:
+    assert Browser(world).install(world.slack, ADA, "T1").status_code == 200
+
+
+def uninstall(world: World) -> None:
+    happened_at = {"event_time": int(world.clock().timestamp())}
+    assert world.slack.event({"type": "app_uninstalled"}, overrides=happened_at).ok
+    world.settled()
+
+
+def rows_of(world: World, table: Any) -> list[dict[str, Any]]:
+    names = [field.name for field in table._meta.sorted_fields]
+
+    def read(tx: Transaction) -> list[dict[str, Any]]:
+        found = tx._execute(f"SELECT {', '.join(names)} FROM {table._meta.table_name}", [])
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    return world.database.read_now(read)
+
+
+def undelivered(world: World) -> list[dict[str, Any]]:
+    return [one for one in rows_of(world, NoticeRow) if one["status"] == "pending"]
+
+
+def decide(world: World, request_id: str, how: Any = leave.approve, **more: Any) -> None:
+    world.clock.advance(minutes=1)
+    by = world.acme.caller
+    world.database.write_now(how, request_id, by=by, now=world.clock(), **more)
+
+
+def test_nothing_is_queued_for_a_workspace_that_is_gone(world: World, logged: Logged) -> None:
+    before = world.a_request()
+    uninstall(world)
+    lines, calls = len(logged.lines), len(world.slack.calls("chat.postMessage"))
+
+    world.clock.advance(minutes=1)
+    world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
+    decide(world, before.id)
+    world.clock.now = TUESDAY + timedelta(days=30)
+    world.run(world.app.timed.tick)
+
+    assert undelivered(world) == []
+    assert world.deliver() == 0
+    assert len(world.slack.calls("chat.postMessage")) == calls
+    assert logged.lines[lines:] == []
+
+
+def test_what_was_on_its_way_is_given_up_with_the_app(world: World, logged: Logged) -> None:
+    assert world.send_form().errors == {}
+    world.settled()
+    waiting = len(undelivered(world))
+
+    uninstall(world)
+
+    assert (waiting, undelivered(world)) == (3, [])
+    world.clock.advance(hours=2)
+    assert world.deliver() == 0
+    assert "slack.notice_not_delivered" not in "".join(logged.lines)
+
+
+def test_a_refused_token_ends_it_with_one_line(world: World, logged: Logged) -> None:
+    assert world.send_form().errors == {}
+    world.settled()
+    world.slack.revoke(world.slack.team("T1").token or "")
+    notifier = world.app.notifier
+
+    async def all_at_once() -> None:
+        claimed = await notifier.claim(100)
+        outcomes = await asyncio.gather(*(notifier.deliver(one) for one in claimed))
+        await notifier.settle(list(zip(claimed, outcomes, strict=True)))
+
+    world.run(all_at_once)
+    world.clock.advance(hours=2)
+
+    assert world.deliver() == 0
+    warned = [line for line in logged.lines if '"level": "warning"' in line]
+    assert len(warned) == 1
+    assert "slack.installation_ended" in warned[0]
+
+
+def test_what_waits_is_shown_again_when_the_app_is_back(world: World) -> None:
+    known = world.a_request()
+    card = world.card(GRACE)
+    uninstall(world)
+    world.clock.advance(minutes=1)
+    unseen = world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
+
+    world.clock.advance(days=1)
+    install(world)
+    world.deliver()
+
+    first, second = [one for one in world.cards(GRACE) if to_decide(one)]
+    assert (first.ts, first.buttons[0].value) == (card.ts, known.id)
+    assert second.buttons[0].value == unseen.id
+    assert world.slack.dm(ADA)[-1].text.startswith("Your request was sent to Grace Hopper")
+    assert world.slack.open_home(GRACE).ok
+    world.settled()
+    waiting = [one for one in world.slack.home(GRACE).buttons if one.action_id == ids.HOME_APPROVE]
+    assert {one.value for one in waiting} == {known.id, unseen.id}
+    world.click(GRACE, ids.APPROVE, second)
+    assert [one["status"] for one in rows_of(world, NoticeRow) if one["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize("error", ["cant_update_message", "channel_not_found"])
+def test_a_card_that_belongs_to_the_old_app_is_posted_anew(world: World, error: str) -> None:
+    request = world.a_request()
+    old = world.card(GRACE)
+    uninstall(world)
+
+    install(world)
+    world.slack.fail_next("chat.update", times=2, error=error)
+    world.deliver()
+
+    card = world.card(GRACE)
+    assert card.ts != old.ts
+    assert card.buttons[0].value == request.id
+    world.click(GRACE, ids.APPROVE, card)
+    world.deliver()
+    assert to_decide(world.card(GRACE)) == []
+
+
+def test_what_was_decided_meanwhile_is_told_and_leaves_no_live_buttons(world: World) -> None:
+    request = world.a_request()
+    uninstall(world)
+    decide(world, request.id, leave.decline, reason="Release week")
+
+    world.clock.advance(days=1)
+    install(world)
+    world.deliver()
+
+    for who in (GRACE, HEDY):
+        (card,) = world.cards(who)
+        assert to_decide(card) == []
+        assert "Declined by Olive Owner" in card.visible_text
+    assert world.slack.dm(ADA)[-1].text.startswith("Your request: Declined by Olive Owner")
+    assert world.slack.dm(ADA)[-1].text.endswith("Reason: Release week")
+
+
+def test_what_was_decided_before_is_not_told_again(world: World) -> None:
+    request = world.a_request()
+    decide(world, request.id)
+    world.deliver()
+    world.clock.advance(minutes=11)
+    world.deliver()
+    said = [one.text for one in world.slack.dm(ADA)]
+    world.clock.advance(minutes=1)
+    uninstall(world)
+
+    world.clock.advance(days=1)
+    install(world)
+
+    assert world.deliver() == 0
+    assert [one.text for one in world.slack.dm(ADA)] == said
+
+
+def test_reminders_begin_anew_where_nobody_could_be_reminded(world: World) -> None:
+    world.a_request()
+    uninstall(world)
+    world.clock.now = TUESDAY + timedelta(days=20)
+    world.run(world.app.timed.tick)
+    meanwhile = {(one["sent"], bool(one["is_next_step"])) for one in rows_of(world, ReminderRow)}
+
+    install(world)
+    world.deliver()
+    world.run(world.app.timed.tick)
+    world.deliver()
+    at_once = [one.text for one in world.slack.dm(GRACE) if one.text.startswith("Still")]
+    world.clock.advance(days=1)
+    world.run(world.app.timed.tick)
+    world.deliver()
+
+    assert meanwhile == {(0, False)}
+    assert at_once == []
+    assert len([one for one in world.slack.dm(GRACE) if one.text.startswith("Still")]) == 1
+    assert world.audited("leave_request.next_step_asked") == 0
+
+
+def test_a_digest_is_neither_claimed_nor_posted_while_the_app_is_gone(world: World) -> None:
+    world.slack.add_channel("CDIGEST", "who-is-out", is_member=True)
+    world.database.write_now(
+        organisations.update, {"digest_channel": "CDIGEST"}, by=world.acme.caller, now=NOW
+    )
+    world.submit_over_rest(
+        leave_type_id=world.leave_type("sick"), start_date=TUESDAY.date(), end_date=TUESDAY.date()
+    )
+    uninstall(world)
+    calls = len(world.slack.calls("chat.postMessage"))
+    for minute in range(0, 120, 10):
+        world.clock.now = TUESDAY + timedelta(minutes=minute)
+        world.run(world.app.timed.tick)
+    gone = len(world.slack.calls("chat.postMessage")) - calls
+
+    install(world)
+    world.clock.advance(hours=1)
+    world.run(world.app.timed.tick)
+
+    assert gone == 0
+    assert len(world.slack.in_channel("CDIGEST")) == 1
+
+
+def test_a_token_in_the_settings_takes_over_from_what_was_installed(world: World) -> None:
+    uninstall(world)
+    world.clock.advance(minutes=1)
+    world.submit_over_rest()
+    settings = SlackSettings(api_url=world.slack.api_url, bot_token=world.slack.team("T1").token)
+    by_token = build_app(settings, world.database, world.clock)
+
+    async def run() -> int:
+        async with by_token.running():
+            return await drain(by_token.notifier)
+
+    assert asyncio.run(run()) == 3
+    assert [len(world.cards(who)) for who in (GRACE, HEDY)] == [1, 1]
+    assert world.audited("slack_installation.replaced") == 1
