@@ -11,6 +11,7 @@ import asyncio
 import re
 import socket
 import unicodedata
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -72,6 +73,7 @@ _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z){_LABEL}(?:\.{_LABEL})*\.?")
 
 
+@lru_cache(maxsize=10_000)
 def is_public(address: str) -> bool:
     """Whether an address, as a socket is given it, belongs to the public internet.
 

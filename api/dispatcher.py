@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
@@ -20,6 +21,8 @@ Outcome = TypeVar("Outcome")
 DRAIN_SECONDS: Final = 20.0
 # What is done within so long is recorded together: a commit costs more than the wait.
 GATHER_SECONDS: Final = 0.005
+# More would hold the event loop up.
+MOST_RECORDED: Final = 64
 
 _log = structlog.get_logger("hiatus.dispatcher")
 
@@ -30,6 +33,10 @@ class Dispatcher(Generic[Work, Outcome]):
     ``claim(limit)`` takes work that no other process has; ``attempt`` does one piece outside any
     transaction; ``settle`` records what came of several at once. What is claimed and never settled
     comes due again when its lease ends, so a crash anywhere in here loses nothing.
+
+    Up to ``most_ahead`` pieces are claimed before there is a place for them, as many as lately
+    ended in the time of a claim, so that no place is empty meanwhile. A lease then lasts for two
+    attempts at least: a piece may wait for one that hangs.
     """
 
     def __init__(
@@ -40,15 +47,20 @@ class Dispatcher(Generic[Work, Outcome]):
         attempt: Callable[[Work], Awaitable[Outcome]],
         settle: Callable[[list[tuple[Work, Outcome]]], Awaitable[None]],
         in_flight: int = 32,
+        most_ahead: int = 0,
     ) -> None:
         self.name = name
         self._claim = claim
         self._attempt = attempt
         self._settle = settle
         self._in_flight = in_flight
+        self._most_ahead = most_ahead
         self._woken = asyncio.Event()
         self._done: asyncio.Queue[tuple[Work, Outcome]] = asyncio.Queue()
-        self._attempts: set[asyncio.Task[None]] = set()
+        self._ready: deque[Work] = deque()
+        self._ended = 0
+        self._running = 0
+        self._runs: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
         self._is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -79,10 +91,10 @@ class Dispatcher(Generic[Work, Outcome]):
         # Not cancelled at once: a claim under way would be nobody's until its lease ends.
         await asyncio.wait({taking}, timeout=DRAIN_SECONDS)
         await _cancelled(taking)
-        if self._attempts:
-            await asyncio.wait(self._attempts, timeout=DRAIN_SECONDS)
-        for attempt in list(self._attempts):
-            await _cancelled(attempt)
+        if self._runs:
+            await asyncio.wait(self._runs, timeout=DRAIN_SECONDS)
+        for run in list(self._runs):
+            await _cancelled(run)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 await self._done.join()
@@ -108,14 +120,31 @@ class Dispatcher(Generic[Work, Outcome]):
         self._woken.clear()
         if self._is_stopping:
             return
-        free = self._in_flight - len(self._attempts)
-        if free < min(self._in_flight // 4, len(self._attempts)):
-            return  # A claim for few costs as much as one for many. Finished attempts wake us.
-        claimed = await self._claim(free)
-        for work in claimed:
-            task = asyncio.create_task(self._do(work))
-            self._attempts.add(task)
-            task.add_done_callback(self._attempts.discard)
+        ahead = min(self._ended, self._most_ahead)
+        wanted = self._in_flight + ahead - self._running - len(self._ready)
+        if wanted < (self._in_flight // 2 if self._ready else 1):
+            return  # A claim for few costs as much as one for many.
+        self._ended = 0
+        self._ready.extend(await self._claim(wanted))
+        self._begin()
+
+    def _begin(self) -> None:
+        for _ in range(min(len(self._ready), self._in_flight - self._running)):
+            self._running += 1
+            run = asyncio.create_task(self._run())
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
+
+    async def _run(self) -> None:
+        """Do what is ready, one piece after the other, while there is something."""
+        try:
+            while self._ready:
+                await self._do(self._ready.popleft())
+                self._ended += 1
+                if len(self._ready) == self._in_flight:
+                    self._woken.set()
+        finally:
+            self._running -= 1
 
     async def _do(self, work: Work) -> None:
         try:
@@ -123,13 +152,14 @@ class Dispatcher(Generic[Work, Outcome]):
         except Exception:  # noqa: BLE001  # left to its lease, which brings it back
             _log.exception("dispatcher.attempt_failed", dispatcher=self.name)
         else:
-            await self._done.put((work, outcome))
+            self._done.put_nowait((work, outcome))
 
     async def _record(self) -> None:
-        """Settle everything that is done by now in one transaction."""
+        """Settle what is done by now in one transaction."""
         done = [await self._done.get()]
-        await asyncio.sleep(GATHER_SECONDS)
-        while not self._done.empty():
+        if self._done.qsize() < MOST_RECORDED - 1:
+            await asyncio.sleep(GATHER_SECONDS)
+        while len(done) < MOST_RECORDED and not self._done.empty():
             done.append(self._done.get_nowait())
         try:
             await self._settle(done)

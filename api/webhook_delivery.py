@@ -10,31 +10,28 @@ import asyncio
 import base64
 import hmac
 import re
-import socket
 import ssl
 import time
 from collections.abc import Sequence
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import aiohttp
 import httpx
 from aiohttp.abc import AbstractResolver
 from httpx_aiohttp import AiohttpTransport
 
-from api.addresses import check_webhook_url, is_public
+from api.addresses import check_webhook_url
 from api.name_lookup import PooledResolver
+from api.vetted_connections import USED_SECONDS, Use, VettedConnector, using
 from storage.deliveries import Outcome, Verdict
 from storage.errors import InvalidInput
 
 MAX_EXCERPT_BYTES: Final = 4_096
 SECRET_PREFIX: Final = "whsec_"
-
-_AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
 
 # What aiohttp found, most particular first. httpx's own classes will not do: the transport makes
 # ConnectTimeout of a dropped connection.
@@ -54,9 +51,9 @@ _HEADERS: Final = (
     ("content-type", "application/json"),
     ("accept", "*/*"),
     ("accept-encoding", "identity"),
-    ("connection", "close"),
 )
-_refused: ContextVar[list[str]] = ContextVar("refused")
+_LAST_HEADERS: Final = (*_HEADERS, ("connection", "close"))
+_FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError)
 
 
 class Attempt(NamedTuple):
@@ -82,10 +79,11 @@ def sign(webhook_id: str, timestamp_seconds: int, body: bytes, secrets: Sequence
 class Sender:
     """An HTTP client for strangers' URLs; use it as a context manager, or ``open`` and ``close``.
 
-    Unless ``allow_private``, no connection is opened to an address that is not public, whatever
-    the name said before. ``connect_seconds`` covers lookup, connection and TLS together;
+    Unless ``allow_private``, nothing is sent to an address that is not public, whatever the name
+    said before. ``connect_seconds`` covers lookup, connection and TLS together;
     ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
-    ``max_connections`` counts towards neither. A ``resolver`` that was given is not closed.
+    ``max_connections`` counts towards neither; as many again may be kept for the next attempt, each
+    for ``used_seconds`` at most. A ``resolver`` that was given is not closed.
     """
 
     def __init__(
@@ -95,40 +93,37 @@ class Sender:
         max_connections: int = 128,
         connect_seconds: float = 5.0,
         attempt_seconds: float = 15.0,
+        used_seconds: float = USED_SECONDS,
         resolver: AbstractResolver | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._allow_private = allow_private
         self._slots = asyncio.Semaphore(max_connections)
+        self._max_connections = max_connections
         self._attempt_seconds = attempt_seconds
-        self._extensions = {
-            "timeout": {
-                "connect": connect_seconds,
-                "read": attempt_seconds,
-                "pool": connect_seconds,
-            }
-        }
+        self._used_seconds = used_seconds
+        self._extensions = {"timeout": {"connect": connect_seconds, "pool": connect_seconds}}
         self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
         self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._connector: VettedConnector | None = None
         self._transport: AiohttpTransport | None = None
 
     async def open(self) -> None:
         """Make the transport; opens no connection."""
-        if self._resolver is None:
-            self._own_resolver = PooledResolver()
-        connector = aiohttp.TCPConnector(
-            ssl=self._tls,
-            resolver=self._resolver or self._own_resolver,
-            # Lookups of one name are shared. An answer that changes meanwhile is vetted when
-            # dialled.
-            ttl_dns_cache=10,
-            # No connection outlives the vetting of its address; on one machine it is also faster.
-            force_close=True,
-            limit=0,  # _slots counts, so that waiting is not held against the receiver
-            socket_factory=None if self._allow_private else vetted_socket,
+        resolver = self._resolver
+        if resolver is None:
+            resolver = self._own_resolver = PooledResolver()
+        self._connector = VettedConnector(
+            allow_private=self._allow_private,
+            most_kept=self._max_connections,
+            used_seconds=self._used_seconds,
+            resolver=resolver,
+            tls=self._tls,
         )
-        session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        session = aiohttp.ClientSession(
+            connector=self._connector, cookie_jar=aiohttp.DummyCookieJar()
+        )
         # httpx's client on top would follow redirects, keep cookies and unpack answers, none of
         # which is wanted, and would take as long as everything else together.
         self._transport = AiohttpTransport(verify=self._tls, trust_env=False, client=session)
@@ -175,49 +170,85 @@ class Sender:
             url = _checked(attempt.url, self._allow_private)
         except InvalidInput as refusal:
             return "private_address" if refusal.code == "url_private_address" else "invalid_url"
-        refused_addresses: list[str] = []
-        token = _refused.set(refused_addresses)
+        use = Use()
+        token = using.set(use)
         try:
             async with asyncio.timeout(self._attempt_seconds):
-                await self._post(url, attempt, now, answer)
+                await self._post_until_heard(self._request(url, attempt, now), use, answer)
         except TimeoutError:
             return "timeout"
-        except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError) as failure:
-            return _word_for(failure, refused_addresses)
+        except _FAILURES as failure:
+            return _word_for(failure, use.refused)
         finally:
-            _refused.reset(token)
+            using.reset(token)
         return None
 
-    async def _post(self, url: httpx.URL, attempt: Attempt, now: datetime, answer: _Answer) -> None:
-        if self._transport is None:
+    def _request(self, url: httpx.URL, attempt: Attempt, now: datetime) -> httpx.Request:
+        if self._connector is None:
             raise RuntimeError("the sender is not open")
         timestamp_seconds = int(now.timestamp())
         signature = sign(attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets)
         headers = [
-            *_HEADERS,
+            *(_HEADERS if self._connector.has_room else _LAST_HEADERS),
             ("webhook-id", attempt.message_id),
             ("webhook-timestamp", str(timestamp_seconds)),
             ("webhook-signature", signature),
         ]
+        # A stream, for which httpx adds no headers: aiohttp adds the same ones in less time.
         request = httpx.Request(
-            "POST", url, headers=headers, content=attempt.body, extensions=self._extensions
+            "POST",
+            url,
+            headers=headers,
+            stream=httpx.ByteStream(attempt.body),
+            extensions=self._extensions,
         )
+        request.headers.encoding = "ascii"  # or httpx would find out
+        request.read()
+        return request
+
+    async def _post_until_heard(self, request: httpx.Request, use: Use, answer: _Answer) -> None:
+        """Post, and once more where the receiver had closed a kept connection meanwhile."""
+        try:
+            await self._post(request, answer)
+        except _FAILURES as failure:
+            if answer.status_code is not None or not use.is_kept or not _is_silence(failure):
+                raise
+            use.only_new = True
+            await self._post(request, answer)
+
+    async def _post(self, request: httpx.Request, answer: _Answer) -> None:
+        if self._transport is None:
+            raise RuntimeError("the sender is not open")
         response = await self._transport.handle_async_request(request)
+        # What httpx.Response's own methods add is of no use here: unpacking, counting.
+        stream = response.stream
+        assert isinstance(stream, httpx.AsyncByteStream)
         try:
             answer.status_code = response.status_code
-            answer.retry_after = response.headers.get("retry-after")
-            async for chunk in response.aiter_raw():
+            if response.status_code >= 300:
+                answer.retry_after = response.headers.get("retry-after")
+            async for chunk in stream:
                 answer.body += chunk[: MAX_EXCERPT_BYTES - len(answer.body)]
                 if len(answer.body) == MAX_EXCERPT_BYTES:
                     break
         finally:
-            await response.aclose()
+            await stream.aclose()
 
 
 @lru_cache(maxsize=1_000)
 def _checked(url: str, allow_private: bool) -> httpx.URL:
     """A webhook's URL, ready to be sent to. Raises InvalidInput as ``check_webhook_url``."""
     return httpx.URL(check_webhook_url(url, allow_private=allow_private))
+
+
+def _is_silence(failure: Exception) -> bool:
+    """Whether a connection ended before anything of an answer came."""
+    found = _cause_of(failure)
+    if isinstance(found, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
+        return False
+    if isinstance(found, aiohttp.ServerDisconnectedError):
+        return isinstance(found.message, str)  # else it is what came
+    return isinstance(found, aiohttp.ClientConnectionError)
 
 
 class _Answer:
@@ -229,36 +260,21 @@ class _Answer:
         self.body = bytearray()
 
 
-class _PrivateAddressError(OSError):
-    """The address about to be dialled is not public."""
-
-
-def vetted_socket(address_info: _AddressInfo) -> socket.socket:
-    """A socket for the address about to be dialled, or an OSError when webhooks may not go there.
-
-    aiohttp hands every address to this, whether it came from a name or from the URL.
-    """
-    family, kind, protocol, _, address = address_info
-    if not is_public(str(address[0])):
-        # aiohttp and httpx each wrap this error, and several are merged into one text: remembered
-        # here instead.
-        if (refused_addresses := _refused.get(None)) is not None:
-            refused_addresses.append(str(address[0]))
-        raise _PrivateAddressError(f"{address[0]} is not a public address")
-    return socket.socket(family, kind, protocol)
-
-
 def _word_for(failure: Exception, refused_addresses: Sequence[str]) -> str:
-    # The transport turns most of aiohttp's errors into httpx's, with the original as their cause,
-    # and lets the others through.
-    found: BaseException = failure
-    if isinstance(failure, httpx.HTTPError) and failure.__cause__ is not None:
-        found = failure.__cause__
+    found = _cause_of(failure)
     if refused_addresses and isinstance(
         found, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
     ):
         return "private_address"
     return next((word for kind, word in _WORDS if isinstance(found, kind)), "request_failed")
+
+
+def _cause_of(failure: Exception) -> BaseException:
+    # The transport turns most of aiohttp's errors into httpx's, with the original as their cause,
+    # and lets the others through.
+    if isinstance(failure, httpx.HTTPError) and failure.__cause__ is not None:
+        return failure.__cause__
+    return failure
 
 
 def _outcome(answer: _Answer, error: str | None, duration_ms: int, now: datetime) -> Outcome:

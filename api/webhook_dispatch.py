@@ -54,7 +54,12 @@ def webhook_dispatcher(
         on_settled(done)
 
     return Dispatcher(
-        outbox.WEBHOOKS, claim=claim, attempt=attempt, settle=settle, in_flight=in_flight
+        outbox.WEBHOOKS,
+        claim=claim,
+        attempt=attempt,
+        settle=settle,
+        in_flight=in_flight,
+        most_ahead=2 * in_flight,
     )
 
 

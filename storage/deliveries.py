@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import orjson
-from peewee import Select, Update
+from peewee import Insert, Select, Update
 
 from storage import locks, outbox, webhooks
 from storage.compiled import Place, among_keys, compiled, milliseconds, rows_of
@@ -97,8 +97,19 @@ def settle(
     ]
     changed = set(tx.all(_settle, changes=orjson.dumps(changes).decode()))
     held = [one for one in outcomes if (one[0].organisation_id, one[0].id) in changed]
-    tx.insert_all(DeliveryAttemptRow, [_attempt(*one, now) for one in held])
+    _log(tx, [_attempt(*one, now) for one in held])
     _judge(tx, held, gone, now)
+
+
+def _log(tx: Transaction, attempts: Sequence[dict[str, Any]]) -> None:
+    if tx.engine == "sqlite":
+        tx.insert_all(DeliveryAttemptRow, attempts)
+    elif attempts:
+        # One statement, however many they are: another one is another journey.
+        written = [
+            one | {"answer_excerpt": "\\x" + one["answer_excerpt"].hex()} for one in attempts
+        ]
+        tx.change_soon(_insert_attempts, attempts=orjson.dumps(written).decode())
 
 
 def _webhook_of(delivery: Delivery) -> WebhookKey:
@@ -141,7 +152,7 @@ def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now:
     answered = {_webhook_of(one) for one, outcome in held if outcome.verdict == "delivered"}
     failing = {_webhook_of(one) for one, _ in held} - answered
     if answered:
-        tx.change(_forgive, webhooks=_keys(answered))
+        tx.change_soon(_forgive, webhooks=_keys(answered))
     for organisation_id, webhook_id in sorted(gone & failing):
         _switch_off(tx, organisation_id, webhook_id, GONE, now)
     if not failing - gone:
@@ -235,6 +246,25 @@ def _settle(changes: Place) -> Update:
             DeliveryRow.claim_id == done.column("claim_id"),
         )
         .returning(DeliveryRow.organisation_id, DeliveryRow.id)
+    )
+
+
+@compiled
+def _insert_attempts(attempts: Place) -> Insert:
+    columns = {
+        "organisation_id": "uuid",
+        "id": "uuid",
+        "delivery_id": "uuid",
+        "attempted_at": "bigint",
+        "status_code": "integer",
+        "error": "text",
+        "duration_milliseconds": "integer",
+        "answer_excerpt": "bytea",
+    }
+    new = rows_of(attempts, "new", columns)
+    written = Select([new], [new.column(name) for name in columns])
+    return DeliveryAttemptRow.insert_from(
+        written, [getattr(DeliveryAttemptRow, name) for name in columns]
     )
 
 

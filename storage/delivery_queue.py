@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import orjson
-from peewee import JOIN, OP, SQL, Case, Expression, Select, Tuple, Update, fn
+from peewee import JOIN, OP, SQL, Case, Expression, Select, Tuple, fn
 
 from storage import webhooks
 from storage.compiled import Place, among_keys, compiled
@@ -20,12 +20,13 @@ from storage.database import Transaction
 from storage.secrets import InvalidToken
 from storage.tables import DeliveryRow, EventRow, WebhookRow
 
-# Twice the longest attempt, so that no living process loses a delivery it is sending. What a dead
-# one held keeps its places in its queues for as long.
-LEASE_SECONDS: Final = 30
-# Deliveries to one endpoint at a time. A receiver that fails gets one, until one succeeds: many
-# that hang would otherwise take every place there is.
-MOST_IN_FLIGHT: Final = 8
+# Three times the longest attempt: a delivery may wait for a place behind one that hangs, and no
+# living process is to lose what it is sending. What a dead one held keeps its places in its queues
+# for as long.
+LEASE_SECONDS: Final = 45
+# Deliveries to one endpoint at a time, from claim to settlement. A receiver that fails gets one,
+# until one succeeds: many that hang would otherwise take every place there is.
+MOST_IN_FLIGHT: Final = 16
 # Further than that nobody counts.
 COUNTED: Final = 10_000
 
@@ -33,6 +34,15 @@ COUNTED: Final = 10_000
 _PENDING: Final = SQL("'pending'")
 # A bound limit is planned for as if it let a tenth of the rows through.
 _ONE: Final = SQL("1")
+_LATERAL: Final = "CROSS JOIN LATERAL"
+_OF_DELIVERY: Final = (
+    "organisation_id",
+    "id",
+    "webhook_id",
+    "event_id",
+    "event_type",
+    "attempts",
+)
 
 
 class Delivery(NamedTuple):
@@ -79,7 +89,7 @@ def claim(
     Of one request's events to one endpoint, a later one waits until the one before it was tried.
     ``claim_id`` is new for every call.
     """
-    claimed = tx.all(
+    found = tx.all(
         _claim,
         now=now,
         lease_ends_at=now + timedelta(seconds=lease_seconds),
@@ -87,12 +97,8 @@ def claim(
         limit=limit,
         most_in_flight=most_in_flight,
     )
-    if not claimed:
-        return []
-    keys = orjson.dumps(
-        [[organisation_id, delivery_id] for organisation_id, delivery_id in claimed]
-    )
-    found = tx.all(_claimed, keys=keys.decode())
+    if found and tx.engine == "sqlite":
+        found = tx.all(_claimed, keys=orjson.dumps(found).decode())
     return [_delivery(tx, row, claim_id, now) for row in found]
 
 
@@ -220,9 +226,10 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
     queues = _queues()
     usual = Case(None, [(WebhookRow.failing_since_at.is_null(), most_in_flight)], 1)
     room = usual - _in_flight(queues, now)
-    due = _due(queues, now, most_in_flight)
+    of_queues = Select([queues]).join(WebhookRow, on=_is_on(queues))
     found: Any
     if engine == "sqlite":
+        due = _due(queues, now, most_in_flight)
         # A subquery in FROM cannot look at its neighbours there; a table-valued function can.
         pairs = due.alias("pairs")
         pair = fn.json_array(pairs.c.id, pairs.c.due_at)
@@ -232,11 +239,15 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
         )
         across = JOIN.CROSS
     else:
-        found = due.alias("found")
+        # Counted once for each queue, and nothing is read for which there is no room.
+        free = Select(columns=[fn.GREATEST(room, 0).alias("room")]).alias("free")
+        of_queues = of_queues.join(free, _LATERAL)
+        room = free.c.room
+        found = _due(queues, now, room).alias("found")
         delivery_id, due_at = found.c.id, found.c.due_at
         key = [queues.c.organisation_id, queues.c.webhook_id]
         place = fn.ROW_NUMBER().over(partition_by=key, order_by=[due_at]) - 1
-        across = "CROSS JOIN LATERAL"
+        across = _LATERAL
     columns = [
         queues.c.organisation_id,
         delivery_id.alias("id"),
@@ -244,8 +255,7 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
         due_at.alias("due_at"),
         room.alias("room"),
     ]
-    of_queues = Select([queues], columns).join(WebhookRow, on=_is_on(queues)).join(found, across)
-    return of_queues.with_cte(queues)
+    return of_queues.columns(*columns).join(found, across).with_cte(queues)
 
 
 @compiled
@@ -256,10 +266,9 @@ def _claim(
     limit: Place,
     most_in_flight: Place,
     engine: str,
-) -> Update:
-    claimed = DeliveryRow.update(claim_id=claim_id, due_at=lease_ends_at).returning(
-        DeliveryRow.organisation_id, DeliveryRow.id
-    )
+) -> Any:
+    """On SQLite the keys of what it took, on PostgreSQL all that ``_claimed`` finds for them."""
+    claimed = DeliveryRow.update(claim_id=claim_id, due_at=lease_ends_at)
     may = _chosen(now, most_in_flight, engine).alias("may")
     # Every queue's first before any queue's second; of equals whichever is due longest.
     fair = (may.c.place, may.c.due_at)
@@ -274,7 +283,7 @@ def _claim(
             Tuple(DeliveryRow.organisation_id, DeliveryRow.id).in_(
                 Select([keys], [keys.c.organisation_id, keys.c.id])
             )
-        )
+        ).returning(DeliveryRow.organisation_id, DeliveryRow.id)
     # Two processes claim at once: each passes over what the other is taking, and finds as much
     # again behind it.
     candidates = chosen.limit(limit * 2).cte(
@@ -297,38 +306,30 @@ def _claim(
         .cte("taken", materialized=True, columns=("organisation_id", "id"))
     )
     mine = (DeliveryRow.organisation_id == taken.c.organisation_id) & (DeliveryRow.id == taken.c.id)
-    return claimed.from_(taken).where(mine).with_cte(candidates, taken)
+    kept = [getattr(DeliveryRow, name) for name in _OF_DELIVERY]
+    mine_now = claimed.from_(taken).where(mine).returning(*kept).cte("mine", columns=_OF_DELIVERY)
+    return _with_event(mine_now, mine_now.c).with_cte(candidates, taken, mine_now)
 
 
 @compiled
 def _claimed(keys: Place) -> Select:
-    return (
-        DeliveryRow.select(
-            DeliveryRow.organisation_id,
-            DeliveryRow.id,
-            DeliveryRow.webhook_id,
-            DeliveryRow.event_id,
-            DeliveryRow.event_type,
-            DeliveryRow.attempts,
-            WebhookRow.url,
-            EventRow.body,
-            WebhookRow.secret_encrypted,
-            WebhookRow.previous_secret_encrypted,
-            WebhookRow.previous_secret_until,
-        )
-        .join(
-            WebhookRow,
-            on=(WebhookRow.organisation_id == DeliveryRow.organisation_id)
-            & (WebhookRow.id == DeliveryRow.webhook_id),
-        )
-        .join(
-            EventRow,
-            on=(EventRow.organisation_id == DeliveryRow.organisation_id)
-            & (EventRow.id == DeliveryRow.event_id),
-        )
-        .where(among_keys(DeliveryRow, keys))
-        .order_by(DeliveryRow.id)
-    )
+    return _with_event(DeliveryRow, DeliveryRow).where(among_keys(DeliveryRow, keys))
+
+
+def _with_event(deliveries: Any, of: Any) -> Select:
+    """What ``Delivery`` is made of; ``of`` has the columns of ``deliveries``."""
+    columns = [
+        *(getattr(of, name) for name in _OF_DELIVERY),
+        WebhookRow.url,
+        EventRow.body,
+        WebhookRow.secret_encrypted,
+        WebhookRow.previous_secret_encrypted,
+        WebhookRow.previous_secret_until,
+    ]
+    webhook = (WebhookRow.organisation_id == of.organisation_id) & (WebhookRow.id == of.webhook_id)
+    event = (EventRow.organisation_id == of.organisation_id) & (EventRow.id == of.event_id)
+    query = Select([deliveries], columns).join(WebhookRow, on=webhook).join(EventRow, on=event)
+    return query.order_by(of.id)
 
 
 @compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from api.dispatcher import Dispatcher
+from api.dispatcher import MOST_RECORDED, Dispatcher
 from storage.errors import DatabaseUnavailable
 
 
@@ -36,9 +36,14 @@ class Work:
         return sorted(pair for done in self.settled for pair in done)
 
 
-def dispatcher(work: Work, in_flight: int = 4) -> Dispatcher[int, int]:
+def dispatcher(work: Work, in_flight: int = 4, most_ahead: int = 0) -> Dispatcher[int, int]:
     return Dispatcher(
-        "test", claim=work.claim, attempt=work.attempt, settle=work.settle, in_flight=in_flight
+        "test",
+        claim=work.claim,
+        attempt=work.attempt,
+        settle=work.settle,
+        in_flight=in_flight,
+        most_ahead=most_ahead,
     )
 
 
@@ -192,3 +197,81 @@ def test_an_outcome_that_could_not_be_recorded_is_recorded_later() -> None:
     run(story)
 
     assert (work.all_settled(), work.attempts) == ([(1, 10)], 1)
+
+
+def test_the_next_are_claimed_before_a_place_is_free() -> None:
+    class Slow(Work):
+        ahead = 0
+
+        async def claim(self, limit: int) -> list[int]:
+            await asyncio.sleep(0.01)
+            taken = await super().claim(limit)
+            self.ahead = max(self.ahead, self.running + len(taken))
+            return taken
+
+    work = Slow(*range(100))
+
+    async def story() -> None:
+        doing = dispatcher(work, most_ahead=8)
+        doing.start()
+        await until(lambda: len(work.all_settled()) == 100)
+        await doing.stop()
+
+    run(story)
+
+    assert work.most_running == 4
+    assert 4 < work.ahead <= 12
+
+
+def test_nothing_is_claimed_to_wait_behind_what_hangs() -> None:
+    class Hanging(Work):
+        async def attempt(self, work: int) -> int:
+            self.running += 1
+            await asyncio.sleep(30)
+            return work
+
+    work = Hanging(*range(20))
+
+    async def story() -> None:
+        doing = dispatcher(work, most_ahead=8)
+        doing.start()
+        await until(lambda: work.running == 4)
+        for _ in range(5):
+            doing.wake()
+            await asyncio.sleep(0.01)
+
+    run(story)
+
+    assert len(work.waiting) == 16
+
+
+def test_what_was_claimed_ahead_is_done_when_it_stops() -> None:
+    work = Work(*range(100))
+
+    async def story() -> None:
+        doing = dispatcher(work, most_ahead=8)
+        doing.start()
+        await until(lambda: len(work.all_settled()) >= 20)
+        await doing.stop()
+
+    run(story)
+
+    assert len(work.all_settled()) + len(work.waiting) == 100
+
+
+def test_no_transaction_records_more_than_a_few_dozen() -> None:
+    class AtOnce(Work):
+        async def attempt(self, work: int) -> int:
+            return work * 10
+
+    work = AtOnce(*range(300))
+
+    async def story() -> None:
+        doing = dispatcher(work, in_flight=300)
+        doing.start()
+        await until(lambda: len(work.all_settled()) == 300)
+        await doing.stop()
+
+    run(story)
+
+    assert max(len(done) for done in work.settled) == MOST_RECORDED

@@ -22,12 +22,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from api.addresses import resolve_and_check
+from api.vetted_connections import vetted_socket
 from api.webhook_delivery import (
     Attempt,
     Sender,
     parse_retry_after,
     sign,
-    vetted_socket,
 )
 from storage.deliveries import Outcome
 from storage.webhooks import new_secret
@@ -337,9 +337,14 @@ def test_body_that_breaks_off_does_not_undo_a_2xx() -> None:
     ids=["hangs up", "speaks something else", "endless header"],
 )
 def test_receiver_that_speaks_no_http_is_tried_again(answer: bytes, error: str) -> None:
-    outcome = outcome_of(raw(answer))
+    async def run() -> tuple[Outcome, int]:
+        async with receiving(raw(answer)) as receiver, Sender(allow_private=True) as sender:
+            return await sender.attempt(attempt_to(receiver.url), NOW), receiver.connections
+
+    outcome, connections = asyncio.run(run())
 
     assert (outcome.verdict, outcome.status_code, outcome.error) == ("retry", None, error)
+    assert connections == 1
     assert not outcome.at_least_60_seconds
 
 

@@ -56,7 +56,7 @@ def test_every_endpoints_first_comes_before_any_endpoints_second(database: Datab
 def test_no_endpoint_gets_more_at_a_time_than_its_share(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme)
-    requests(database, acme, 10)
+    requests(database, acme, delivery_queue.MOST_IN_FLIGHT + 2)
 
     first = claimed(database)
     assert (len(first), claimed(database)) == (delivery_queue.MOST_IN_FLIGHT, [])
@@ -81,7 +81,7 @@ def test_an_endpoint_that_fails_gets_one_at_a_time_until_it_answers(database: Da
 def test_a_lease_that_ran_out_takes_no_room(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme)
-    requests(database, acme, 10)
+    requests(database, acme, delivery_queue.MOST_IN_FLIGHT + 2)
     lost = claimed(database)
 
     again = claimed(database, after_seconds=delivery_queue.LEASE_SECONDS)
@@ -97,7 +97,7 @@ def test_a_claim_goes_past_the_backlog_of_a_dead_endpoint(
     requests(database, acme, 1)
     park(database_url, acme, dead, rows=20_000)
 
-    found = claimed(database, limit=27)
+    found = claimed(database, limit=19 + delivery_queue.MOST_IN_FLIGHT)
 
     assert Counter(delivery.webhook_id for delivery in found) == {
         dead.id: delivery_queue.MOST_IN_FLIGHT

@@ -1,0 +1,234 @@
+"""Connections that are kept between attempts: few, briefly, and only to where they may go."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import httpx
+
+from api.name_lookup import PooledResolver
+from api.vetted_connections import Use, VettedConnector, using
+from api.webhook_delivery import Sender
+from storage.deliveries import Outcome
+from tests.api.test_webhook_delivery import NOW, Script, attempt_to, certificate_for
+
+NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
+
+# What to answer to the first, second … request of a connection; None ends the connection instead.
+Reply = Callable[[int], bytes | None]
+
+
+class KeepingReceiver:
+    """A loopback HTTP server that answers one request after the other on each connection.
+
+    ``late`` follows every answer a moment later.
+    """
+
+    def __init__(self, reply: Reply, late: bytes) -> None:
+        self._reply = reply
+        self._late = late
+        self.port = 0
+        self.connections = 0
+        self.heads: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        number = 0
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                length = head.split("content-length: ")[1].split("\r\n")[0]
+                await reader.readexactly(int(length))
+                self.heads.append(head)
+                number += 1
+                answer = self._reply(number)
+                if answer is None:
+                    break
+                writer.write(answer)
+                await writer.drain()
+                if self._late:
+                    await asyncio.sleep(0.02)
+                    writer.write(self._late)
+                if not answer.startswith(b"HTTP/1.1 204") or "connection: close" in head:
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def receiving(
+    reply: Reply = lambda _: NO_CONTENT, late: bytes = b"", tls: ssl.SSLContext | None = None
+) -> AsyncIterator[KeepingReceiver]:
+    receiver = KeepingReceiver(reply, late)
+    server = await asyncio.start_server(receiver.answer, "127.0.0.1", 0, ssl=tls)
+    receiver.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield receiver
+
+
+def run(story: Callable[[], Awaitable[None]]) -> None:
+    async def within_ten_seconds() -> None:
+        async with asyncio.timeout(10):
+            await story()
+
+    asyncio.run(within_ten_seconds())
+
+
+def test_attempts_one_after_the_other_share_a_connection() -> None:
+    async def story() -> None:
+        async with receiving() as receiver, Sender(allow_private=True) as sender:
+            for _ in range(3):
+                outcome = await sender.attempt(attempt_to(receiver.url), NOW)
+                assert outcome.verdict == "delivered"
+            assert (receiver.connections, len(receiver.heads)) == (1, 3)
+
+    run(story)
+
+
+def test_a_connection_is_used_for_a_few_seconds_only() -> None:
+    async def story() -> None:
+        sender = Sender(allow_private=True, used_seconds=0.05)
+        async with receiving() as receiver, sender:
+            for _ in range(2):
+                await sender.attempt(attempt_to(receiver.url), NOW)
+                await asyncio.sleep(0.1)
+            assert receiver.connections == 2
+
+    run(story)
+
+
+def test_a_connection_that_ended_meanwhile_costs_no_attempt() -> None:
+    async def story() -> None:
+        first_only: Reply = lambda number: NO_CONTENT if number == 1 else None  # noqa: E731
+        async with receiving(first_only) as receiver, Sender(allow_private=True) as sender:
+            outcomes = [await sender.attempt(attempt_to(receiver.url), NOW) for _ in range(2)]
+
+            assert [outcome.verdict for outcome in outcomes] == ["delivered"] * 2
+            # Of the second attempt the same bytes came twice.
+            assert receiver.connections == 2
+            assert len(receiver.heads) == 3
+            assert receiver.heads[1] == receiver.heads[2]
+
+    run(story)
+
+
+def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:
+    async def story() -> None:
+        broken: Reply = lambda number: NO_CONTENT if number == 1 else b"HTTP/1.1 2"  # noqa: E731
+        refused: Reply = (  # noqa: E731
+            lambda number: NO_CONTENT if number == 1 else b"HTTP/1.1 500 No\r\nX-Half: "
+        )
+        for reply in (broken, refused):
+            async with receiving(reply) as receiver, Sender(allow_private=True) as sender:
+                await sender.attempt(attempt_to(receiver.url), NOW)
+                outcome = await sender.attempt(attempt_to(receiver.url), NOW)
+
+                assert outcome.verdict == "retry"
+
+    run(story)
+
+
+def test_only_one_kept_connection_is_tried() -> None:
+    async def story() -> None:
+        first_only: Reply = lambda number: NO_CONTENT if number == 1 else None  # noqa: E731
+        async with receiving(first_only) as receiver, Sender(allow_private=True) as sender:
+            attempts = [sender.attempt(attempt_to(receiver.url), NOW) for _ in range(2)]
+            await asyncio.gather(*attempts)
+            assert receiver.connections == 2
+
+            outcome = await sender.attempt(attempt_to(receiver.url), NOW)
+
+            assert (outcome.verdict, receiver.connections) == ("delivered", 3)
+
+    run(story)
+
+
+def test_an_answer_that_nobody_asked_for_is_nobodys() -> None:
+    async def story() -> None:
+        async with (
+            receiving(late=NO_CONTENT) as receiver,
+            Sender(allow_private=True) as sender,
+        ):
+            for _ in range(2):
+                await sender.attempt(attempt_to(receiver.url), NOW)
+                await asyncio.sleep(0.05)
+            assert (receiver.connections, len(receiver.heads)) == (2, 2)
+
+    run(story)
+
+
+def test_no_more_connections_are_kept_than_may_be_used() -> None:
+    async def story() -> None:
+        sender = Sender(allow_private=True, max_connections=1)
+        async with receiving() as one, receiving() as other, sender:
+            for receiver in (one, other, other):
+                await sender.attempt(attempt_to(receiver.url), NOW)
+            assert "connection: close" not in one.heads[0]
+            assert ["connection: close" in head for head in other.heads] == [True, True]
+            assert other.connections == 2
+
+    run(story)
+
+
+def test_a_capped_answer_ends_its_connection() -> None:
+    long = b"HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n" + b"x" * 500_000
+
+    async def story() -> None:
+        async with receiving(lambda _: long) as receiver, Sender(allow_private=True) as sender:
+            for _ in range(2):
+                outcome: Outcome = await sender.attempt(attempt_to(receiver.url), NOW)
+                assert outcome.response_excerpt == b"x" * 4_096
+            assert receiver.connections == 2
+
+    run(story)
+
+
+def test_a_kept_connection_is_vetted_before_it_is_used() -> None:
+    async def story() -> None:
+        connector = VettedConnector(
+            allow_private=True,
+            most_kept=8,
+            used_seconds=5,
+            resolver=PooledResolver(),
+            tls=httpx.create_ssl_context(trust_env=False),
+        )
+        async with receiving() as receiver, aiohttp.ClientSession(connector=connector) as session:
+            kept: list[bool] = []
+            for allowed in (True, True, False):
+                connector.allow_private = allowed
+                use = Use()
+                using.set(use)
+                async with session.post(receiver.url, data=b"{}") as answer:
+                    assert answer.status == 204
+                kept.append(use.is_kept)
+            assert kept == [False, True, False]
+            assert receiver.connections == 2
+
+    run(story)
+
+
+def test_a_connection_to_one_name_is_not_used_for_another(tmp_path: Path) -> None:
+    server_tls, client_tls = certificate_for("right.example.com", tmp_path)
+
+    async def story() -> None:
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), tls=client_tls)
+        async with receiving(tls=server_tls) as receiver, sender:
+            outcomes = [
+                await sender.attempt(attempt_to(f"https://{name}:{receiver.port}/"), NOW)
+                for name in ("right.example.com", "wrong.example.com", "right.example.com")
+            ]
+            assert [outcome.error for outcome in outcomes] == [None, "tls_failed", None]
+            assert len(receiver.heads) == 2
+
+    run(story)
