@@ -5,7 +5,7 @@ Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, get_args
 
@@ -261,7 +261,7 @@ def refusal_of(
 
 
 def _field_error(entry: Any, model: type[BaseModel], in_query: bool) -> FieldError:
-    code, detail = _code_of(entry["type"]), _sentence(entry["msg"])
+    code, detail = _code_of(entry["type"]), _sentence(entry["msg"], entry["loc"])
     if code == "unknown_field":
         detail = _unknown(str(entry["loc"][-1]), model, "parameter" if in_query else "field")
     if in_query:
@@ -294,5 +294,10 @@ def _escaped(part: object) -> str:
     return str(part).replace("~", "~0").replace("/", "~1")
 
 
-def _sentence(message: str) -> str:
+def _sentence(message: str, place: Sequence[str | int]) -> str:
+    """What pydantic says, with the field's name in it: a problem's `detail` is read alone, too."""
+    name = next((part for part in reversed(place) if isinstance(part, str)), "The body")
+    message = message.replace("Field required", f"{name} is required")
+    for subject in ("Input should", "String should", "List should", "Number should"):
+        message = message.replace(subject, f"{name} should")
     return message if message.endswith(".") else f"{message}."

@@ -104,7 +104,7 @@ class InvalidInput(Refusal):
     title = "A field breaks a rule."
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__("; ".join(error.detail for error in errors))
+        super().__init__(" ".join(error.detail for error in errors))
         self.errors = tuple(errors)
         if len(self.errors) == 1:
             self.code = self.errors[0].code

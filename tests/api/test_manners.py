@@ -166,3 +166,23 @@ def test_a_channel_is_an_id(client: Client, key: str, channel: str) -> None:
 
     assert answer.status_code == 422
     assert [one["pointer"] for one in answer.json()["errors"]] == ["/digest_channel"]
+
+
+def test_every_sentence_names_its_field(client: Client, database: Database) -> None:
+    key = a_key(database, an_organisation(database))
+    body = {"first_name": "", "role": "boss", "working_days": "monday"}
+
+    refused = client.post("/api/v1/users", key, json=body).json()
+    filtered = client.get("/api/v1/leave-requests?status=open", key).json()
+
+    assert {one["pointer"]: one["detail"] for one in refused["errors"]} == {
+        "/first_name": "first_name should have at least 1 character.",
+        "/last_name": "last_name is required.",
+        "/role": "role should be 'member', 'approver', 'admin' or 'owner'.",
+        "/working_days": "working_days should be a valid array.",
+        "/email": "email is required.",
+    }
+    assert refused["detail"] == " ".join(one["detail"] for one in refused["errors"])
+    assert filtered["detail"] == (
+        "status should be 'pending', 'approved', 'declined' or 'cancelled'."
+    )
