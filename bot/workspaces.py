@@ -174,7 +174,7 @@ class InstalledWorkspaces(Workspaces):
         if found.bot_token != workspace.client.token:
             return False  # Installed anew meanwhile.
         now = self._clock()
-        ended = await self._database.write(
+        ended = await self._database.write_long(
             slack_installations.uninstall, workspace.team_id, at=now, now=now
         )
         if ended:

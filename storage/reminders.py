@@ -15,7 +15,17 @@ from typing import Any, Final, NamedTuple
 
 from peewee import Delete, Insert, Select, Update, fn
 
-from storage import approvers, audit, days, holiday_sets, outbox, reference, rows, working_days
+from storage import (
+    approvers,
+    audit,
+    days,
+    holiday_sets,
+    outbox,
+    reference,
+    rows,
+    rules,
+    working_days,
+)
 from storage.approvers import MOST_APPROVERS
 from storage.clock import local_day
 from storage.compiled import Place, among, compiled
@@ -56,6 +66,7 @@ class _Waiting(NamedTuple):
     sent: int
     due_at: int
     status: str
+    decided_at: datetime | None
     is_next_step: bool
     requester_id: str
     approver: User
@@ -111,7 +122,12 @@ def run(tx: Transaction, *, now: datetime, limit: int = AT_ONCE) -> int:
     ]
     over = [one for one in found if one.status != "pending" or one.approver.status != "active"]
     for one in over:
-        _forget(tx, organisation_id, one)
+        # What made it his to decide makes it his to decide otherwise, for as long as one may.
+        if one.is_next_step and one.decided_at and now < one.decided_at + rules.SECOND_THOUGHTS:
+            until = one.decided_at + rules.SECOND_THOUGHTS
+            _moved_on(tx, organisation_id, one, Step(False, one.sent, until), now)
+        else:
+            _forget(tx, organisation_id, one)
     open_ = [one for one in found if one not in over]
     known = reference.of_organisation(tx, organisation_id)
     if open_ and known.is_in_slack:
@@ -312,13 +328,24 @@ def _away(
 
 
 def _waiting(row: Sequence[Any]) -> _Waiting:
-    request_id, asked_at, sent, due_at, status, is_next_step, requester_id, *approver = row
+    (
+        request_id,
+        asked_at,
+        sent,
+        due_at,
+        status,
+        decided_at,
+        is_next_step,
+        requester_id,
+        *approver,
+    ) = row
     return _Waiting(
         request_id,
         rows.instant(asked_at),
         sent,
         due_at,
         status,
+        rows.instant_or_none(decided_at),
         bool(is_next_step),
         requester_id,
         rows.user(approver),
@@ -358,6 +385,7 @@ def _due(organisation_id: Place, now: Place, limit: Place, engine: str) -> Selec
             ReminderRow.sent,
             ReminderRow.due_at,
             LeaveRequestRow.status,
+            LeaveRequestRow.decided_at,
             ReminderRow.is_next_step,
             LeaveRequestRow.user_id,
             *rows.USER,

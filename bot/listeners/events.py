@@ -32,7 +32,7 @@ async def user_change(visit: Visit) -> None:
 
 async def app_uninstalled(visit: Visit) -> None:
     """Forget the workspace's token, unless the app was installed anew meanwhile."""
-    ended = await visit.edge.database.write(
+    ended = await visit.edge.database.write_long(
         slack_installations.uninstall, visit.team_id, at=_happened_at(visit), now=visit.now
     )
     if ended:

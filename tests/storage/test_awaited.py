@@ -9,7 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage import approval_cards, awaited, departments, leave, leave_reading, people, reminders
+from storage import (
+    approval_cards,
+    awaited,
+    departments,
+    leave,
+    leave_reading,
+    people,
+    reminders,
+    slack_workspaces,
+)
 from storage.database import Database, Transaction
 from storage.errors import Refusal
 from storage.pages import PageOf
@@ -204,6 +213,7 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
     database: Database,
 ) -> None:
     acme = an_organisation(database)
+    database.write_now(slack_workspaces.link_only_organisation, "T1", now=NOW)
     head = a_person(database, acme, first_name="Head")
     manager = a_person(database, acme, first_name="Grace")
     team = a_department(database, acme, manager_id=head.id)
@@ -217,7 +227,17 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
     while database.write_now(reminders.run, now=NOW + timedelta(days=8)):
         pass
     after = seen(database, setting, leave_reading.awaiting, head)
-    database.write_now(leave.approve, request.id, by=caller_for(acme, head), now=NOW)
+    decided_at = NOW + timedelta(days=8)
+    database.write_now(leave.approve, request.id, by=caller_for(acme, head), now=decided_at)
+    while database.write_now(reminders.run, now=decided_at + timedelta(minutes=9)):
+        pass
+    database.write_now(
+        leave.change_decision,
+        request.id,
+        "declined",
+        by=caller_for(acme, head),
+        now=decided_at + timedelta(minutes=9),
+    )
 
     assert (before, after) == (False, True)
     assert not seen(database, setting, leave_reading.awaiting, head)
