@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
@@ -227,10 +227,13 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
     while database.write_now(reminders.run, now=NOW + timedelta(days=8)):
         pass
     after = seen(database, setting, leave_reading.awaiting, head)
-    decided_at = NOW + timedelta(days=8)
+    # Five minutes before Head's day begins and the reminder is looked at again.
+    decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
     database.write_now(leave.approve, request.id, by=caller_for(acme, head), now=decided_at)
-    while database.write_now(reminders.run, now=decided_at + timedelta(minutes=9)):
-        pass
+    looked_at = [
+        database.write_now(reminders.run, now=decided_at + timedelta(minutes=minute))
+        for minute in (6, 7)
+    ]
     database.write_now(
         leave.change_decision,
         request.id,
@@ -239,6 +242,7 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
         now=decided_at + timedelta(minutes=9),
     )
 
+    assert looked_at == [1, 0]
     assert (before, after) == (False, True)
     assert not seen(database, setting, leave_reading.awaiting, head)
     assert not seen(database, setting, leave_reading.awaiting, manager)
