@@ -269,7 +269,8 @@ export class Panel {
     const answer = await this.act({ kind: "submit", view_id: modal.id, filled: fieldsIn(form) });
     this.errors = answer.errors || {};
     if (Object.keys(this.errors).length) {
-      this.draw(this.screen);
+      // The fields at fault are drawn anew, with what was typed into them.
+      await this.world.refresh(true);
       this.modal.querySelector("[aria-invalid]")?.focus();
     }
   }

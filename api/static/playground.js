@@ -23,7 +23,7 @@ function refresh(isAfresh) {
   if (isAfresh) {
     version = "";
   }
-  asker.now();
+  return asker.now();
 }
 
 // Asks for what is new, and waits at the server for it; at once after something was done.

@@ -182,6 +182,41 @@ def test_an_approval_is_one_press_and_seen_by_both(page: Page) -> None:
     expect(amir(page).get_by_role("article").last).to_contain_text("Approved by Grace Okafor")
 
 
+def test_an_admin_adds_somebody_and_sees_what_another_manager_changes(page: Page) -> None:
+    who, dialog = henrik(page), henrik(page).get_by_role("dialog")
+    who.get_by_role("tab", name="Home").click()
+    who.get_by_role("tabpanel").get_by_role("button", name="People").click()
+
+    dialog.get_by_role("button", name="Add a person").click()
+    address = dialog.get_by_role("textbox", name="E-mail address")
+    address.fill("lise")
+    dialog.get_by_label("First name").fill("Lise")
+    dialog.get_by_label("Last name").fill("Meitner")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_contain_text("Give an address such as ada@example.com.")
+    expect(address).to_have_value("lise")
+    expect(address).to_be_focused()
+    address.fill("lise@example.com")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_contain_text("Has not used Hiatus yet")
+    dialog.get_by_role("button", name="Save").click()
+
+    expect(dialog).to_contain_text("Whom do you want to change?")
+    dialog.get_by_role("combobox").fill("Amir")
+    dialog.get_by_role("option", name="Amir Rahimi").click()
+    dialog.get_by_label("Manager").fill("Henrik")
+    dialog.get_by_role("option", name="Henrik Lund").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_contain_text("1 request then awaits others.")
+    expect(dialog).to_contain_text("Grace Okafor → Henrik Lund")
+    dialog.get_by_role("button", name="Save").click()
+
+    expect(dialog).to_contain_text("Whom do you want to change?")
+    dialog.get_by_role("button", name="Close", exact=True).last.click()
+    who.get_by_role("tab", name="Hiatus").click()
+    expect(who.get_by_role("button", name="Approve")).to_be_visible()
+
+
 def test_leave_is_cancelled_on_the_home_tab_once_that_is_confirmed(page: Page) -> None:
     amir(page).get_by_role("tab", name="Home").click()
     cancel = amir(page).get_by_role("tabpanel").get_by_role("button", name="Cancel")
