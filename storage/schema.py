@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from storage.errors import DatabaseUnavailable, SchemaOutOfDate
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK_KEY = 4_852_613
 _HISTORY = "schema_migration"
+# For how long another process may hold a SQLite file, in which it migrates, say.
+_BUSY_SECONDS = 60
 
 
 def migrate(url: str) -> list[str]:
@@ -65,18 +68,36 @@ def _connected(url: str) -> Iterator[Any]:
     database: Any
     if url.startswith("sqlite:"):
         database = peewee.SqliteDatabase(
-            url.removeprefix("sqlite:///"), pragmas={"journal_mode": "wal"}, timeout=60
+            url.removeprefix("sqlite:///"),
+            pragmas={"journal_mode": "wal"},
+            timeout=_BUSY_SECONDS,
         )
     else:
         database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True, connect_timeout=5)
     try:
-        database.connect()
+        _connect(database)
     except peewee.OperationalError as error:
         raise DatabaseUnavailable(str(error)) from error
     try:
         yield database
     finally:
         database.close()
+
+
+def _connect(database: Any) -> None:
+    """Connect, if need be after waiting for whoever holds a SQLite file.
+
+    To make a new file a WAL is refused at once while it is held, whatever time-out is set.
+    """
+    gives_up_at = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            database.connect()
+            return
+        except peewee.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > gives_up_at:
+                raise
+            time.sleep(0.05)
 
 
 @contextmanager

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -57,6 +61,21 @@ def test_processes_that_migrate_at_once_take_turns(empty_url: str) -> None:
     assert outside.rows(empty_url, "SELECT name FROM schema_migration ORDER BY name") == [
         (name,) for name in ALL
     ]
+
+
+def test_whoever_migrates_waits_while_another_holds_the_new_file(tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    with (
+        ThreadPoolExecutor(1) as pool,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("CREATE TABLE half_done (name)")
+        migrating = pool.submit(migrate, f"sqlite:///{path}")
+        time.sleep(0.5)
+        other.execute("ROLLBACK")
+
+        assert migrating.result() == ALL
 
 
 def test_an_empty_database_needs_migrating(empty_url: str) -> None:
