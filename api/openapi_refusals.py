@@ -127,6 +127,9 @@ def _refusals(operation: Operation) -> Iterator[type[Refusal]]:
 def _of_form(operation: Operation) -> Iterator[Code]:
     if operation.body is not None:
         yield from (error_codes.of_form(kind.code) for kind in http.HTTP_REFUSALS)
+    elif operation.is_write:
+        # What nobody asked for is read to its end, too, and thrown away.
+        yield error_codes.of_form(http.BodyTooLarge.code)
     statuses = (*_EVERYWHERE, 412) if operation.changes_one else _EVERYWHERE
     for status in statuses:
         code, _, _ = http.HTTP_PROBLEMS[status]
@@ -136,7 +139,7 @@ def _of_form(operation: Operation) -> Iterator[Code]:
 def _codes_of_body(body: Json | None) -> Iterator[str]:
     if body is None:
         return
-    yield from ("unknown_field", "wrong_type")
+    yield from ("repeated_field", "unknown_field", "wrong_type")
     if body.get("required"):
         yield "required"
     for schema in body["properties"].values():
@@ -144,11 +147,14 @@ def _codes_of_body(body: Json | None) -> Iterator[str]:
 
 
 def _codes_of_query(query: Json) -> Iterator[str]:
-    yield from ("unknown_parameter", "repeated_parameter")
+    yield from ("unknown_parameter", "repeated_parameter", "wrong_format")
     for schema in query.get("properties", {}).values():
         yield from _codes_of_schema(schema)
         if schema.get("type") == "integer":
             yield "not_a_number"
+        kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
+        if not kinds.isdisjoint({"boolean", "integer"}):
+            yield "wrong_type"
 
 
 def _codes_of_schema(schema: Json) -> Iterator[str]:

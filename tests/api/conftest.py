@@ -18,6 +18,7 @@ from storage.database import Database
 from storage.values import SCOPES, User
 from tests import calendars
 from tests.builders import NOW, Acme, caller_for
+from tests.documented import undocumented
 
 T = TypeVar("T")
 
@@ -57,6 +58,8 @@ class Client:
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
         answer = self._run(self._http.request(method, path, headers=headers, **more))
+        # Every test of the interface is one of its documentation, too.
+        assert undocumented(answer) is None, undocumented(answer)
         if answer.headers.get("Content-Type", "").startswith("text/calendar") and answer.content:
             _FEEDS_SEEN.add(answer.content)
         return answer
