@@ -46,11 +46,13 @@ def save(
 ) -> bool:
     """Write and audit ``after``, if the request still is as ``before``; False if it is not.
 
-    One statement checks and moves, so of two people at once one changes no row.
+    One statement checks and moves, so of two people at once one changes no row. It sets what
+    differs: SQLite writes every index anew whose columns are set at all.
     """
+    known = _columns(before)
     moved = tx.update(
         LeaveRequestRow,
-        _columns(after),
+        {name: value for name, value in _columns(after).items() if value != known[name]},
         organisation_id=by.organisation_id,
         id=before.id,
         status=before.status,
