@@ -193,7 +193,7 @@ def _away(home: Home) -> list[Block]:
     ]
     if not home.away.items:
         return [*blocks, text.section(say("Nobody is out."))]
-    blocks += _absences(say("Today"), today) + _absences(say("Later this week"), later)
+    blocks += _absences(say("Today"), today) + _absences(say("Later"), later)
     leafed, cursor = home.leafed, home.away.next_cursor
     return blocks + _leafing(
         leafed.away, cursor, leafed._replace(away=None), leafed._replace(away=cursor)

@@ -231,7 +231,7 @@ def test_the_team_can_be_widened_to_everybody(world: World) -> None:
     world.settled()
 
     wide = world.slack.home(ADA)
-    assert "*Later this week*" in wide.visible_text
+    assert "*Later*" in wide.visible_text
     assert "Eve Elsewhere: Thu 4 June 2026 (Away)" in wide.visible_text
     assert "Show my team" in labels(wide)
 
