@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from typing import Any, BinaryIO
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Final
 
 import orjson
 import structlog
 
 from api.settings import LogFormat
+
+_access: Final = structlog.stdlib.get_logger("hiatus.access")
+# Where JSON lines go, once they are set up.
+_lines: Lines | None = None
 
 # Slack's libraries log whole requests: notes are personal data (Bolt logs rejected bodies at INFO).
 _QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
@@ -48,8 +53,22 @@ class Lines:
         self._file.flush()
 
 
+def log_request(line: dict[str, Any]) -> None:
+    """One request's line. As JSON it takes a short cut: structlog's way costs three times as much.
+
+    ``line`` is the logger's to keep.
+    """
+    if _lines is None:
+        _access.info("request", **line)
+        return
+    line["event"], line["level"] = "request", "info"
+    line["timestamp"] = datetime.now(UTC)  # noqa: TID251  # when it was written, nothing else
+    _lines.msg(orjson.dumps(line, option=orjson.OPT_UTC_Z))
+
+
 def configure(log_format: LogFormat) -> None:
     """Set up our own lines and those of the libraries; call once, before anything logs."""
+    global _lines
     shared: list[Any] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -65,6 +84,7 @@ def configure(log_format: LogFormat) -> None:
             exception_formatter=structlog.dev.plain_traceback,
         )
     is_bytes = log_format == "json"
+    _lines = Lines(sys.stderr.buffer) if is_bytes else None
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.auth import header
 from api.errors import http_problem
+from api.logs import log_request
 from storage.random_bytes import random_bytes
 
 _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
@@ -67,7 +68,7 @@ class RequestLog:
         finally:
             line = _line(scope, status, started)
             self._observe(line["method"], line["route"], status, line["duration_ms"] / 1_000)
-            _log.info("request", **line)
+            log_request(line)
 
 
 def _request_id(scope: Scope) -> str:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
+import re
+import subprocess
+import sys
 import threading
 
+import pytest
+
 from api.logs import Lines
+
+WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 class Written(io.RawIOBase):
@@ -82,3 +90,25 @@ def test_a_thread_writes_its_lines_while_an_event_loop_is_busy() -> None:
         assert b"".join(file.writes) == b"before\nfrom a thread\n"
 
     asyncio.run(wait_for_a_thread())
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_the_line_of_a_request_looks_like_every_other(log_format: str) -> None:
+    program = f"""
+import structlog
+from api import logs
+logs.configure({log_format!r})
+logs.log_request({{"status": 200}})
+structlog.stdlib.get_logger("hiatus").info("request", status=200)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, check=True
+    )
+
+    written = [WHEN.sub("<now>", line) for line in done.stderr.splitlines()]
+    assert len(written) == 2
+    assert "<now>" in written[0]
+    if log_format == "json":
+        assert json.loads(written[0]) == json.loads(written[1])
+    else:
+        assert written[0] == written[1]
