@@ -189,24 +189,32 @@ def awaits(
 def awaiting(organisation_id: Any, viewer_id: Any, today: Any) -> tuple[Select, Any]:
     """The ids of those whose leave awaits that person, and the table that they are in."""
     viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    query = (
-        requester.select(requester.id)
-        .join(
-            viewer,
-            on=(viewer.organisation_id == organisation_id) & (viewer.id == viewer_id),
-        )
-        .join(
-            department,
-            JOIN.LEFT_OUTER,
-            on=(department.organisation_id == organisation_id)
-            & (department.id == requester.department_id),
-        )
-        .where(
-            requester.organisation_id == organisation_id,
-            awaits(viewer, requester, department, today),
-        )
+    query = _beside(
+        requester.select(requester.id), organisation_id, viewer, viewer_id, requester, department
+    ).where(
+        requester.organisation_id == organisation_id,
+        awaits(viewer, requester, department, today),
     )
     return query, requester
+
+
+def _beside(
+    query: Select,
+    organisation_id: Any,
+    other: Any,
+    other_id: Any,
+    requester: Any,
+    department: Any,
+) -> Select:
+    """The query with one other person beside those it selects, and the requester's department."""
+    return query.join(
+        other, on=(other.organisation_id == organisation_id) & (other.id == other_id)
+    ).join(
+        department,
+        JOIN.LEFT_OUTER,
+        on=(department.organisation_id == organisation_id)
+        & (department.id == requester.department_id),
+    )
 
 
 def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
@@ -300,17 +308,10 @@ def _is_any_present(
 @compiled
 def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    columns = [getattr(candidate, column.name) for column in rows.USER]
     return (
-        candidate.select(*(getattr(candidate, column.name) for column in rows.USER))
-        .join(
-            requester,
-            on=(requester.organisation_id == organisation_id) & (requester.id == user_id),
-        )
-        .join(
-            department,
-            JOIN.LEFT_OUTER,
-            on=(department.organisation_id == organisation_id)
-            & (department.id == requester.department_id),
+        _beside(
+            candidate.select(*columns), organisation_id, requester, user_id, requester, department
         )
         .where(
             candidate.organisation_id == organisation_id,

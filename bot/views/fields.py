@@ -103,16 +103,20 @@ def typed(value: str | None = None, longest: int = 200, placeholder: str = "") -
     return element
 
 
-def number(
-    value: float | None = None, *, least: int = 0, most: int, has_halves: bool = False
-) -> Block:
+def number(value: float | None = None, *, least: int = 0, most: int) -> Block:
     element: Block = {
         "type": "number_input",
-        "is_decimal_allowed": has_halves,
+        "is_decimal_allowed": False,
         "min_value": str(least),
         "max_value": str(most),
     }
     return element if value is None else element | {"initial_value": f"{value:g}"}
+
+
+def days_a_year(half_days: int | None) -> Block:
+    """Days in steps of a half, as every allowance is asked for; ``half_days`` stand there."""
+    shown = number(None if half_days is None else half_days / 2, most=366)
+    return shown | {"is_decimal_allowed": True}
 
 
 def day(value: date | None = None) -> Block:

@@ -40,7 +40,7 @@ def department(one: Department | None, manager: User | None) -> dict[str, Any]:
         fields.field(
             "default_leave_allowance",
             say("Allowance in days a year"),
-            fields.number(None if allowance is None else allowance / 2, most=366, has_halves=True),
+            fields.days_a_year(allowance),
             hint=say("Empty: the organisation's."),
             is_optional=True,
         ),

@@ -84,12 +84,12 @@ def organisation(one: Organisation) -> dict[str, Any]:
         fields.field(
             "default_leave_allowance",
             say("Allowance in days a year"),
-            fields.number(one.default_leave_allowance_half_days / 2, most=366, has_halves=True),
+            fields.days_a_year(one.default_leave_allowance_half_days),
         ),
         fields.field(
             "carry_over",
             say("Most days carried into the next leave year"),
-            fields.number(one.carry_over_half_days / 2, most=366, has_halves=True),
+            fields.days_a_year(one.carry_over_half_days),
         ),
         fields.field(
             "carry_over_expiry_month",

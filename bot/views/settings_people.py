@@ -80,7 +80,7 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
         fields.field(
             "leave_allowance",
             say("Allowance in days a year"),
-            fields.number(None if allowance is None else allowance / 2, most=366, has_halves=True),
+            fields.days_a_year(allowance),
             hint=say("Empty: the department's, else the organisation's."),
             is_optional=True,
         ),
