@@ -14,12 +14,13 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from cryptography.fernet import InvalidToken
-from peewee import Delete, Select
+from peewee import Delete, Select, Update
 
 from storage import (
     audit,
     fields,
     joining,
+    locks,
     notices,
     organisations,
     reference,
@@ -126,22 +127,13 @@ def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> 
 
     The organisation keeps its data and its workspace: installing again goes on where this ended.
     """
-    row = tx.first(_living, team_id=team_id, at=at)
-    if row is None:
+    ended = tx.first(_end, team_id=team_id, at=at, now=now)
+    if ended is None:
         return False
-    organisation_id, installation_id, installed_at = row
-    ended = tx.update(
-        SlackInstallationRow,
-        {"bot_token_encrypted": "", "uninstalled_at": now},
-        organisation_id=organisation_id,
-        id=installation_id,
-        # Another installation came in between: it lives.
-        installed_at=installed_at,
-    )
-    if ended:
-        _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
-        notices.give_up(tx, organisation_id, now=now)
-    return bool(ended)
+    organisation_id, installation_id = ended
+    _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
+    notices.give_up(tx, organisation_id, now=now)
+    return True
 
 
 def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
@@ -294,19 +286,23 @@ def _installation(team_id: Place) -> Select:
 
 
 @compiled
-def _living(team_id: Place, at: Place) -> Select:
+def _end(team_id: Place, at: Place, now: Place) -> Update:
     row = SlackInstallationRow
-    return row.select(row.organisation_id, row.id, row.installed_at).where(
-        row.team_id == team_id, row.uninstalled_at.is_null(), row.installed_at <= at
+    return (
+        row.update({row.bot_token_encrypted: "", row.uninstalled_at: now})
+        .where(row.team_id == team_id, row.uninstalled_at.is_null(), row.installed_at <= at)
+        .returning(row.organisation_id, row.id)
     )
 
 
 @compiled
-def _any_of_team(organisation_id: Place, team_id: Place) -> Select:
+def _any_of_team(organisation_id: Place, team_id: Place, engine: str) -> Select:
+    """Held: what ends it at the same moment is over before, or comes after."""
     row = SlackInstallationRow
-    return row.select(row.id, row.uninstalled_at).where(
+    query = row.select(row.id, row.uninstalled_at).where(
         row.organisation_id == organisation_id, row.team_id == team_id
     )
+    return locks.held(query, engine)
 
 
 @compiled

@@ -13,7 +13,7 @@ from bot import ids
 from bot.app import build_app
 from bot.notifications import drain
 from bot.settings import SlackSettings
-from storage import leave, organisations
+from storage import leave, organisations, slack_installations
 from storage.database import Database, Transaction
 from storage.tables import NoticeRow, ReminderRow
 from tests.bot.browser import Browser, by_oauth
@@ -21,6 +21,7 @@ from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide
 from tests.builders import NOW
 from tests.fakes.slack import LoopbackSlack
+from tests.refusals import overlapping
 
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
 
@@ -111,6 +112,36 @@ def test_a_refused_token_ends_it_with_one_line(world: World, logged: Logged) -> 
     warned = [line for line in logged.lines if '"level": "warning"' in line]
     assert len(warned) == 1
     assert "slack.installation_ended" in warned[0]
+
+
+def test_of_two_who_find_the_token_refused_at_once_one_ends_it(world: World) -> None:
+    now = world.clock()
+    ended: list[bool] = []
+
+    def end(tx: Transaction) -> None:
+        ended.append(slack_installations.uninstall(tx, "T1", at=now, now=now))
+
+    overlapping(world.database, end, lambda: world.database.write_now(end))
+
+    assert ended == [True, False]
+    assert world.audited("slack_installation.ended") == 1
+
+
+def test_who_installs_while_the_end_is_written_is_shown_what_waits(world: World) -> None:
+    request = world.a_request()
+    card = world.card(GRACE)
+    now = world.clock()
+
+    overlapping(
+        world.database,
+        lambda tx: slack_installations.uninstall(tx, "T1", at=now, now=now),
+        lambda: install(world),
+    )
+
+    shown = [one["leave_request_id"] for one in undelivered(world)]
+    assert shown != [] and set(shown) == {request.id}
+    world.deliver()
+    assert world.card(GRACE).ts == card.ts
 
 
 def test_what_waits_is_shown_again_when_the_app_is_back(world: World) -> None:
