@@ -241,7 +241,8 @@ def change_decision(
     before = leave_reading.get(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
-    subject = _subject(tx, by.organisation_id, before.user_id, now)
+    is_counting = to_status == "approved"
+    subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=is_counting)
     before = _held(tx, before, by)
     action: rules.Action = "approve_after_all" if to_status == "approved" else "decline_after_all"
     _check_transition(tx, action, before, by)

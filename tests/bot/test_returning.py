@@ -139,7 +139,8 @@ def test_who_installs_while_the_end_is_written_is_shown_what_waits(world: World)
     )
 
     shown = [one["leave_request_id"] for one in undelivered(world)]
-    assert shown != [] and set(shown) == {request.id}
+    assert shown != []
+    assert set(shown) == {request.id}
     world.deliver()
     assert world.card(GRACE).ts == card.ts
 

@@ -465,6 +465,32 @@ def test_leave_that_is_asked_for_at_the_same_moment_is_not_missed(database: Data
     assert (found.counted_halves, found.version) == ("033", 2)
 
 
+def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    set_id = own_set(database, acme)
+    request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
+    database.write_now(leave.decline, request.id, reason=None, by=acme.caller, now=NOW)
+
+    def make_holiday(tx: Transaction) -> None:
+        new = NewOverride(WEDNESDAY, "Market day")
+        holiday_overrides.add(tx, set_id, new, by=acme.caller, now=NOW)
+
+    codes = overlapping(
+        database,
+        make_holiday,
+        lambda: database.write_now(
+            leave.change_decision, request.id, "approved", by=acme.caller, now=NOW
+        ),
+    )
+
+    assert codes == []
+    found = as_it_is(database, acme, request)
+    assert (found.status, found.counted_halves) == ("approved", "033")
+
+
 def test_counting_anew_meets_asking_and_approving_without_loss(database: Database) -> None:
     acme = an_organisation(database)
     cast = [a_person(database, acme) for _ in range(3)]
