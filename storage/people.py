@@ -179,10 +179,10 @@ def _checked_update(
             raise InsufficientRole("admin")
         rules.check_own_fields(changes)
     values = fields.checked(changes, _UPDATE_CHECKS)
-    # These look at other people or at the organisation, so they go one after the other: of two
-    # changes at once of what a day counts, the later one sees the earlier.
+    # These look at other people, their leave or the organisation, so they go one after the other:
+    # of two changes at once of what a day counts, the later one sees the earlier.
     looks_around = values.get("manager_id") is not None or not values.keys().isdisjoint(
-        ("role", "working_days", "public_holiday_country_code")
+        ("role", "department_id", "working_days", "public_holiday_country_code")
     )
     if is_held and looks_around:
         locks.organisation(tx, by.organisation_id)

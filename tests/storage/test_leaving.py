@@ -22,6 +22,7 @@ from storage import (
 )
 from storage.compiled import Place, compiled
 from storage.database import Database
+from storage.drafts import Draft
 from storage.effects import Effects
 from storage.errors import Unauthenticated
 from storage.pages import PageOf
@@ -35,7 +36,9 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    type_id,
 )
+from tests.refusals import overlapping
 
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 5), date(2026, 8, 7)
 ON_WEDNESDAY = datetime(2026, 8, 5, 12, tzinfo=UTC)
@@ -244,6 +247,26 @@ def test_a_new_approver_is_asked_and_a_former_one_no_longer(database: Database) 
         {"before": [grace.id], "after": [acme.owner.id]},
         {"before": [acme.owner.id], "after": [grace.id]},
     ]
+
+
+def test_leave_asked_for_meanwhile_awaits_the_approver_who_comes_to_the_department(
+    database: Database,
+) -> None:
+    acme = in_slack(database)
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
+    grace = a_person(database, acme, first_name="Grace", role="approver")
+    draft = Draft(type_id(database, acme), MONDAY, MONDAY)
+
+    overlapping(
+        database,
+        lambda tx: leave.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
+        lambda: database.write_now(
+            people.update, grace.id, {"department_id": department.id}, by=acme.caller, now=LATER
+        ),
+    )
+
+    assert {user_id for _, user_id in rerouted_cards(database, acme)} == {grace.id, acme.owner.id}
 
 
 def test_many_are_asked_about_as_one_by_one(database: Database) -> None:
