@@ -45,6 +45,7 @@ def join_from_slack(
     known = people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
     if known is None and email:
         known = people_rows.find_by_email(tx, organisation_id, email.strip())
+    known = known and people_rows.find(tx, organisation_id, known.id, is_held=True)
     if known is not None:
         return _recognised(tx, known, slack_user_id, timezone, avatar_url, by=by, now=now)
     if not reference.of_organisation(tx, organisation_id).organisation.slack_members_join:

@@ -46,7 +46,7 @@ def keep_in_step(
     who comes back is reactivated if it was Slack that had switched him off. Archived people stay
     as they are. Source: contract 10.
     """
-    user = _matched(tx, organisation_id, profile)
+    user = _held(tx, organisation_id, profile)
     if user is None or user.status == "archived":
         return None
     by = _slack(organisation_id)
@@ -102,13 +102,24 @@ def add(
     return user
 
 
+def _held(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
+    user = _matched(tx, organisation_id, profile)
+    if user is None:
+        return None
+    if profile.is_deleted or user.status == "deactivated" or user.slack_user_id is None:
+        # Before the person's row, as everybody takes them; the Slack user may be another by now.
+        locks.organisation(tx, organisation_id)
+        user = _matched(tx, organisation_id, profile)
+    return user and people_rows.find(tx, organisation_id, user.id, is_held=True)
+
+
 def _matched(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
     known = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
     if known is None and profile.email:
         known = people_rows.find_by_email(tx, organisation_id, profile.email.strip())
         if known is not None and known.slack_user_id is not None:
             return None  # The address is that of another account of his.
-    return known and people_rows.find(tx, organisation_id, known.id, is_held=True)
+    return known
 
 
 def _described(

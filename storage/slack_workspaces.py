@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from peewee import Select, Update
 
-from storage import audit, organisations, people_rows, reference, rows
+from storage import audit, locks, organisations, people_rows, reference, rows
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.errors import AlreadyExists
@@ -86,6 +86,8 @@ def remember_slack_id(
     tx: Transaction, organisation_id: str, user_id: str, slack_user_id: str, *, now: datetime
 ) -> None:
     """Keep who a person is in Slack, unless that is known already, or somebody else is he."""
+    # Whoever joins takes it first, too: a Slack user is one person.
+    locks.organisation(tx, organisation_id)
     user = people_rows.find(tx, organisation_id, user_id, is_held=True)
     if user is None or user.slack_user_id is not None:
         return

@@ -58,6 +58,38 @@ def overlapping(
     return _codes_of_threads([lambda: database.write_now(first_held_open), second_meanwhile])
 
 
+def crossing(
+    database: Database,
+    begin: Callable[[Transaction], object],
+    finish: Callable[[Transaction], object],
+    second: Callable[[Transaction], object],
+) -> int:
+    """Begin ``second`` between two steps of a transaction; how often both had to be run in all.
+
+    More than twice: each waited for the other, until the database gave one of them up.
+    """
+    has_begun = Event()
+    runs: list[str] = []
+
+    def first(tx: Transaction) -> None:
+        runs.append("first")
+        begin(tx)
+        has_begun.set()
+        time.sleep(HELD_OPEN_SECONDS)
+        finish(tx)
+
+    def meanwhile(tx: Transaction) -> None:
+        runs.append("second")
+        second(tx)
+
+    def second_meanwhile() -> None:
+        has_begun.wait(TIMEOUT_SECONDS)
+        database.write_now(meanwhile)
+
+    assert _codes_of_threads([lambda: database.write_now(first), second_meanwhile]) == []
+    return len(runs)
+
+
 def _codes_of_threads(calls: list[Callable[[], object]]) -> list[str]:
     codes: list[str] = []
 

@@ -12,6 +12,8 @@ from bot.listening import Listener, Visit
 from storage import (
     access,
     audit,
+    joining,
+    locks,
     people,
     people_rows,
     recognition,
@@ -28,6 +30,7 @@ from tests.bot.test_listening import Broken
 from tests.bot.world import ADA, EVE, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import Answer, LoopbackSlack
+from tests.refusals import crossing, overlapping
 
 
 def change(world: World, who: str, **changes: Any) -> Answer:
@@ -211,6 +214,57 @@ class Counting:
         await asyncio.sleep(0)
         if self.runs <= self.failures:
             raise KeyError("broken")
+
+
+def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
+    profile = SlackProfile("U1", ada.email, "Ada", "King", None, None, None)
+
+    codes = overlapping(
+        database,
+        lambda tx: joining.join_from_slack(tx, acme.id, **says(grace, "U1"), now=NOW),
+        lambda: database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW),
+    )
+
+    assert codes == []
+    found = database.read_now(people.list_all, by=acme.caller)
+    assert [one.id for one in found if one.slack_user_id == "U1"] == [grace.id]
+
+
+def says(user: User, slack_user_id: str) -> dict[str, Any]:
+    """What Slack says of somebody when he first uses it."""
+    return {
+        "slack_user_id": slack_user_id,
+        "email": user.email,
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "timezone": None,
+        "avatar_url": None,
+    }
+
+
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["switched off", "back"])
+def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
+    database: Database, is_deleted: bool
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    profile = SlackProfile("U1", ada.email, "Ada", "King", None, None, None)
+    off = profile._replace(is_deleted=True)
+    if not is_deleted:
+        database.write_now(slack_profiles.keep_in_step, acme.id, off, now=NOW)
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: people.deactivate(tx, ada.id, by=acme.caller, now=NOW),
+        lambda tx: slack_profiles.keep_in_step(
+            tx, acme.id, off if is_deleted else profile, now=NOW
+        ),
+    )
+
+    assert runs == 2
 
 
 def listening_world(database: Database, slack: LoopbackSlack, act: Any) -> World:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, feeds, joining, people
+from storage import access, audit, feeds, joining, people, slack_workspaces
 from storage.database import Database, Transaction
 from storage.errors import (
     CannotArchiveSelf,
@@ -637,6 +637,54 @@ def test_the_first_words_of_one_slack_member_make_one_person(database: Database)
 
     assert codes == []
     assert len(database.read_now(people.list_all, by=acme.caller)) == 2
+
+
+def test_who_is_changed_while_he_joins_is_changed_and_joins(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, email="ada@example.com", status="pending")
+
+    codes = overlapping(
+        database,
+        lambda tx: people.update(tx, ada.id, {"job_title": "Analyst"}, by=acme.caller, now=LATER),
+        lambda: joined(database, acme),
+    )
+
+    assert codes == []
+    found = database.read_now(people.get, ada.id, by=acme.caller)
+    assert (found.job_title, found.status, found.slack_user_id) == ("Analyst", "active", "U1")
+
+
+def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
+
+    codes = overlapping(
+        database,
+        lambda tx: slack_workspaces.remember_slack_id(tx, acme.id, ada.id, "U1", now=LATER),
+        lambda: joined(database, acme, email=grace.email),
+    )
+
+    assert codes == []
+    found = database.read_now(people.list_all, by=acme.caller)
+    assert [user.id for user in found if user.slack_user_id == "U1"] == [ada.id]
+
+
+def test_a_slack_user_who_joins_while_he_is_looked_up_is_one_person(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
+    said: dict[str, Any] = {"slack_user_id": "U1", "email": grace.email}
+    said |= {"first_name": "Grace", "last_name": "", "timezone": None, "avatar_url": None}
+
+    overlapping(
+        database,
+        lambda tx: joining.join_from_slack(tx, acme.id, **said, now=LATER),
+        lambda: database.write_now(
+            slack_workspaces.remember_slack_id, acme.id, ada.id, "U1", now=LATER
+        ),
+    )
+
+    found = database.read_now(people.list_all, by=acme.caller)
+    assert [user.id for user in found if user.slack_user_id == "U1"] == [grace.id]
 
 
 def test_two_organisations_slack_members_never_mix(database: Database) -> None:
