@@ -285,9 +285,15 @@ def _note_failing(webhooks: Place, now: Place, forgotten_at: Place) -> Update:
 
 
 @compiled
-def _failing_too_long(webhooks: Place, since: Place) -> Select:
-    return WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id).where(
-        among_keys(WebhookRow, webhooks),
-        WebhookRow.failing_since_at <= since,
-        WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
+def _failing_too_long(webhooks: Place, since: Place, engine: str) -> Select:
+    """Held: an admin who moves one at the same moment is over before, or comes after."""
+    query = (
+        WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id)
+        .where(
+            among_keys(WebhookRow, webhooks),
+            WebhookRow.failing_since_at <= since,
+            WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
+        )
+        .order_by(WebhookRow.organisation_id, WebhookRow.id)
     )
+    return locks.held(query, engine)

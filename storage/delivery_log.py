@@ -137,7 +137,7 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
     before = now - KEPT_FOR
     expired = tx.all(delivery_queue.parked, before=before, limit=limit)
     if expired:
-        tx.change(_expire, keys=_keys(expired), now=now)
+        tx.change(_expire, keys=_keys(expired), before=before, now=now)
     old = tx.all(_old, before=before, limit=limit)
     if old:
         tx.change(_delete_attempts, keys=_keys(old))
@@ -315,10 +315,15 @@ def _again(organisation_id: Place, delivery_id: Place, now: Place) -> Update:
 
 
 @compiled
-def _expire(keys: Place, now: Place) -> Update:
+def _expire(keys: Place, before: Place, now: Place) -> Update:
+    # What is being sent by now is due when its lease ends, and is left to that.
     return DeliveryRow.update(
         status="failed", settled_at=now, last_error=EXPIRED, claim_id=None
-    ).where(among_keys(DeliveryRow, keys), DeliveryRow.status == "pending")
+    ).where(
+        among_keys(DeliveryRow, keys),
+        DeliveryRow.status == "pending",
+        DeliveryRow.due_at < before,
+    )
 
 
 @compiled

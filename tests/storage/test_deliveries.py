@@ -18,6 +18,7 @@ from storage.pages import PageOf
 from storage.secrets import Secrets
 from storage.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.refusals import overlapping
 
 DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
 FAILED = Outcome("retry", 500, "bad_status", 12, b"oh no", None, False)
@@ -330,6 +331,24 @@ def test_a_moved_endpoint_and_one_that_is_switched_on_begin_anew(
     database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=NOW)
 
     assert failing(database, 120, 2)
+
+
+def test_an_endpoint_that_is_moved_while_it_fails_for_too_long_stays_on(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    failing(database, 0, 1)
+    (webhook,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    now = NOW + timedelta(hours=120)
+    (delivery,) = claimed(database, now)
+    changes = {"url": "https://new.example.com/"}
+
+    overlapping(
+        database,
+        lambda tx: webhooks.update(tx, webhook.id, changes, by=acme.caller, now=now),
+        lambda: settled(database, delivery, FAILED, now),
+    )
+
+    assert database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
 
 
 def test_410_is_told_to_the_admins(database: Database) -> None:

@@ -18,6 +18,7 @@ from storage.pages import PageOf
 from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow
 from storage.values import LoggedDelivery, Webhook
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.refusals import overlapping
 
 DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
 FAILED = Outcome("retry", 500, "bad_status", 34, b"oh \xff no", None, False)
@@ -202,3 +203,21 @@ def test_what_was_parked_for_a_month_is_given_up(database: Database) -> None:
     (found,) = logged(database, acme, webhook)
     assert (found.status, found.settled_at) == ("failed", NOW + A_MONTH)
     assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(0, 1, 1)
+
+
+def test_what_is_taken_from_the_park_meanwhile_is_not_given_up(database: Database) -> None:
+    acme, webhook = listening(database)
+    off, on = {"is_active": False}, {"is_active": True}
+    database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
+
+    def switch_on_and_send(tx: Transaction) -> None:
+        webhooks.update(tx, webhook.id, on, by=acme.caller, now=NOW + A_MONTH)
+        assert delivery_queue.claim(tx, limit=1, claim_id="sent", now=NOW + A_MONTH)
+
+    overlapping(
+        database,
+        switch_on_and_send,
+        lambda: database.write_now(delivery_log.prune, now=NOW + A_MONTH),
+    )
+
+    assert [one.status for one in logged(database, acme, webhook)] == ["pending"]
