@@ -63,7 +63,8 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
     if found is None:
         return False
     organisation_id = found.id
-    tx.change(_untie, organisation_id=organisation_id, now=now)
+    if not tx.change(_untie, organisation_id=organisation_id, now=now):
+        return False
     tx.change(_forget_people, organisation_id=organisation_id, now=now)
     tx.change(_forget_messages, organisation_id=organisation_id)
     reference.changed(tx, organisation_id)
@@ -87,7 +88,7 @@ def _system(organisation_id: str) -> Caller:
 @compiled
 def _untie(organisation_id: Place, now: Place) -> Update:
     return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
-        OrganisationRow.id == organisation_id
+        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
     )
 
 

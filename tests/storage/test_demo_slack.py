@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from storage import demo, demo_slack, notices, slack_workspaces
-from storage.database import Database
+from storage.database import Database, Transaction
 from storage.demo import DemoOrganisation
 from storage.notices import Notice, Outcome
 from storage.values import User
 from tests.builders import NOW
+from tests.refusals import overlapping
 
 
 def a_demo(database: Database) -> DemoOrganisation:
@@ -75,3 +76,20 @@ def test_a_real_workspace_can_be_tied_once_the_playground_is_left(database: Data
     known = database.read_now(slack_workspaces.find_person, "T0REAL", "U0AMIR")
     assert known is not None
     assert known.user is None
+
+
+def test_a_process_that_starts_late_leaves_the_real_workspace_tied(database: Database) -> None:
+    made = a_demo(database)
+    enter(database, made)
+    left: list[bool] = []
+
+    def tie(tx: Transaction) -> None:
+        left.append(demo_slack.leave(tx, now=NOW))
+        slack_workspaces.link_only_organisation(tx, "T0REAL", now=NOW)
+
+    overlapping(database, tie, lambda: left.append(database.write_now(demo_slack.leave, now=NOW)))
+
+    found = database.read_now(slack_workspaces.find, "T0REAL")
+    assert found is not None
+    assert found.id == made.organisation_id
+    assert left == [True, False]
