@@ -55,7 +55,8 @@ class Edge:
 
     ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
     us, without a slash at its end. ``check_webhook_url`` raises InvalidInput for an address that
-    nothing may be sent to, as REST has it.
+    nothing may be sent to, as REST has it. ``answer_seconds`` is when whoever is slow is answered
+    for.
     """
 
     database: Database
@@ -66,6 +67,7 @@ class Edge:
     check_webhook_url: CheckUrl
     visits: set[asyncio.Task[Any]] = field(default_factory=set)
     redraws: Redraws = field(default_factory=Redraws)
+    answer_seconds: float = ANSWER_SECONDS
 
     async def finish(self) -> None:
         """Wait for what people have begun: Slack was told already that it was received."""
@@ -260,7 +262,7 @@ def listening(
     async def listener(context: AsyncBoltContext, body: dict[str, Any]) -> None:
         visit = Visit(edge, kind, context, body)
         work = _begun(edge, _carried_out(visit, act))
-        await asyncio.wait({work}, timeout=ANSWER_SECONDS)
+        await asyncio.wait({work}, timeout=edge.answer_seconds)
         if not visit.is_answered:
             await _answer_for(visit)
         await asyncio.wait({work})
@@ -275,7 +277,7 @@ def _handling(
 
     async def handling(context: AsyncBoltContext, body: dict[str, Any]) -> BoltResponse:
         work = _begun(edge, _handled(Visit(edge, "event", context, body), act))
-        await asyncio.wait({work}, timeout=ANSWER_SECONDS)
+        await asyncio.wait({work}, timeout=edge.answer_seconds)
         is_refused = work.done() and not work.result()
         return BoltResponse(status=500 if is_refused else 200, body="")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from bot import errors, ids
-from bot.listening import ANSWER_SECONDS
 from storage import people
 from storage.database import Database
 from storage.values import LeaveRequest
@@ -264,37 +264,47 @@ def test_eve_cannot_answer_an_admins_question(world: World) -> None:
 
 
 class Slow:
-    """The database as the app sees it, where everything long takes too long for a form."""
+    """The database as the app sees it, where whatever is long takes until it is let."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.may_go_on = threading.Event()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
     async def read_long(self, *args: Any, **kwargs: Any) -> Any:
-        await asyncio.sleep(ANSWER_SECONDS + 0.3)
+        await self._until_let()
         return await self._database.read_long(*args, **kwargs)
 
     async def write_long(self, *args: Any, **kwargs: Any) -> Any:
-        await asyncio.sleep(ANSWER_SECONDS + 0.3)
+        await self._until_let()
         return await self._database.write_long(*args, **kwargs)
+
+    async def _until_let(self) -> None:
+        while not self.may_go_on.is_set():
+            await asyncio.sleep(0.01)
 
 
 def test_what_takes_longer_is_asked_and_done_all_the_same(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
-    world.app.edge.database = Slow(world.database)  # type: ignore[assignment]
+    slow = Slow(world.database)
+    world.app.edge.database = slow  # type: ignore[assignment]
+    world.app.edge.answer_seconds = 0.3
 
     answer = world.slack.submit(ADMIN, form, {"working_days": MORNING})
     assert answer.in_time
     assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
+    slow.may_go_on.set()
     world.settled()
     question = world.slack.open_modal(ADMIN, "Before you save")
     assert ADAS in question.visible_text
 
+    slow.may_go_on.clear()
     world.slack.submit(ADMIN, question)
     assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
+    slow.may_go_on.set()
     world.settled()
     assert person(world, ADA).working_days == tuple(MORNING)
     assert world.slack.dm(ADMIN)[-1].text == "It is done: your change was saved."

@@ -97,7 +97,7 @@ def test_it_connects_anew_when_slack_asks_and_when_the_line_is_cut(by_socket: Wo
     world.open_form(ADA)
 
     world.slack.abort_sockets()
-    world.slack.wait_for_socket(timeout_seconds=10)
+    world.slack.wait_for_socket()
     world.open_form(GRACE)
 
     assert len(world.slack.calls("views.open")) == 2

@@ -40,6 +40,9 @@ GRACE: Final = "UGRACE"
 HEDY: Final = "UHEDY"
 EVE: Final = "UEVE"
 
+# What takes so long never comes: a busy machine takes seconds for what should be milliseconds.
+PATIENCE_SECONDS: Final = 60
+
 # A Monday, nine weeks after NOW.
 FIRST_DAY: Final = date(2026, 8, 3)
 LAST_DAY: Final = date(2026, 8, 5)
@@ -133,7 +136,7 @@ class World:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(10), "the app did not start"
+        assert self._ready.wait(PATIENCE_SECONDS), "the app did not start"
         if self.via == "socket":
             self.slack.wait_for_socket()
         return self
@@ -145,7 +148,8 @@ class World:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(15)
+        self._thread.join(PATIENCE_SECONDS)
+        assert not self._thread.is_alive(), "the app did not stop"
         self._port.close()
 
     async def _serve(self) -> None:
@@ -178,11 +182,11 @@ class World:
         async def working() -> T:
             return await work()
 
-        return asyncio.run_coroutine_threadsafe(working(), self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(working(), self._loop).result(PATIENCE_SECONDS)
 
     def settled(self) -> None:
         """Wait until every listener is through."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while self.app.edge.visits and time.monotonic() < deadline:
             time.sleep(0.005)
         assert not self.app.edge.visits

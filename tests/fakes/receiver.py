@@ -143,7 +143,7 @@ class LoopbackReceiver:
         with self._changed:
             self._scripts.clear()
 
-    def wait_for(self, n: int, timeout_seconds: float = 10) -> list[Received]:
+    def wait_for(self, n: int, timeout_seconds: float = 30) -> list[Received]:
         """The requests so far, once there are `n` of them; TimeoutError otherwise."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._requests) >= n, timeout_seconds):

@@ -43,7 +43,7 @@ from bot.loopback.slack import Slack
 from bot.loopback.web_api import WebApi
 from bot.loopback.workspace import TRIGGER_SECONDS, Workspace
 from tests.fakes.slack_failures import Failure, TestedSlackServer
-from tests.fakes.slack_reading import Reading
+from tests.fakes.slack_reading import PATIENCE_SECONDS, Reading
 from tests.fakes.slack_socket import SocketDelivery, Sockets
 
 __all__ = [
@@ -178,6 +178,6 @@ class LoopbackSlack(Slack, Reading):
         """Cuts every connection."""
         self._server.run(self._sockets.abort())
 
-    def wait_for_socket(self, count: int = 1, timeout_seconds: float = 5) -> None:
+    def wait_for_socket(self, count: int = 1, timeout_seconds: float = PATIENCE_SECONDS) -> None:
         """Returns when this many sockets are connected; TimeoutError otherwise."""
         self.wait_until(lambda: self._sockets.count >= count, timeout_seconds)

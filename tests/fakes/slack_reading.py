@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from bot.loopback.records import Call, Message, ResponsePost, View, Violation
 from bot.loopback.workspace import Workspace
 
 T = TypeVar("T")
+
+# What takes so long never comes: a busy machine takes seconds for what should be milliseconds.
+PATIENCE_SECONDS: Final = 30.0
 
 
 class Reading:
@@ -71,7 +74,7 @@ class Reading:
         showing: str = "",
         *,
         team_id: str | None = None,
-        timeout_seconds: float = 3,
+        timeout_seconds: float = PATIENCE_SECONDS,
     ) -> View:
         """The modal a person sees; waits for one whose words or callback_id have `showing`."""
 
@@ -87,7 +90,7 @@ class Reading:
         showing: str = "",
         *,
         team_id: str | None = None,
-        timeout_seconds: float = 3,
+        timeout_seconds: float = PATIENCE_SECONDS,
     ) -> View:
         """A person's Home tab; waits for one that has `showing` among its words."""
 
@@ -105,7 +108,7 @@ class Reading:
         showing: str = "",
         *,
         team_id: str | None = None,
-        timeout_seconds: float = 5,
+        timeout_seconds: float = PATIENCE_SECONDS,
     ) -> Message:
         """The last message to a person that has `showing`, once there are `count` of them."""
 
@@ -116,13 +119,17 @@ class Reading:
 
         return self.wait_until(found, timeout_seconds)[-1]
 
-    def wait_for_call(self, method: str, count: int = 1, timeout_seconds: float = 5) -> list[Call]:
+    def wait_for_call(
+        self, method: str, count: int = 1, timeout_seconds: float = PATIENCE_SECONDS
+    ) -> list[Call]:
         """The calls of `method`, once there are `count` of them."""
         return self.wait_until(
             lambda: found if len(found := self.calls(method)) >= count else [], timeout_seconds
         )
 
-    def wait_until(self, predicate: Callable[[], T | None], timeout_seconds: float = 5) -> T:
+    def wait_until(
+        self, predicate: Callable[[], T | None], timeout_seconds: float = PATIENCE_SECONDS
+    ) -> T:
         """What `predicate` returns, once it is true; asked again at every change.
 
         Raises TimeoutError, which tells what had been called until then.

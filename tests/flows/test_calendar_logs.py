@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 
 import httpx
 import pytest
 
 from tests import outside
+from tests.flows.days import free_monday
 from tests.flows.running import Deployment
 
 
@@ -15,14 +16,15 @@ from tests.flows.running import Deployment
 def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
     deployment = Deployment(database_url)
     owner = deployment.init()
-    start = (date.today() + timedelta(days=30)).isoformat()  # noqa: DTZ011  # any day ahead
     with deployment.serving(LOG_FORMAT=log_format) as server:
         client = server.client(owner["api_key"])
         types = client.get("/api/v1/leave-types").json()["data"]
-        for name in ("annual", "unpaid"):
+        for number, name in enumerate(("annual", "unpaid")):
             type_id = next(one["id"] for one in types if one["code"] == name)
-            asked = {"leave_type_id": type_id, "start_date": start, "end_date": start}
-            client.post("/api/v1/leave-requests", json=asked | {"start_half_day": "am"})
+            day = f"{free_monday() + timedelta(days=number)}"
+            asked = {"leave_type_id": type_id, "start_date": day, "end_date": day}
+            half = asked | {"start_half_day": "am", "end_half_day": "am"}
+            client.post("/api/v1/leave-requests", json=half).raise_for_status()
         token = client.get("/api/v1/calendar-feeds/token").json()["token"]
         revoked = client.post("/api/v1/calendar-feeds", json={"name": "Phone"}).json()
         client.delete(f"/api/v1/calendar-feeds/{revoked['id']}")

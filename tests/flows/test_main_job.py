@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -14,20 +14,16 @@ import standardwebhooks
 
 from storage.schema import migrate
 from tests.fakes.receiver import LoopbackReceiver
+from tests.flows.days import free_monday
 from tests.flows.running import Deployment
 
 
-def next_monday() -> datetime:
-    today = datetime.now(UTC)
-    return today + timedelta(days=28 - today.weekday())
-
-
 def a_week(**changes: Any) -> dict[str, Any]:
-    """The body of a request from a Monday to the Wednesday at midday; no holiday lies in June."""
-    monday = next_monday()
+    """The body of a request from a Monday to the Wednesday at midday."""
+    monday = free_monday()
     return {
-        "start_date": f"{monday:%Y-%m-%d}",
-        "end_date": f"{monday + timedelta(days=2):%Y-%m-%d}",
+        "start_date": f"{monday}",
+        "end_date": f"{monday + timedelta(days=2)}",
         "end_half_day": "am",
         **changes,
     }

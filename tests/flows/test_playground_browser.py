@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-import holidays
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests import browser as browsers
+from tests.flows.days import free_monday
 from tests.flows.running import ROOT, Deployment, Server
 
 # The machine may be busy with everything else that is tested.
@@ -83,12 +83,8 @@ def say(who: Locator, text: str) -> None:
 
 
 def two_working_days() -> tuple[str, str]:
-    """A Tuesday and Wednesday, months from today, that are no holidays in England."""
-    today = datetime.now(UTC).date()
-    closed = holidays.country_holidays("GB", subdiv="ENG")
-    tuesday = today + timedelta(days=7 * 15 + 1 - today.weekday())
-    while tuesday in closed or tuesday + timedelta(days=1) in closed:
-        tuesday += timedelta(days=7)
+    """A Tuesday and Wednesday, months from today."""
+    tuesday = free_monday(weeks_ahead=15) + timedelta(days=1)
     return tuesday.isoformat(), (tuesday + timedelta(days=1)).isoformat()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -16,6 +16,7 @@ from storage.schema import migrate
 from tests.bot.world import to_decide
 from tests.fakes.receiver import LoopbackReceiver
 from tests.fakes.slack import LoopbackSlack
+from tests.flows.days import free_monday
 from tests.flows.running import Bot, Deployment
 
 ADA, OLIVE = "UADA", "UOLIVE"
@@ -44,9 +45,8 @@ def deployment(database_url: str, slack: LoopbackSlack) -> Deployment:
 
 
 def ask(slack: LoopbackSlack) -> None:
-    """Ada asks for a Tuesday that is no holiday, four weeks ahead, from midday."""
-    today = datetime.now(UTC)
-    day = f"{today + timedelta(days=29 - today.weekday()):%Y-%m-%d}"
+    """Ada asks for a Tuesday, weeks ahead, from midday."""
+    day = f"{free_monday() + timedelta(days=1)}"
     slack.command(ADA, "/timeoff")
     form = slack.open_modal(ADA)
     unpaid = next(
@@ -146,7 +146,7 @@ def test_the_same_over_socket_mode_in_a_process_of_its_own(
     owner_key = deployment.init()["api_key"]
     bot = Bot(deployment.env)
     try:
-        slack.wait_for_socket(timeout_seconds=20)
+        slack.wait_for_socket()
         slack.via = "socket"
         ask(slack)
         card = slack.wait_for_dm(OLIVE, showing="asks for")
