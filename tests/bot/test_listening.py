@@ -19,7 +19,6 @@ from storage.database import Database
 from tests.bot.world import ADA, GRACE, World
 from tests.fakes.slack import LoopbackSlack
 
-
 SOON_SECONDS = 0.3
 # Longer than Slack waits: only what answers by itself answers.
 NEVER_SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""Days for tests of processes, which live by the real clock: no weekend or holiday is among them."""
+"""Days for tests of processes, which live by the real clock: none is a weekend or holiday."""
 
 from __future__ import annotations
 
