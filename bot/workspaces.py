@@ -173,10 +173,14 @@ class InstalledWorkspaces(Workspaces):
             return True
         if found.bot_token != workspace.client.token:
             return False  # Installed anew meanwhile.
-        now = self._clock()
         ended = await self._database.write_long(
-            slack_installations.uninstall, workspace.team_id, at=now, now=now
+            slack_installations.uninstall,
+            workspace.team_id,
+            at=found.installed_at,
+            now=self._clock(),
         )
         if ended:
             _log.warning("slack.installation_ended", team_id=workspace.team_id)
-        return True
+            return True
+        # Somebody else ended it, or it was installed anew since it was looked at.
+        return await self._database.read(slack_installations.find, workspace.team_id) is None

@@ -56,6 +56,7 @@ class Installation(NamedTuple):
     bot_id: str
     bot_user_id: str
     bot_token: str
+    installed_at: datetime
 
     def __repr__(self) -> str:
         return f"Installation({self.organisation_id!r}, {self.team_id!r})"
@@ -98,7 +99,9 @@ def find(tx: Transaction, team_id: str) -> Installation | None:
     if row is None:
         return None
     try:
-        return Installation(*row)._replace(bot_token=tx.secrets.decrypt(row[-1]))
+        *place, token, installed_at = row
+        known = [*place, tx.secrets.decrypt(token), rows.instant(installed_at)]
+        return Installation._make(known)
     except InvalidToken:
         return None
 
@@ -281,6 +284,7 @@ def _installation(team_id: Place) -> Select:
         row.bot_id,
         row.bot_user_id,
         row.bot_token_encrypted,
+        row.installed_at,
     )
     return row.select(*columns).where(row.team_id == team_id, row.uninstalled_at.is_null())
 

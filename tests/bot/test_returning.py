@@ -15,6 +15,8 @@ from bot.notifications import drain
 from bot.settings import SlackSettings
 from storage import leave, organisations, slack_installations
 from storage.database import Database, Transaction
+from storage.slack_installations import NewInstallation
+from storage.slack_profiles import SlackProfile
 from storage.tables import NoticeRow, ReminderRow
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -143,6 +145,25 @@ def test_who_installs_while_the_end_is_written_is_shown_what_waits(world: World)
     assert set(shown) == {request.id}
     world.deliver()
     assert world.card(GRACE).ts == card.ts
+
+
+def test_who_installs_anew_while_the_old_token_is_refused_keeps_the_app(world: World) -> None:
+    workspaces = world.app.edge.workspaces
+    old = world.run(lambda: workspaces.of_delivery("T1"))
+    assert old is not None
+    world.clock.advance(minutes=1)
+    installer = SlackProfile(ADA, world.people[ADA].email, "Ada", "Lovelace", None, None, None)
+    anew = NewInstallation("T1", "Acme", None, "B1", "UBOT", "xoxb-new", (), installer, True)
+    is_gone: list[bool] = []
+
+    overlapping(
+        world.database,
+        lambda tx: slack_installations.install(tx, anew, now=world.clock()),
+        lambda: is_gone.append(world.run(lambda: workspaces.token_refused(old))),
+    )
+
+    found = world.database.read_now(slack_installations.find, "T1")
+    assert (found and found.bot_token, is_gone) == ("xoxb-new", [False])
 
 
 def test_what_waits_is_shown_again_when_the_app_is_back(world: World) -> None:
