@@ -20,6 +20,7 @@ from storage import (
     audit,
     days,
     holiday_sets,
+    locks,
     outbox,
     reference,
     rows,
@@ -183,16 +184,15 @@ def _ask_next_steps(
 ) -> None:
     """Give the cards of requests, here with their requesters, to the next rung of the ladder."""
     organisation_id = known.organisation.id
+    found = tx.all(_requests, organisation_id=organisation_id, request_ids=sorted(unanswered))
+    requests = [one for one in map(rows.leave_request, found) if one.status == "pending"]
     ladders = approvers.rungs(tx, organisation_id, set(unanswered.values()), today=today)
     asked: dict[str, set[str]] = defaultdict(set)
     for request_id, user_id in tx.all(
         _asked, organisation_id=organisation_id, request_ids=sorted(unanswered)
     ):
         asked[request_id].add(user_id)
-    added = {
-        request_id: next_rung(ladders.get(requester_id, []), asked[request_id])
-        for request_id, requester_id in unanswered.items()
-    }
+    added = {one.id: next_rung(ladders.get(one.user_id, []), asked[one.id]) for one in requests}
     added = {request_id: user_ids for request_id, user_ids in added.items() if user_ids}
     if not added:
         return
@@ -220,11 +220,10 @@ def _ask_next_steps(
     ]
     by = Caller(organisation_id, None, "owner", frozenset(), "scheduler")
     audit.record_all(tx, "leave_request.next_step_asked", "leave_request", changes, by=by, now=now)
-    requests = tx.all(_requests, organisation_id=organisation_id, request_ids=sorted(added))
     outbox.notify_all(
         tx,
         "leave_request.rerouted",
-        [rows.leave_request(row) for row in requests],
+        [request for request in requests if request.id in added],
         approvers=added,
         reference=known,
         now=now,
@@ -481,11 +480,18 @@ def _asked(organisation_id: Place, request_ids: Place) -> Select:
 
 
 @compiled
-def _requests(organisation_id: Place, request_ids: Place) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        among(LeaveRequestRow.id, request_ids),
+def _requests(organisation_id: Place, request_ids: Place, engine: str) -> Select:
+    """Held: who puts one before somebody at the same moment is through before, or comes after."""
+    query = (
+        LeaveRequestRow.select(*rows.LEAVE_REQUEST)
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            among(LeaveRequestRow.id, request_ids),
+        )
+        .order_by(LeaveRequestRow.id)
     )
+    # The strongest: even a foreign key that is about to point here has to wait.
+    return locks.held(query, engine, "FOR UPDATE")
 
 
 @compiled

@@ -15,6 +15,7 @@ from storage.errors import NotFound
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request
 from tests.fakes.slack import Message
+from tests.refusals import overlapping
 
 # ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
@@ -240,6 +241,46 @@ def test_when_nobody_answers_the_next_step_of_the_ladder_is_asked_and_may_decide
     world.click("UOWNER", ids.APPROVE, card)
     assert world.request().status == "approved"
     assert request.status == "pending"
+
+
+def test_two_processes_ask_the_next_step_once(world: World) -> None:
+    world.a_request()
+    last = TUESDAY + timedelta(days=7)
+
+    overlapping(
+        world.database,
+        # One looks at Grace's row, the other at Hedy's.
+        lambda tx: reminders.run(tx, now=last, limit=1),
+        lambda: world.database.write_now(reminders.run, now=last, limit=1),
+    )
+
+    assert world.audited("leave_request.next_step_asked") == 1
+
+
+def test_nobody_is_asked_next_about_what_is_decided_meanwhile(world: World) -> None:
+    request = world.a_request()
+    last = TUESDAY + timedelta(days=7)
+
+    overlapping(
+        world.database,
+        lambda tx: leave.approve(tx, request.id, by=world.acme.caller, now=last),
+        lambda: world.database.write_now(reminders.run, now=last),
+    )
+
+    assert world.audited("leave_request.next_step_asked") == 0
+
+
+def test_who_gets_the_card_meanwhile_is_not_asked_as_the_next_step(world: World) -> None:
+    request = world.a_request()
+    owner = world.acme.owner.id
+
+    overlapping(
+        world.database,
+        lambda tx: reminders.watch(tx, world.acme.id, request.id, owner, now=TUESDAY),
+        lambda: world.database.write_now(reminders.run, now=TUESDAY + timedelta(days=7)),
+    )
+
+    assert world.audited("leave_request.next_step_asked") == 0
 
 
 def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) -> None:
