@@ -187,7 +187,7 @@ def hold(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None
     """
     request = leave_reading.get(tx, request_id, by=by, now=now)
     # In the order in which every step takes them.
-    people_rows.find(tx, by.organisation_id, request.user_id, is_held=True)
+    _subject(tx, by.organisation_id, request.user_id, now, is_counting=True)
     leave_rows.find(tx, by.organisation_id, request.id, is_held=True)
 
 

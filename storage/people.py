@@ -83,6 +83,7 @@ def create(
     values = fields.checked(fields_of_user, _CREATE_CHECKS)
     role: Role = values.pop("role", "member")
     check_may_manage(by, None, role)
+    locks.organisation(tx, by.organisation_id)
     check_department(tx, values.get("department_id"), by=by)
     check_manager(tx, values.get("manager_id"), by=by)
     return people_rows.add(tx, values | {"role": role}, "pending", by=by, now=now)

@@ -64,9 +64,11 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
 def add(
     tx: Transaction, values: dict[str, Any], status: UserStatus, *, by: Caller, now: datetime
 ) -> User:
-    """Write a person whose values have been checked. Raises EmailTaken."""
-    # A newcomer waits for whoever counts everybody's leave anew: his own cannot be missed then.
-    locks.organisation(tx, by.organisation_id)
+    """Write a person whose values have been checked; needs the organisation's lock.
+
+    A newcomer waits for whoever counts everybody's leave anew: his own cannot be missed then.
+    Raises EmailTaken.
+    """
     user = _new(values, status, now)
     if find_by_email(tx, by.organisation_id, user.email) is not None:
         raise EmailTaken(user.email)

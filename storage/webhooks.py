@@ -106,15 +106,7 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, is_held: bool = False) 
 
     Raises InsufficientRole or NotFound.
     """
-    rules.check_role(by.role, "admin")
-    row = None
-    if fields.is_id(webhook_id):
-        row = tx.first(
-            _one, organisation_id=by.organisation_id, webhook_id=webhook_id, is_held=is_held
-        )
-    if row is None:
-        raise NotFound("webhook")
-    return rows.webhook(row)
+    return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_held else "", by=by)
 
 
 def update(
@@ -216,7 +208,10 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
 
     Needs an admin. Raises InsufficientRole or NotFound.
     """
-    webhook = get(tx, webhook_id, by=by, is_held=True)
+    # Whoever asks for leave holds the organisation before he announces it to the webhook.
+    locks.organisation(tx, by.organisation_id)
+    # The strongest: a delivery that is about to be queued for it has to wait.
+    webhook = _get(tx, webhook_id, "FOR UPDATE", by=by)
     places = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
     for statement in (_delete_attempts, _delete_deliveries, _delete):
         tx.change(statement, **places)
@@ -277,6 +272,18 @@ def disable(
     return True
 
 
+def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
+    rules.check_role(by.role, "admin")
+    row = None
+    if fields.is_id(webhook_id):
+        row = tx.first(
+            _one, organisation_id=by.organisation_id, webhook_id=webhook_id, strength=strength
+        )
+    if row is None:
+        raise NotFound("webhook")
+    return rows.webhook(row)
+
+
 def _audited(webhook: Webhook) -> dict[str, Any]:
     return {
         "url": webhook.url,
@@ -302,11 +309,12 @@ def _how_many(organisation_id: Place) -> Select:
 
 
 @compiled
-def _one(organisation_id: Place, webhook_id: Place, is_held: bool, engine: str) -> Select:
+def _one(organisation_id: Place, webhook_id: Place, strength: str, engine: str) -> Select:
+    """Held with that strength, unless it is empty."""
     query = WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
-    return locks.held(query, engine) if is_held else query
+    return locks.held(query, engine, strength) if strength else query
 
 
 @compiled

@@ -165,7 +165,6 @@ OPERATIONS = (
         summary="Delete a webhook",
         description="Together with its deliveries.",
         handler=delete,
-        hold=hold,
         tag="Webhooks",
         scope="webhooks:write",
         role="admin",

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from storage import audit, departments, people, reference
+from storage import audit, departments, locks, people, reference
 from storage.database import Database
 from storage.errors import InUse, InvalidInput, NotFound
 from storage.pages import PageOf
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for
-from tests.refusals import codes_of
+from tests.refusals import codes_of, crossing
 
 LATER = NOW + timedelta(hours=1)
 
@@ -168,3 +168,24 @@ def test_pages_come_in_the_order_of_creation(database: Database) -> None:
 
     assert [one.id for one in (*first.items, *second.items)] == made
     assert second.next_cursor is None
+
+
+def test_who_joins_a_department_and_who_changes_it_never_wait_for_each_other(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    department = a_department(database, acme)
+    ada = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: departments.update(
+            tx, department.id, {"name": "Sales"}, by=acme.caller, now=NOW
+        ),
+        lambda tx: people.create(
+            tx, ada | {"department_id": department.id}, by=acme.caller, now=NOW
+        ),
+    )
+
+    assert runs == 2

@@ -17,6 +17,7 @@ from storage import (
     holiday_sets,
     leave,
     leave_reading,
+    locks,
     organisations,
     people,
     reference,
@@ -30,7 +31,7 @@ from storage.pages import PageOf
 from storage.tables import EventRow
 from storage.values import Caller, LeaveRequest, User
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
-from tests.refusals import overlapping
+from tests.refusals import crossing, overlapping
 
 # NOW is Monday, 1 June 2026.
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 5), date(2026, 8, 7)
@@ -489,6 +490,33 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
     assert codes == []
     found = as_it_is(database, acme, request)
     assert (found.status, found.counted_halves) == ("approved", "033")
+
+
+def test_who_changes_what_he_has_read_and_who_counts_anew_never_wait_for_each_other(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    set_id = own_set(database, acme)
+    request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
+    by = caller_for(acme, ada)
+
+    def edit_if_it_still_is(tx: Transaction) -> None:
+        leave.hold(tx, request.id, by=by, now=NOW)
+        leave.edit(tx, request.id, {"note": "Lisbon"}, by=by, now=NOW)
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: holiday_overrides.add(
+            tx, set_id, NewOverride(WEDNESDAY, "Market day"), by=acme.caller, now=NOW
+        ),
+        edit_if_it_still_is,
+    )
+
+    assert runs == 2
+    found = as_it_is(database, acme, request)
+    assert (found.note, found.counted_halves) == ("Lisbon", "033")
 
 
 def test_counting_anew_meets_asking_and_approving_without_loss(database: Database) -> None:

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import base64
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
-from storage import audit, reference, webhooks
+from storage import audit, leave, leave_reading, locks, reference, webhooks
 from storage.compiled import Place, compiled
 from storage.database import Database, Transaction
+from storage.drafts import Draft
 from storage.errors import InsufficientRole, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.pages import PageOf
 from storage.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
 from storage.values import EVENT_TYPES, Caller, Role, Webhook
 from storage.webhooks import MAX_WEBHOOKS, TooManyWebhooks
-from tests.builders import NOW, Acme, an_organisation
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    type_id,
+)
+from tests.refusals import crossing
+
+MONDAY = date(2026, 8, 3)
 
 URL = "https://example.com/hook"
 LATER = NOW + timedelta(minutes=5)
@@ -339,3 +351,42 @@ def test_an_organisation_has_a_bounded_number_of_webhooks(database: Database) ->
 
     database.write_now(webhooks.delete, made[0].id, by=acme.caller, now=NOW)
     a_webhook(database, acme)
+
+
+def test_who_asks_for_leave_and_who_deletes_a_webhook_never_wait_for_each_other(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+    ada = a_person(database, acme)
+    draft = Draft(type_id(database, acme), MONDAY, MONDAY)
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: leave.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
+        lambda tx: webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW),
+    )
+
+    assert runs == 2
+
+
+def test_what_is_announced_meanwhile_goes_with_the_webhook_at_once(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+    request = a_request(database, acme, a_person(database, acme))
+
+    def approve(tx: Transaction) -> None:
+        leave.approve(tx, request.id, by=acme.caller, now=NOW)
+        # What is written soon is written by now.
+        leave_reading.get(tx, request.id, by=acme.caller, now=NOW)
+
+    runs = crossing(
+        database,
+        approve,
+        lambda tx: None,
+        lambda tx: webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW),
+    )
+
+    assert runs == 2
+    assert active_ids(database, acme) == []
