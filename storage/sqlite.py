@@ -83,7 +83,7 @@ class _LoopEnded(Exception):
 class _Reader(Transaction):
     """One thread's reading connection."""
 
-    __slots__ = ("_found", "_found_in", "_named", "_number")
+    __slots__ = ("_found", "_found_in", "_named", "_number", "_seen_by")
 
     def __init__(
         self, connection: sqlite3.Connection, secrets: Secrets, reference_cache: dict[str, Any]
@@ -94,21 +94,40 @@ class _Reader(Transaction):
         self._found_in: object = None
         # What the state was called when ``find`` began to ask.
         self._named: object = None
+        # The event loop that has looked in this turn of its own.
+        self._seen_by: asyncio.AbstractEventLoop | None = None
 
-    def find(self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str) -> Any:
-        """What the use case finds; what it found before while nothing was committed since."""
-        state = self.state(None)
-        if state != self._found_in or len(self._found) >= REMEMBERED:
-            self._found = {}
-            self._found_in = state
+    def find(
+        self,
+        use_case: Callable[[Transaction, list[str]], Mapping[str, T]],
+        key: str,
+        loop: asyncio.AbstractEventLoop,
+    ) -> Any:
+        """What the use case finds; what it found before while nothing was committed since.
+
+        One look is enough for a turn of the loop: whoever comes after it has the next turn.
+        """
+        if self._seen_by is not loop:
+            self._look(loop)
         asked = (use_case, key)
         if asked not in self._found:
-            self._named = state
+            self._named = self._found_in
             try:
                 self._found[asked] = use_case(self, [key]).get(key)
             finally:
                 self._named = None
         return self._found[asked]
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        state = self.state(None)
+        if state != self._found_in or len(self._found) >= REMEMBERED:
+            self._found = {}
+            self._found_in = state
+        self._seen_by = loop
+        loop.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        self._seen_by = None
 
     def state(self, seen: str | None) -> object:
         # Each connection counts for itself what the others commit.
@@ -146,7 +165,8 @@ class SqliteDatabase(Database):
         self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
     ) -> T | None:
         try:
-            found: T | None = self._reader().find(use_case, key)
+            loop = asyncio.get_running_loop()
+            found: T | None = self._reader().find(use_case, key, loop)
         except sqlite3.OperationalError as error:
             raise DatabaseUnavailable(str(error)) from error
         return found

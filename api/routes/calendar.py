@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs
 
@@ -37,6 +38,8 @@ _WITH_CONTENTS: Final = (
 )
 # The two codings are two representations, and have an entity tag each (RFC 9110, 8.8.3.3).
 _SUFFIX: Final[Mapping[Coding, bytes]] = {"identity": b"", "gzip": b"-gzip"}
+
+_WISHES: Final = frozenset({b"accept-encoding", b"if-none-match", b"if-modified-since"})
 
 _VALIDATORS: Final = {
     "ETag": {
@@ -137,22 +140,27 @@ def routes(edge: Edge) -> list[Route]:
     return [Route("/cal/{token}", FeedEndpoint(edge), methods=["GET"])]
 
 
+class _Wishes(NamedTuple):
+    """The coding that a client would rather have, and what he says that he has."""
+
+    coding: Coding
+    known: Tags | None
+    if_modified_since: str | None
+
+
 class _Asked(NamedTuple):
     """One request, with the state of its feed's owner."""
 
     subscription: Subscription
     owner: FeedOwner
-    coding: Coding
     modified: LastModified
-    known: Tags | None
-    if_modified_since: str | None
+    wishes: _Wishes
 
     def has_current(self, fingerprint: str) -> bool:
         """Whether the client has it already. An entity tag says more than a date does."""
-        known = self.known
+        _, known, since = self.wishes
         if known is not None:
             return any(known.have_weakly(_tag(fingerprint, coding)) for coding in _SUFFIX)
-        since = self.if_modified_since
         return since is not None and is_unmodified(since, self.modified)
 
 
@@ -182,7 +190,7 @@ class FeedEndpoint:
         if fingerprint is not None:
             if asked.has_current(fingerprint):
                 return fingerprint, None
-            contents = self._drawings.contents(fingerprint, asked.coding)
+            contents = self._drawings.contents(fingerprint, asked.wishes.coding)
             if contents is not None:
                 return fingerprint, contents
         return await self._edge.database.read_long(self._drawn, asked)
@@ -191,20 +199,28 @@ class FeedEndpoint:
         fingerprint, view = self._drawings.look(tx, asked.subscription, asked.owner)
         if asked.has_current(fingerprint):
             return fingerprint, None
-        return fingerprint, self._drawings.draw(fingerprint, view, asked.coding)
+        return fingerprint, self._drawings.draw(fingerprint, view, asked.wishes.coding)
 
 
 def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
     """Raises InvalidInput for a scope that there is not."""
-    headers = scope["headers"]
     today = now.astimezone(UTC).date()
+    said = [(name, value) for name, value in scope["headers"] if name in _WISHES]
     return _Asked(
         Subscription(token, _scope(scope["query_string"]), today),
         owner,
-        "gzip" if prefers_gzip(header(headers, b"accept-encoding") or "") else "identity",
         last_modified(max(owner.changed_at, midnight(today)), now),
-        tags_in(headers, b"if-none-match"),
-        header(headers, b"if-modified-since"),
+        _wishes(tuple(said)),
+    )
+
+
+# A client that looks every few minutes says the same every time.
+@lru_cache(1_024)
+def _wishes(said: tuple[tuple[bytes, bytes], ...]) -> _Wishes:
+    return _Wishes(
+        "gzip" if prefers_gzip(header(said, b"accept-encoding") or "") else "identity",
+        tags_in(said, b"if-none-match"),
+        header(said, b"if-modified-since"),
     )
 
 
@@ -212,22 +228,24 @@ async def _send(
     method: str, asked: _Asked, fingerprint: str, contents: bytes | None, send: Send
 ) -> None:
     """200 with the contents, or 304 where there are none."""
+    coding = asked.wishes.coding
     headers = [
         *_ALWAYS,
-        (b"etag", _tag(fingerprint, asked.coding)),
+        (b"etag", _tag(fingerprint, coding)),
         (b"last-modified", http_date(asked.modified.at).encode()),
     ]
     status = 304
     if contents is not None:
         status = 200
         headers += (*_WITH_CONTENTS, (b"content-length", b"%d" % len(contents)))
-        if asked.coding != "identity":
-            headers.append((b"content-encoding", asked.coding.encode()))
+        if coding != "identity":
+            headers.append((b"content-encoding", coding.encode()))
     body = b"" if contents is None or method == "HEAD" else contents
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
+@lru_cache(4_096)
 def _tag(fingerprint: str, coding: Coding) -> bytes:
     return b'"%s%s"' % (fingerprint.encode("ascii"), _SUFFIX[coding])
 
