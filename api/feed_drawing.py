@@ -37,7 +37,7 @@ _EVENT_KEY_BYTES: Final = 1_000
 _SIGHTING_BYTES: Final = 1_500
 
 # Part of every fingerprint: raise it when equal values are rendered differently.
-_RENDERING: Final = "1"
+_RENDERING: Final = "2"
 _HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 

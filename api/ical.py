@@ -37,6 +37,15 @@ _HALF_SUFFIX: Final[dict[HalfDay | None, str]] = {
 # Controls are not TEXT (RFC 5545, 3.3.11), lone surrogates are not UTF-8, and U+0085, U+2028 and
 # U+2029 end a line for readers that split as Python does. U+FEFF is lost where a text begins.
 _NOT_ON_ONE_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]+")
+# RFC 5545, 3.3.11.
+_ESCAPED: Final = re.compile(r"[\\;,]")
+
+
+class _OneLine(vText):
+    """A text on one line. Of itself the library takes a backslash before an N for a line's end."""
+
+    def to_ical(self) -> bytes:
+        return _ESCAPED.sub(r"\\\g<0>", self).encode()
 
 
 class WorkingHours(NamedTuple):
@@ -90,11 +99,11 @@ def render_event(absence: Absence, hours: WorkingHours) -> bytes:
     event.add("last-modified", absence.updated_at)
     event.add("dtstart", begins)
     event.add("dtend", ends)
-    event.add("summary", _summary(absence, label))
+    event.add("summary", _OneLine(_summary(absence, label)))
     event.add("status", _STATUS[absence.status])
     event.add("transp", "OPAQUE" if is_busy else "TRANSPARENT")
     event.add("x-microsoft-cdo-busystatus", "OOF" if is_busy else "FREE")
-    event.add("categories", [label])
+    event.add("categories", _OneLine(label))
     if absence.colour is not None:
         event.add("color", nearest_css_name(absence.colour))
     return bytes(event.to_ical())
@@ -112,7 +121,7 @@ def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
     event.add("last-modified", holiday.updated_at)
     event.add("dtstart", begins)
     event.add("dtend", ends)
-    event.add("summary", label)
+    event.add("summary", _OneLine(label))
     event.add("status", "CONFIRMED")
     event.add("transp", "TRANSPARENT")
     event.add("x-microsoft-cdo-busystatus", "FREE")
@@ -138,9 +147,9 @@ def _head(feed: Feed) -> bytes:
     calendar.add("prodid", PRODID)
     calendar.add("version", "2.0")
     calendar.add("method", "PUBLISH")
-    # NAME and X-WR-CALNAME are unknown to the library: without vText it escapes nothing in them.
-    calendar.add("name", vText(_one_line(feed.name)))
-    calendar.add("x-wr-calname", vText(_one_line(feed.name)))
+    # NAME and X-WR-CALNAME are unknown to the library: of itself it escapes nothing in them.
+    calendar.add("name", _OneLine(_one_line(feed.name)))
+    calendar.add("x-wr-calname", _OneLine(_one_line(feed.name)))
     # RFC 7986, 5.7 and 5.8 have no default type, and the library's own arguments leave VALUE out.
     calendar.add("refresh-interval", timedelta(hours=1), parameters={"VALUE": "DURATION"})
     calendar.add("source", feed.source_url, parameters={"VALUE": "URI"})
