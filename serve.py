@@ -27,8 +27,8 @@ from storage.schema import check_schema, migrate
 from storage.settings import Environment, StorageSettings
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp
 
     from api.dispatcher import Dispatcher
     from bot.app import SlackApp
@@ -72,13 +72,11 @@ def utc_now() -> datetime:
 
 def build(
     settings: Settings, database: Database, clock: Clock, more_routes: Sequence[BaseRoute] = ()
-) -> Starlette:
+) -> ASGIApp:
     """REST, feeds, Slack over HTTP and the scheduler as one application.
 
     The caller opens the database, has checked its schema, and closes it afterwards.
     """
-    from starlette.applications import Starlette
-
     from api import app
     from api.metrics import Metrics
     from api.rate_limits import RateLimits
@@ -97,7 +95,7 @@ def build(
     )
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: object) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(rate_limits.close)
             sender = Sender(allow_private=settings.api.webhook_allow_private)
@@ -113,19 +111,12 @@ def build(
                 await stack.enter_async_context(running(database, dispatchers, clock, jobs))
             yield
 
-    application = Starlette(
-        routes=[
-            *app.routes(database, settings.api, clock, rate_limits, metrics),
-            *(slack.routes() if slack is not None else ()),
-            *more_routes,
-        ],
-        exception_handlers=app.exception_handlers(settings.api),
-        middleware=app.middleware(settings.api, metrics),
-        lifespan=lifespan,
-    )
-    # A path with a slash too many is nobody's, not a redirect.
-    application.router.redirect_slashes = False
-    return application
+    routes = [
+        *app.routes(database, settings.api, clock, rate_limits, metrics),
+        *(slack.routes() if slack is not None else ()),
+        *more_routes,
+    ]
+    return app.application(routes, settings.api, metrics, lifespan)
 
 
 def slack_app(

@@ -1,23 +1,22 @@
-"""The REST side put together: routes, error handlers and middleware, for serve.py to compose."""
+"""The REST side put together: its routes, and what makes any routes an application."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.routing import BaseRoute, Mount, Route, Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api import errors, openapi
+from api import openapi
+from api.application import Application
 from api.endpoints import Endpoint
 from api.key_use import KeyUse
 from api.metrics import Metrics
-from api.middleware import RequestLog
 from api.operations import Clock, Edge, Operation
 from api.rate_limits import LimitedFeed, RateLimits
 from api.routes import (
@@ -41,6 +40,9 @@ from api.routes import (
 from api.routes import metrics as metrics_route
 from api.settings import ApiSettings
 from storage.database import Database
+
+# Entered with the application when it starts, left when it ends.
+Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
 # In the order in which the documentation shows them.
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -97,15 +99,17 @@ def routes(
     ]
 
 
-def exception_handlers(settings: ApiSettings) -> dict[Any, Callable[[Request, Any], Any]]:
-    """Starlette's ``exception_handlers``: refusals as problems."""
-    return errors.exception_handlers(settings.base_url)
-
-
-def middleware(settings: ApiSettings, metrics: Metrics | None = None) -> list[Middleware]:
-    """Starlette's ``middleware``: request ids, the access log, the last answer."""
+def application(
+    routes: Sequence[BaseRoute],
+    settings: ApiSettings,
+    metrics: Metrics | None = None,
+    lifespan: Lifespan | None = None,
+) -> ASGIApp:
+    """The routes as one ASGI application; ``lifespan`` surrounds all that it serves."""
+    # A path with a slash too many is nobody's, not a redirect.
+    router = Router(routes, redirect_slashes=False, lifespan=lifespan)
     counting = {} if metrics is None else {"observe": metrics.observe_request}
-    return [Middleware(RequestLog, base_url=settings.base_url, **counting)]
+    return Application(router, settings.base_url, **counting)
 
 
 def endpoints(operations: tuple[Operation, ...], edge: Edge) -> dict[str, list[Route]]:

@@ -5,7 +5,7 @@ Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, get_args
 
@@ -167,40 +167,40 @@ def refusal_problem(request: Request, base_url: str, error: Refusal) -> Response
     )
 
 
-def exception_handlers(base_url: str) -> dict[Any, Callable[[Request, Any], Any]]:
-    """What Starlette is given, by exception type. Unexpected ones are the middleware's."""
+def problem_of(request: Request, base_url: str, error: Exception) -> Response | None:
+    """What answers whatever was raised; None for what nobody expects."""
+    match error:
+        case Refusal():
+            return refusal_problem(request, base_url, error)
+        case HttpRefusal():
+            return _unreadable_problem(request, base_url, error)
+        case HTTPException():
+            return _raised_problem(request, base_url, error)
+        case errors.DatabaseUnavailable() | errors.SchemaOutOfDate():
+            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+            return http_problem(request, base_url, 503, headers)
+    return None
 
-    async def refused(request: Request, error: Refusal) -> Response:
-        return refusal_problem(request, base_url, error)
 
-    async def unreadable(request: Request, error: HttpRefusal) -> Response:
-        headers = {}
-        if isinstance(error, RateLimited):
-            headers["Retry-After"] = str(error.retry_after_seconds)
-        return problem(
-            request, base_url, error.status, error.code, error.title, error.detail, headers=headers
-        )
+def _unreadable_problem(request: Request, base_url: str, error: HttpRefusal) -> Response:
+    headers = {}
+    if isinstance(error, RateLimited):
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    return problem(
+        request, base_url, error.status, error.code, error.title, error.detail, headers=headers
+    )
 
-    async def raised(request: Request, error: HTTPException) -> Response:
-        headers = dict(error.headers or {})
-        if "Allow" in headers:
-            # Starlette joins a set, in no order, and knows nothing of OPTIONS.
-            allowed = {*headers["Allow"].split(", "), "OPTIONS"}
-            headers["Allow"] = ", ".join(sorted(allowed))
-            if request.method == "OPTIONS":
-                return Response(status_code=204, headers=headers)
-        return http_problem(request, base_url, error.status_code, headers)
 
-    async def unavailable(request: Request, _: Exception) -> Response:
-        return http_problem(request, base_url, 503, {"Retry-After": str(RETRY_AFTER_SECONDS)})
-
-    return {
-        Refusal: refused,
-        HttpRefusal: unreadable,
-        HTTPException: raised,
-        errors.DatabaseUnavailable: unavailable,
-        errors.SchemaOutOfDate: unavailable,
-    }
+def _raised_problem(request: Request, base_url: str, error: HTTPException) -> Response:
+    """What Starlette refuses; OPTIONS, which it knows nothing of, is answered."""
+    headers = dict(error.headers or {})
+    if "Allow" in headers:
+        # Starlette joins a set, in no order.
+        allowed = {*headers["Allow"].split(", "), "OPTIONS"}
+        headers["Allow"] = ", ".join(sorted(allowed))
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=headers)
+    return http_problem(request, base_url, error.status_code, headers)
 
 
 def members(error: Refusal) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import httpx
 import pytest
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from api import app
 from api.settings import ApiSettings
@@ -43,7 +43,7 @@ class Client:
     The loop runs all the time, as a server's does: what a request leaves behind comes to its end.
     """
 
-    def __init__(self, application: Starlette) -> None:
+    def __init__(self, application: ASGIApp) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -103,15 +103,8 @@ async def _given_up() -> None:
     await asyncio.gather(*left, return_exceptions=True)
 
 
-def application(database: Database, settings: ApiSettings = SETTINGS) -> Starlette:
-    found = Starlette(
-        routes=app.routes(database, settings, lambda: NOW),
-        exception_handlers=app.exception_handlers(settings),
-        middleware=app.middleware(settings),
-    )
-    # As serve.py has it.
-    found.router.redirect_slashes = False
-    return found
+def application(database: Database, settings: ApiSettings = SETTINGS) -> ASGIApp:
+    return app.application(app.routes(database, settings, lambda: NOW), settings)
 
 
 @pytest.fixture

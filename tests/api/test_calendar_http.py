@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 
 from api import app
 from storage import departments, feeds, leave, leave_types, organisations, people
@@ -70,13 +69,7 @@ class World(NamedTuple):
 
 
 def a_client(database: Database, clock: Clock) -> Client:
-    return Client(
-        Starlette(
-            routes=app.routes(database, SETTINGS, clock),
-            exception_handlers=app.exception_handlers(SETTINGS),
-            middleware=app.middleware(SETTINGS),
-        )
-    )
+    return Client(app.application(app.routes(database, SETTINGS, clock), SETTINGS))
 
 
 @pytest.fixture

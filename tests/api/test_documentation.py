@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 
 from api import app, openapi
 from api.app import OPERATIONS, OTHER_PATHS
@@ -26,13 +25,7 @@ def client() -> Iterator[Client]:
     routes = documentation.routes(
         lambda: openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url)
     )
-    client = Client(
-        Starlette(
-            routes=routes,
-            exception_handlers=app.exception_handlers(SETTINGS),
-            middleware=app.middleware(SETTINGS),
-        )
-    )
+    client = Client(app.application(routes, SETTINGS))
     yield client
     client.close()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from prometheus_client.parser import text_string_to_metric_families
-from starlette.applications import Starlette
 
 from api import app
 from api.metrics import Metrics
@@ -38,13 +37,8 @@ def requests(found: dict[tuple[str, Labels], float]) -> dict[tuple[str, str, str
 
 def test_requests_and_queues_are_shown_without_a_name_in_them(database: Database) -> None:
     metrics = Metrics()
-    client = Client(
-        Starlette(
-            routes=app.routes(database, SETTINGS, lambda: NOW, metrics=metrics),
-            exception_handlers=app.exception_handlers(SETTINGS),
-            middleware=app.middleware(SETTINGS, metrics),
-        )
-    )
+    routes = app.routes(database, SETTINGS, lambda: NOW, metrics=metrics)
+    client = Client(app.application(routes, SETTINGS, metrics))
     acme = an_organisation(database, name="Secretive Ltd")
     database.write_now(
         webhooks.create, "https://secret.example.com/", ["*"], by=acme.caller, now=NOW

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from api import app
@@ -99,13 +98,8 @@ OPERATIONS = (
 @pytest.fixture
 def client(database: Database) -> Iterator[Client]:
     edge = Edge(database, lambda: NOW, SETTINGS.base_url, False, KeyUse(database))
-    client = Client(
-        Starlette(
-            routes=[Mount("/api/v1", app=FirstSegment(app.endpoints(OPERATIONS, edge)))],
-            exception_handlers=app.exception_handlers(SETTINGS),
-            middleware=app.middleware(SETTINGS),
-        )
-    )
+    routes = [Mount("/api/v1", app=FirstSegment(app.endpoints(OPERATIONS, edge)))]
+    client = Client(app.application(routes, SETTINGS))
     yield client
     client.close()
 

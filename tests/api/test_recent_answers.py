@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from api import app
@@ -51,14 +50,8 @@ def client(database: Database, counter: Counter) -> Iterator[Client]:
         header_parameters=({"name": "API-Variant", "in": "header", "schema": {}},),
     )
     edge = Edge(database, lambda: NOW, SETTINGS.base_url, False, KeyUse(database))
-    routes = app.endpoints((operation,), edge)
-    client = Client(
-        Starlette(
-            routes=[Mount("/api/v1", app=FirstSegment(routes))],
-            exception_handlers=app.exception_handlers(SETTINGS),
-            middleware=app.middleware(SETTINGS),
-        )
-    )
+    routes = [Mount("/api/v1", app=FirstSegment(app.endpoints((operation,), edge)))]
+    client = Client(app.application(routes, SETTINGS))
     yield client
     client.close()
 

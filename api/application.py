@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, one log line, and a last answer when something breaks."""
+"""What surrounds every request: its id, an answer whatever is raised, and one log line."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any, Final
 
 import structlog
 from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.routing import Router
+from starlette.types import Message, Receive, Scope, Send
 
 from api.auth import header
-from api.errors import http_problem
+from api.errors import http_problem, problem_of
 from api.logs import log_request
 from storage.random_bytes import random_bytes
 
@@ -24,22 +26,25 @@ _log = structlog.stdlib.get_logger("hiatus.access")
 Observe = Callable[[str, str | None, int, float], None]
 
 
-class RequestLog:
-    """Plain ASGI: ``X-Request-Id`` taken or made and returned, one log line for each request.
+class Application:
+    """Routes as one ASGI application: every request gets its id, an answer, and one log line.
 
-    The line names the route's template, never the path: a feed's path holds its token. Leaves
-    ``request_id`` in the scope, and reads from it ``route_template``, ``caller`` and the headers
-    in ``rate_limit``.
+    It stands where Starlette's own class and two layers of its middleware would, at a fifth of
+    their cost. ``X-Request-Id`` is taken or made, and returned. The line names the route's
+    template, never the path: a feed's path holds its token. Leaves ``request_id`` in the scope, and
+    reads from it ``route_template``, ``caller`` and the headers in ``rate_limit``.
     """
 
-    def __init__(self, app: ASGIApp, base_url: str, observe: Observe = lambda *_: None) -> None:
-        self._app = app
+    def __init__(self, router: Router, base_url: str, observe: Observe = lambda *_: None) -> None:
+        self._router = router
         self._base_url = base_url
         self._observe = observe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Starlette's routes raise what they refuse where there is an application to catch it.
+        scope["app"] = self
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._router(scope, receive, send)
             return
         started = time.perf_counter()
         request_id = _request_id(scope)
@@ -56,19 +61,24 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_id)
-        except Exception:
-            # The outermost edge: beyond it a client would see a broken connection. The traceback
-            # belongs in the log together with the id that the client is given.
-            _log.exception("request failed", request_id=request_id)
+            await self._router(scope, receive, send_with_id)
+        except Exception as error:  # Beyond, a client would see a broken connection.
+            answer = self._answer(Request(scope), error)
             if status:
                 raise
-            response = http_problem(Request(scope), self._base_url, 500)
-            await response(scope, receive, send_with_id)
+            await answer(scope, receive, send_with_id)
         finally:
             line = _line(scope, status, started)
             self._observe(line["method"], line["route"], status, line["duration_ms"] / 1_000)
             log_request(line)
+
+    def _answer(self, request: Request, error: Exception) -> Response:
+        found = problem_of(request, self._base_url, error)
+        if found is not None:
+            return found
+        # The traceback belongs in the log together with the id that the client is given.
+        _log.error("request failed", request_id=request.scope["request_id"], exc_info=error)
+        return http_problem(request, self._base_url, 500)
 
 
 def _request_id(scope: Scope) -> str:
