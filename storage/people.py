@@ -55,6 +55,15 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "timezone": fields.optional(fields.timezone),
 }
 _CREATE_CHECKS: Final = {"email": fields.email, **_UPDATE_CHECKS}
+# These look at other people, their leave or the organisation, so they go one after the other: of
+# two changes at once of what a day counts, or of who decides, the later one sees the earlier.
+_LOOKING_AROUND: Final = (
+    "role",
+    "department_id",
+    "manager_id",
+    "working_days",
+    "public_holiday_country_code",
+)
 
 
 class UserArchived(Conflict):
@@ -180,11 +189,7 @@ def _checked_update(
             raise InsufficientRole("admin")
         rules.check_own_fields(changes)
     values = fields.checked(changes, _UPDATE_CHECKS)
-    # These look at other people, their leave or the organisation, so they go one after the other:
-    # of two changes at once of what a day counts, the later one sees the earlier.
-    looks_around = values.get("manager_id") is not None or not values.keys().isdisjoint(
-        ("role", "department_id", "working_days", "public_holiday_country_code")
-    )
+    looks_around = not values.keys().isdisjoint(_LOOKING_AROUND)
     if is_held and looks_around:
         locks.organisation(tx, by.organisation_id)
     user = get(tx, user_id, by=by, is_held=is_held)

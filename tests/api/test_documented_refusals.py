@@ -60,7 +60,7 @@ UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
     ),
     "It is read back right after it was made.": (
         Unmet("not_found", "storage.access._get", ("api_keys.create",)),
-        Unmet("not_found", "storage.webhooks.get", ("webhooks.create",)),
+        Unmet("not_found", "storage.webhooks._get", ("webhooks.create",)),
         Unmet("invalid_transition", "storage.leave._step", ("leave.create",)),
         Unmet("invalid_transition", "storage.leave._step", ("leave_requests.create",)),
     ),

@@ -269,6 +269,25 @@ def test_leave_asked_for_meanwhile_awaits_the_approver_who_comes_to_the_departme
     assert {user_id for _, user_id in rerouted_cards(database, acme)} == {grace.id, acme.owner.id}
 
 
+def test_who_is_asked_when_two_steps_of_the_ladder_go_at_the_same_moment(
+    database: Database,
+) -> None:
+    acme = in_slack(database)
+    grace = a_person(database, acme, first_name="Grace")
+    hedy = a_person(database, acme, first_name="Hedy")
+    department = a_department(database, acme, manager_id=hedy.id)
+    ada = a_person(database, acme, manager_id=grace.id, department_id=department.id)
+    request = a_request(database, acme, ada)
+
+    overlapping(
+        database,
+        lambda tx: people.update(tx, ada.id, {"manager_id": None}, by=acme.caller, now=LATER),
+        lambda: archived(database, acme, hedy),
+    )
+
+    assert (request.id, acme.owner.id) in rerouted_cards(database, acme)
+
+
 def test_many_are_asked_about_as_one_by_one(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
