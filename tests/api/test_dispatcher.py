@@ -47,14 +47,14 @@ def dispatcher(work: Work, in_flight: int = 4, most_ahead: int = 0) -> Dispatche
     )
 
 
-async def until(condition: Callable[[], bool], seconds: float = 3) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.005)
 
 
 def run(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(_awaited(story), 10))
+    asyncio.run(asyncio.wait_for(_awaited(story), 30))
 
 
 async def _awaited(story: Callable[[], Awaitable[None]]) -> None:

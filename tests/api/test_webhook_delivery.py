@@ -109,11 +109,11 @@ def attempt_to(url: str, *secrets: str) -> Attempt:
     return Attempt(url, "msg_1", BODY, secrets or (new_secret(),))
 
 
-def outcome_of(reply: Reply) -> Outcome:
-    """What comes of one attempt at a receiver on this machine, with short time limits."""
+def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
+    """What comes of one attempt at a receiver on this machine."""
 
     async def run() -> Outcome:
-        sender = Sender(allow_private=True, connect_seconds=2.0, attempt_seconds=0.4)
+        sender = Sender(allow_private=True, attempt_seconds=attempt_seconds)
         async with receiving(reply) as receiver, sender:
             return await sender.attempt(attempt_to(receiver.url), NOW)
 
@@ -308,16 +308,18 @@ def test_redirect_to_nonsense_is_tried_again() -> None:
     ids=["says nothing", "drips its head", "drips its body", "drips a refusal"],
 )
 def test_whole_attempt_has_one_time_limit(reply: Reply, status_code: int | None) -> None:
-    outcome = outcome_of(reply)
+    outcome = outcome_of(reply, attempt_seconds=0.8)
 
     assert (outcome.verdict, outcome.error) == ("retry", "timeout")
     assert outcome.status_code == status_code
     assert outcome.at_least_60_seconds
-    assert 380 <= outcome.duration_ms < 1_500
+    assert 780 <= outcome.duration_ms < 10_000
 
 
 def test_410_counts_even_when_its_body_drips() -> None:
-    assert outcome_of(dripping(b"HTTP/1.1 410 Gone\r\n\r\n")).verdict == "gone"
+    outcome = outcome_of(dripping(b"HTTP/1.1 410 Gone\r\n\r\n"), attempt_seconds=0.8)
+
+    assert outcome.verdict == "gone"
 
 
 def test_body_that_breaks_off_does_not_undo_a_2xx() -> None:
@@ -377,7 +379,7 @@ def test_name_without_answer_is_tried_again(resolver: Script, error: str) -> Non
     outcome = asyncio.run(run())
 
     assert (outcome.verdict, outcome.error) == ("retry", error)
-    assert outcome.duration_ms < 1_500
+    assert outcome.duration_ms < 10_000
 
 
 def test_name_that_turns_private_after_registration_is_not_dialled() -> None:
@@ -484,11 +486,12 @@ def test_proxy_settings_of_the_machine_are_ignored(monkeypatch: pytest.MonkeyPat
 
 def test_waiting_for_a_connection_is_not_held_against_the_receiver() -> None:
     async def slowly(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.6)
         await status(200)(writer)
 
     async def run() -> list[Outcome]:
-        sender = Sender(allow_private=True, max_connections=1, attempt_seconds=0.4)
+        # The last of four waits for longer than an attempt may take.
+        sender = Sender(allow_private=True, max_connections=1, attempt_seconds=1.7)
         async with receiving(slowly) as receiver, sender:
             attempts = [sender.attempt(attempt_to(receiver.url), NOW) for _ in range(4)]
             return await asyncio.gather(*attempts)
@@ -508,7 +511,7 @@ def test_no_more_connections_than_allowed_are_open_at_once() -> None:
         await status(200)(writer)
 
     async def run() -> list[Outcome]:
-        sender = Sender(allow_private=True, max_connections=3, attempt_seconds=0.5)
+        sender = Sender(allow_private=True, max_connections=3)
         async with receiving(slowly) as receiver, sender:
             attempts = [sender.attempt(attempt_to(receiver.url), NOW) for _ in range(9)]
             return await asyncio.gather(*attempts)

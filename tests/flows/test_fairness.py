@@ -21,7 +21,7 @@ from tests.fakes.receiver import LoopbackReceiver
 
 BACKLOG = 100_000
 IN_TIME_SECONDS = 3.0
-EVENTS = 3
+EVENTS = 2
 PATIENCE_SECONDS = 60.0
 
 
@@ -119,7 +119,7 @@ class Story:
 
 
 def test_a_new_event_reaches_everybody_else_in_time(database: Database, database_url: str) -> None:
-    """Within three seconds, or thrice what it takes here while all are well, if that is more.
+    """Within three seconds, or twice what it takes here while all are well, if that is more.
 
     The dead and the dripping one hang all the time, so they would hold up one event like the next;
     a machine that is busy otherwise holds up one.
@@ -127,7 +127,7 @@ def test_a_new_event_reaches_everybody_else_in_time(database: Database, database
     with LoopbackReceiver() as receiver:
         story = Story(database, receiver)
         well_seconds = asyncio.run(story.while_all_are_well())
-        limit_seconds = max(IN_TIME_SECONDS, 3 * well_seconds)
+        limit_seconds = max(IN_TIME_SECONDS, 2 * well_seconds)
         one, _ = story.sides
         # Silence is worse than a refusal: it holds its place for as long as an attempt may take.
         receiver.answer(delay_seconds=30, path="/one/0", times=BACKLOG)

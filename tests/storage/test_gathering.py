@@ -27,7 +27,9 @@ class Oracle:
 
 async def started(gathering: Gathering[str, str], *keys: str) -> list[asyncio.Task[str | None]]:
     tasks = [asyncio.create_task(gathering.get(key)) for key in keys]
-    await asyncio.sleep(0.01)
+    # Each has had its turns, however long they take.
+    for _ in range(10):
+        await asyncio.sleep(0)
     return tasks
 
 

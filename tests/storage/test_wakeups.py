@@ -17,7 +17,7 @@ def wake(tx: Transaction) -> None:
     tx.wake("webhooks")
 
 
-async def until(is_so: Callable[[], bool], seconds: float = 5.0) -> None:
+async def until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
     async with asyncio.timeout(seconds):
         while not is_so():
             await asyncio.sleep(0.005)
