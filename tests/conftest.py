@@ -45,7 +45,9 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput") and _FOLDER in config.stash:
+    if hasattr(config, "workerinput"):
+        postgres.leave_to_owner()
+    elif _FOLDER in config.stash:
         with _alone(config.stash[_FOLDER]):
             postgres.stop(config.stash[_FOLDER])
 

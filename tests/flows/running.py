@@ -20,7 +20,7 @@ import httpx
 from storage.secrets import new_secret_key
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 30
+START_SECONDS = 90
 
 
 class Deployment:
@@ -43,7 +43,7 @@ class Deployment:
             env=self.env,
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=120,
         )
         assert done.returncode == 0, done.stderr.decode()
         printed: dict[str, Any] = json.loads(done.stdout) if "--json" in arguments else {}
@@ -87,7 +87,7 @@ class Bot:
 
     def ended(self) -> tuple[int, str]:
         """Wait for its end: the exit code and what it logged."""
-        _, logged = self._process.communicate(timeout=30)
+        _, logged = self._process.communicate(timeout=90)
         return self._process.returncode, logged.decode()
 
 
@@ -142,7 +142,7 @@ class Server:
             client.close()
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
-        code = self._process.wait(30)
+        code = self._process.wait(90)
         self._printed.close()
         self.logged()
         return code
