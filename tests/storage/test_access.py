@@ -111,6 +111,20 @@ def test_a_revoked_key_stops_at_once(database: Database) -> None:
         recognised(database, secret)
 
 
+def test_a_loop_on_which_a_key_was_revoked_knows_it_no_more(database: Database) -> None:
+    acme = an_organisation(database)
+    key, secret = a_key(database, acme.caller, acme.owner)
+
+    async def known_before_and_after() -> list[bool]:
+        asked = recognition.known_keys, fingerprint(secret)
+        before = await asyncio.gather(*[database.read_each(*asked) for _ in range(3)])
+        await database.write(access.revoke, key.id, by=acme.caller, now=NOW)
+        after = await asyncio.gather(*[database.read_each(*asked) for _ in range(3)])
+        return [found is not None for found in (*before, *after)]
+
+    assert asyncio.run(known_before_and_after()) == [True, True, True, False, False, False]
+
+
 def test_revoking_twice_keeps_the_first_moment_and_one_entry(database: Database) -> None:
     acme = an_organisation(database)
     key, _ = a_key(database, acme.caller, acme.owner)
