@@ -5,7 +5,7 @@ Claiming is ``delivery_queue``'s, sending the REST side's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -86,11 +86,9 @@ def settle(
     An answer of 410 from where the endpoint was before says nothing of where it is now. An endpoint
     with nothing but failures for ``FAILING_FOR`` is switched off.
     """
-    gone = {
-        _webhook_of(delivery)
-        for delivery, outcome in outcomes
-        if outcome.verdict == "gone" and _is_still_at(tx, delivery)
-    }
+    refusing = [delivery for delivery, outcome in outcomes if outcome.verdict == "gone"]
+    _hold_organisations(tx, map(_webhook_of, refusing))
+    gone = {_webhook_of(delivery) for delivery in refusing if _is_still_at(tx, delivery)}
     changes = [
         _change(delivery, outcome, _webhook_of(delivery) in gone, jitter, now)
         for delivery, outcome in outcomes
@@ -159,10 +157,19 @@ def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now:
         return
     places = {"webhooks": _keys(failing - gone), "forgotten_at": now - 2 * FAILING_FOR}
     tx.change(_note_failing, **places, now=now)
-    for organisation_id, webhook_id in tx.all(
-        _failing_too_long, webhooks=places["webhooks"], since=now - FAILING_FOR
-    ):
+    too_long = {"webhooks": places["webhooks"], "since": now - FAILING_FOR}
+    found = tx.all(_failing_too_long, **too_long, is_held=False)
+    if not found:
+        return
+    _hold_organisations(tx, found)
+    for organisation_id, webhook_id in tx.all(_failing_too_long, **too_long, is_held=True):
         _switch_off(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
+
+
+def _hold_organisations(tx: Transaction, found: Iterable[WebhookKey]) -> None:
+    """Before the webhooks that may be switched off, as whoever changes them takes them."""
+    for organisation_id in sorted({key[0] for key in found}):
+        locks.organisation(tx, organisation_id)
 
 
 def _keys(found: Set[WebhookKey]) -> str:
@@ -285,8 +292,8 @@ def _note_failing(webhooks: Place, now: Place, forgotten_at: Place) -> Update:
 
 
 @compiled
-def _failing_too_long(webhooks: Place, since: Place, engine: str) -> Select:
-    """Held: an admin who moves one at the same moment is over before, or comes after."""
+def _failing_too_long(webhooks: Place, since: Place, is_held: bool, engine: str) -> Select:
+    """``is_held``: an admin who moves one at the same moment is over before, or comes after."""
     query = (
         WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id)
         .where(
@@ -296,4 +303,4 @@ def _failing_too_long(webhooks: Place, since: Place, engine: str) -> Select:
         )
         .order_by(WebhookRow.organisation_id, WebhookRow.id)
     )
-    return locks.held(query, engine)
+    return locks.held(query, engine) if is_held else query

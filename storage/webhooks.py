@@ -118,7 +118,7 @@ def update(
     is due. Needs an admin. Raises InsufficientRole,
     NotFound or InvalidInput; then nothing has changed.
     """
-    webhook = get(tx, webhook_id, by=by, is_held=True)
+    webhook = _get_alone(tx, webhook_id, "FOR NO KEY UPDATE", by=by)
     checked = fields.checked(
         changes,
         {
@@ -172,7 +172,7 @@ def rotate_secret(
 
     Needs an admin. Raises InsufficientRole or NotFound.
     """
-    webhook = get(tx, webhook_id, by=by, is_held=True)
+    webhook = _get_alone(tx, webhook_id, "FOR NO KEY UPDATE", by=by)
     row = tx.first(_secrets, organisation_id=by.organisation_id, webhook_id=webhook_id)
     if row is None:
         raise NotFound("webhook")
@@ -208,10 +208,8 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
 
     Needs an admin. Raises InsufficientRole or NotFound.
     """
-    # Whoever asks for leave holds the organisation before he announces it to the webhook.
-    locks.organisation(tx, by.organisation_id)
     # The strongest: a delivery that is about to be queued for it has to wait.
-    webhook = _get(tx, webhook_id, "FOR UPDATE", by=by)
+    webhook = _get_alone(tx, webhook_id, "FOR UPDATE", by=by)
     places = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
     for statement in (_delete_attempts, _delete_deliveries, _delete):
         tx.change(statement, **places)
@@ -270,6 +268,16 @@ def disable(
     )
     reference.changed(tx, organisation_id)
     return True
+
+
+def _get_alone(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
+    """The endpoint, held after its organisation: so does whoever asks for leave and announces it.
+
+    Raises InsufficientRole or NotFound.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    return _get(tx, webhook_id, strength, by=by)
 
 
 def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:

@@ -38,10 +38,6 @@ def get(tx: Transaction, call: Call) -> Any:
     return records.webhook(webhooks.get(tx, call.id, by=call.caller))
 
 
-def hold(tx: Transaction, call: Call) -> None:
-    webhooks.get(tx, call.id, by=call.caller, is_held=True)
-
-
 def update(tx: Transaction, call: Call) -> Any:
     webhook = webhooks.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
     return records.webhook(webhook)
@@ -148,7 +144,6 @@ OPERATIONS = (
             "switched off is not sent to it at all."
         ),
         handler=update,
-        hold=hold,
         tag="Webhooks",
         scope="webhooks:write",
         role="admin",

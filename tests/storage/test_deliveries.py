@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage import audit, deliveries, delivery_queue, leave, reference, webhooks
+from storage import audit, deliveries, delivery_queue, leave, locks, reference, webhooks
 from storage.compiled import compiled
 from storage.database import Database
 from storage.deliveries import RETRY_AFTER_SECONDS, Outcome
@@ -18,7 +18,7 @@ from storage.pages import PageOf
 from storage.secrets import Secrets
 from storage.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
-from tests.refusals import overlapping
+from tests.refusals import crossing, overlapping
 
 DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
 FAILED = Outcome("retry", 500, "bad_status", 12, b"oh no", None, False)
@@ -349,6 +349,31 @@ def test_an_endpoint_that_is_moved_while_it_fails_for_too_long_stays_on(database
     )
 
     assert database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
+
+
+@pytest.mark.parametrize(
+    ("outcome", "hours"), [(GONE, 0), (FAILED, 120)], ids=["gone", "for too long"]
+)
+def test_who_switches_an_endpoint_off_and_who_changes_it_never_wait_for_each_other(
+    database: Database, outcome: Outcome, hours: float
+) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    if hours:
+        failing(database, 0, 1)
+    (webhook,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    now = NOW + timedelta(hours=hours)
+    (delivery,) = claimed(database, now)
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: webhooks.update(tx, webhook.id, {"events": ["*"]}, by=acme.caller, now=now),
+        lambda tx: deliveries.settle(tx, [(delivery, outcome)], jitter=lambda: 1.0, now=now),
+    )
+
+    assert runs == 2
+    assert not database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
 
 
 def test_410_is_told_to_the_admins(database: Database) -> None:

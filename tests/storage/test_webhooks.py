@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
@@ -42,6 +43,14 @@ def a_webhook(database: Database, acme: Acme, **fields: Any) -> tuple[Webhook, s
 
 def secrets_of(database: Database, acme: Acme, webhook: Webhook, after: timedelta) -> list[str]:
     return database.read_now(webhooks.secrets_of, acme.id, webhook.id, now=NOW + after)
+
+
+def switched_off(tx: Transaction, webhook_id: str, by: Caller) -> None:
+    webhooks.update(tx, webhook_id, {"is_active": False}, by=by, now=NOW)
+
+
+def with_a_new_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
+    webhooks.rotate_secret(tx, webhook_id, by=by, now=NOW)
 
 
 def active_ids(database: Database, acme: Acme) -> list[str]:
@@ -369,6 +378,30 @@ def test_who_asks_for_leave_and_who_deletes_a_webhook_never_wait_for_each_other(
     )
 
     assert runs == 2
+
+
+@pytest.mark.parametrize("change", [switched_off, with_a_new_secret])
+def test_who_changes_a_webhook_and_who_deletes_it_never_wait_for_each_other(
+    database: Database, change: Callable[[Transaction, str, Caller], object]
+) -> None:
+    acme = an_organisation(database)
+    webhook, _ = a_webhook(database, acme)
+    refused: list[str] = []
+
+    def change_what_is_there(tx: Transaction) -> None:
+        try:
+            change(tx, webhook.id, acme.caller)
+        except NotFound as refusal:
+            refused.append(refusal.code)
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW),
+        change_what_is_there,
+    )
+
+    assert (runs, refused) == (2, ["not_found"])
 
 
 def test_what_is_announced_meanwhile_goes_with_the_webhook_at_once(database: Database) -> None:
