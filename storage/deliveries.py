@@ -16,7 +16,7 @@ from storage import locks, outbox, webhooks
 from storage.compiled import Place, among_keys, compiled, milliseconds, rows_of
 from storage.database import Transaction
 from storage.delivery_queue import Delivery
-from storage.errors import Conflict
+from storage.errors import Conflict, Sentence
 from storage.ids import new_id
 from storage.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
 from storage.values import Caller
@@ -26,8 +26,8 @@ from storage.values import Caller
 RETRY_AFTER_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 # An endpoint with nothing but failures for so long is switched off (contract 9).
 FAILING_FOR: Final = timedelta(hours=120)
-GONE: Final = "The receiver answered 410 Gone."
-FAILED_FOR_TOO_LONG: Final = "Every attempt failed for 120 hours."
+GONE: Final = Sentence("The receiver answered 410 Gone.")
+FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 
 Verdict = Literal["delivered", "retry", "gone"]
 

@@ -145,7 +145,7 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     """The DM that tells an admin of a webhook that was switched off, and the cure."""
     told = say("A webhook of your organisation was switched off.")
     url = text.verbatim(webhook.url)
-    reason = text.verbatim(say("Reason: {reason}", reason=webhook.disabled_reason))
+    reason = say(str(webhook.disabled_reason))
     cure = text.section(
         say(
             "Nothing is sent there any more. Once the receiver is mended, switch the webhook on "
@@ -157,12 +157,10 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     blocks: list[Block] = [
         text.section(f"*{told}*"),
         {"type": "section", "text": url},
-        {"type": "section", "text": reason},
+        {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))},
         cure,
     ]
-    fallback = " ".join(
-        (told, text.excerpt(webhook.url, 2_000), text.excerpt(str(webhook.disabled_reason), 1_000))
-    )
+    fallback = " ".join((told, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
     return {"text": fallback, "blocks": blocks}
 
 

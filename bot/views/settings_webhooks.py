@@ -107,7 +107,8 @@ def _state(one: Webhook) -> str:
     if one.is_active:
         return say("Active")
     if one.disabled_reason:
-        return say("Switched off: {reason}", reason=text.cut(one.disabled_reason, _LONGEST_LISTED))
+        reason = text.cut(say(one.disabled_reason), _LONGEST_LISTED)
+        return say("Switched off: {reason}", reason=reason)
     return say("Switched off")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot import ids
-from storage import holiday_overrides, leave, outbox, people, reference, webhooks
+from storage import deliveries, holiday_overrides, leave, outbox, people, reference, webhooks
 from storage.database import Transaction
 from storage.holiday_overrides import NewOverride
 from storage.people_rows import find
@@ -208,6 +208,30 @@ def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None
     assert f"'plain_text', 'text': '{url}'" in shown
     assert "Reason: It is *gone*." in shown
     assert [world.slack.dm(who) for who in (ADA, GRACE, HEDY)] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (deliveries.GONE, "Grund: Der Empfänger hat mit 410 Gone geantwortet."),
+        (deliveries.FAILED_FOR_TOO_LONG, "Grund: 120 Stunden lang ist jeder Versuch fehl"),
+    ],
+)
+def test_an_admin_hears_why_in_his_language(world: World, reason: str, said: str) -> None:
+    email = world.acme.owner.email
+    world.slack.add_person("UOWNER", email, "Olive Owner", tz="Europe/Berlin", locale="de-DE")
+    webhook, _ = world.database.write_now(
+        webhooks.create, "https://example.com/", ["*"], by=world.acme.caller, now=world.clock()
+    )
+
+    def switch_off(tx: Transaction) -> None:
+        webhooks.disable(tx, world.acme.id, webhook.id, reason, now=world.clock())
+        outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock())
+
+    world.database.write_now(switch_off)
+    world.deliver()
+
+    assert said in world.slack.dm("UOWNER")[-1].visible_text
 
 
 def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
