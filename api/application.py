@@ -29,10 +29,10 @@ Observe = Callable[[str, str | None, int, float], None]
 class Application:
     """Routes as one ASGI application: every request gets its id, an answer, and one log line.
 
-    It stands where Starlette's own class and two layers of its middleware would, at a fifth of
-    their cost. ``X-Request-Id`` is taken or made, and returned. The line names the route's
-    template, never the path: a feed's path holds its token. Leaves ``request_id`` in the scope, and
-    reads from it ``route_template``, ``caller`` and the headers in ``rate_limit``.
+    ``X-Request-Id`` is taken or made, and returned. The line names the route's template, never the
+    path: a feed's path holds its token. Leaves ``request_id`` in the scope, and reads from it
+    ``route_template``, ``caller`` and the headers in ``rate_limit``. In place of Starlette's class
+    of that name and the two layers that it adds, which cost every request 4 µs more.
     """
 
     def __init__(self, router: Router, base_url: str, observe: Observe = lambda *_: None) -> None:
