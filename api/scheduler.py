@@ -15,6 +15,8 @@ from storage.database import Database
 TICK_SECONDS: Final = 1
 # Reminders and digests are told by the minute.
 JOB_SECONDS: Final = 30
+# Whoever stops the process waits so long for a job that was begun.
+FINISH_SECONDS: Final = 10.0
 
 
 @asynccontextmanager
@@ -23,11 +25,14 @@ async def running(
     dispatchers: Sequence[Dispatcher[Any, Any]],
     clock: Clock,
     jobs: Sequence[Callable[[], Awaitable[None]]] = (),
+    *,
+    tick_seconds: float = TICK_SECONDS,
+    job_seconds: float = JOB_SECONDS,
 ) -> AsyncIterator[None]:
     """Have the dispatchers woken by commits, and by a tick for what came due or was missed.
 
-    ``jobs`` are done twice a minute. What was settled long ago is pruned every hour, by each
-    process that runs this.
+    ``jobs`` are done twice a minute; one that was begun is finished before this ends. What was
+    settled long ago is pruned every hour, by each process that runs this.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -41,15 +46,46 @@ async def running(
     for dispatcher in dispatchers:
         database.on_wake(dispatcher.name, dispatcher.wake)
         dispatcher.start()
-        scheduler.add_job(dispatcher.wake, "interval", seconds=TICK_SECONDS)
+    under_way: set[asyncio.Task[Any]] = set()
     for job in jobs:
-        scheduler.add_job(job, "interval", seconds=JOB_SECONDS)
-    scheduler.add_job(prune, "interval", hours=1)
+        scheduler.add_job(_noted(job, under_way), "interval", seconds=job_seconds)
+    scheduler.add_job(_noted(prune, under_way), "interval", hours=1)
     scheduler.start()
+    ticking = asyncio.create_task(_tick(dispatchers, tick_seconds), name="tick")
     hearing = asyncio.create_task(database.hear_wakes(), name="hear-wakes")
     try:
         yield
     finally:
         hearing.cancel()
-        scheduler.shutdown(wait=False)
+        ticking.cancel()
+        scheduler.pause()
+        # What is about to begin does so, and is waited for as well.
+        await asyncio.sleep(0)
         await asyncio.gather(*(dispatcher.stop() for dispatcher in dispatchers))
+        if under_way:
+            await asyncio.wait(under_way, timeout=FINISH_SECONDS)
+        scheduler.shutdown(wait=False)
+
+
+async def _tick(dispatchers: Sequence[Dispatcher[Any, Any]], seconds: float) -> None:
+    # No job of the scheduler's: that would do it on a thread, warn of each tick for which there is
+    # none, and call it an error when the process ends meanwhile.
+    while True:
+        await asyncio.sleep(seconds)
+        for dispatcher in dispatchers:
+            dispatcher.wake()
+
+
+def _noted(
+    job: Callable[[], Awaitable[None]], under_way: set[asyncio.Task[Any]]
+) -> Callable[[], Awaitable[None]]:
+    """The job, whose task is in ``under_way`` while it runs."""
+
+    async def noted() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+        await job()
+
+    return noted

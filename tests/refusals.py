@@ -12,7 +12,7 @@ import pytest
 from storage.database import Database, Transaction
 from storage.errors import InvalidInput, Refusal
 
-TIMEOUT_SECONDS = 10
+TIMEOUT_SECONDS = 60
 # Long enough for the other transaction to run to its end, if nothing makes it wait.
 HELD_OPEN_SECONDS = 0.2
 

@@ -206,7 +206,7 @@ def test_one_of_many_at_once_changes_something(
 
     def send() -> None:
         own = Client(application(database))
-        barrier.wait(10)
+        barrier.wait(30)
         answers.append(own.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY))
         own.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from datetime import timedelta
+from typing import NamedTuple
 
 import pytest
 
@@ -27,36 +28,76 @@ UNHEARD = tuple(
 )
 # A tenth of it on an idle machine; ours may share its cores with other tests.
 P99_SECONDS = 1.0
+# A thousand times what it takes to answer a request in which there is nothing to do.
+SLOW_SECONDS = 0.5
+VERIFICATION = b'{"type": "url_verification", "challenge": "three-billion"}'
+
+
+class Taken(NamedTuple):
+    """How long answers took: of each listener, and of requests that no listener has."""
+
+    by_listener: dict[Listener, list[float]]
+    unheard: list[float]
+
+    @property
+    def p99_seconds(self) -> float:
+        return percentile([one for every in self.by_listener.values() for one in every], 0.99)
+
+    @property
+    def late(self) -> set[str]:
+        """Of so few to one listener, one may have met a machine that was busy otherwise."""
+        second_latest = {one.name: sorted(every)[-2] for one, every in self.by_listener.items()}
+        return {str(name) for name, seconds in second_latest.items() if seconds >= P99_SECONDS}
+
+    @property
+    def is_in_time(self) -> bool:
+        return self.p99_seconds < P99_SECONDS and not self.late
+
+    @property
+    def is_machine_slow(self) -> bool:
+        return max(self.unheard) > SLOW_SECONDS
 
 
 @pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
 def test_every_listener_is_acknowledged_while_others_write(world: World) -> None:
+    """Once more where even requests that need nothing of Hiatus waited: then it is the machine.
+
+    What Hiatus itself did to them it would do again.
+    """
     world.link()
     stopped = threading.Event()
     written: list[str] = []
     writer = threading.Thread(target=_write, args=(world, stopped, written))
     writer.start()
-    what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
-    taken: dict[Listener, list[float]] = defaultdict(list)
-    refused: list[tuple[Listener, int]] = []
     try:
-        for _ in range(ROUNDS):
-            for listener in (*registered("/timeoff"), *UNHEARD):
-                for answer in send_some(world.slack, listener, ADA, what, most=MOST_PAYLOADS):
-                    taken[listener].append(answer.elapsed_seconds)
-                    if answer.status != 200:
-                        refused.append((listener, answer.status))
+        taken = _measured(world)
+        if not taken.is_in_time and taken.is_machine_slow:
+            taken = _measured(world)
     finally:
         stopped.set()
         writer.join()
     world.settled()
 
+    assert len(written) > len(taken.by_listener), "the database was idle"
+    assert taken.p99_seconds < P99_SECONDS
+    assert taken.late == set()
+
+
+def _measured(world: World) -> Taken:
+    what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
+    taken = Taken(defaultdict(list), [])
+    refused: list[tuple[Listener, int]] = []
+    for _ in range(ROUNDS):
+        for listener in (*registered("/timeoff"), *UNHEARD):
+            for answer in send_some(world.slack, listener, ADA, what, most=MOST_PAYLOADS):
+                taken.by_listener[listener].append(answer.elapsed_seconds)
+                if answer.status != 200:
+                    refused.append((listener, answer.status))
+            # Bolt answers it by itself.
+            verified = world.slack.send_raw(VERIFICATION, "application/json")
+            taken.unheard.append(verified.elapsed_seconds)
     assert refused == []
-    assert len(written) > len(taken), "the database was idle"
-    assert percentile([one for every in taken.values() for one in every], 0.99) < P99_SECONDS
-    # Of so few, one may have met a machine that was busy otherwise.
-    second_latest = {one.name: sorted(every)[-2] for one, every in taken.items()}
-    assert {name for name, seconds in second_latest.items() if seconds >= P99_SECONDS} == set()
+    return taken
 
 
 def _write(world: World, stopped: threading.Event, written: list[str]) -> None:

@@ -408,7 +408,7 @@ def _at_once(world: World, clicks: list[tuple[str, Message]]) -> None:
     start = threading.Barrier(len(clicks))
 
     def click(one: tuple[str, Message]) -> bool:
-        start.wait(5)
+        start.wait(30)
         return world.slack.click(one[0], one[1], ids.APPROVE).ok
 
     with ThreadPoolExecutor() as pool:

@@ -126,7 +126,7 @@ def test_of_two_quick_picks_the_later_one_stays(world: World) -> None:
     start = threading.Barrier(2)
 
     def choose(last_day: str) -> bool:
-        start.wait(5)
+        start.wait(30)
         return world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, last_day).ok
 
     for _ in range(5):

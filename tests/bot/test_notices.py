@@ -181,7 +181,7 @@ def test_many_claim_at_once_and_nothing_is_taken_twice(asked: Asked) -> None:
     start = threading.Barrier(4)
 
     def work(number: int) -> None:
-        start.wait(5)
+        start.wait(30)
         for turn in range(20):
             for notice in asked.claim(limit=2, claim_id=f"{number}-{turn}"):
                 taken.append(notice.id)

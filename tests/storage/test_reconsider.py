@@ -167,7 +167,7 @@ def test_two_at_once_make_one_change(database: Database) -> None:
     outcomes: list[str] = []
 
     def change(by: Caller) -> None:
-        start.wait(5)
+        start.wait(30)
         try:
             database.write_now(leave.change_decision, case.request.id, "declined", by=by, now=NOW)
             outcomes.append("changed")

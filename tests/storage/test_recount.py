@@ -527,20 +527,20 @@ def test_counting_anew_meets_asking_and_approving_without_loss(database: Databas
     barrier = Barrier(3)
 
     def counting() -> None:
-        barrier.wait(10)
+        barrier.wait(30)
         for day in days:
             a_holiday(database, acme, day)
         a_holiday(database, acme, MONDAY, half="pm")
 
     def asking() -> None:
-        barrier.wait(10)
+        barrier.wait(30)
         for day in days:
             for user in cast:
                 start, end = day - timedelta(days=1), day + timedelta(days=1)
                 a_request(database, acme, user, start_date=start, end_date=end)
 
     def approving() -> None:
-        barrier.wait(10)
+        barrier.wait(30)
         for request in asked:
             database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
 

@@ -1,0 +1,84 @@
+"""What is done without being asked goes on while the machine is busy, and ends without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from api.dispatcher import Dispatcher
+from api.scheduler import running
+from storage.database import Database
+from tests.builders import NOW
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """Ticks and jobs do not depend on the engine."""
+    return sqlite_url
+
+
+class Looks:
+    """How often a dispatcher has looked for work."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    async def claim(self, limit: int) -> list[int]:
+        self.number += 1
+        return []
+
+    async def attempt(self, work: int) -> int:
+        return work
+
+    async def settle(self, done: list[tuple[int, int]]) -> None:
+        return None
+
+    def dispatcher(self) -> Dispatcher[int, int]:
+        return Dispatcher("test", claim=self.claim, attempt=self.attempt, settle=self.settle)
+
+
+def test_ticks_need_no_thread(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    looks, is_over = Looks(), threading.Event()
+
+    async def story() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        every_thread = loop.run_in_executor(None, is_over.wait)
+        async with running(database, [looks.dispatcher()], lambda: NOW, tick_seconds=0.01):
+            async with asyncio.timeout(30):
+                while looks.number < 5:
+                    await asyncio.sleep(0.01)
+        is_over.set()
+        await every_thread
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(story())
+
+    assert caplog.records == []
+
+
+def test_a_job_that_was_begun_is_finished(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[str] = []
+
+    async def story() -> None:
+        is_begun = asyncio.Event()
+
+        async def job() -> None:
+            is_begun.set()
+            await asyncio.sleep(0.2)
+            done.append("finished")
+
+        async with running(database, [], lambda: NOW, [job], job_seconds=0.01):
+            await asyncio.wait_for(is_begun.wait(), 30)
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(story())
+
+    assert done == ["finished"]
+    assert caplog.records == []
