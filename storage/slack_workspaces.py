@@ -51,6 +51,9 @@ def link(
             "The workspace {team_id} belongs to another organisation.", team_id=team_id
         ) from error
     if not linked:
+        found = find(tx, team_id)
+        if found is not None and found.id == organisation.id:
+            return  # By somebody else, at this very moment.
         raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
     by = Caller(organisation.id, None, "owner", frozenset(), source)
     audit.record(

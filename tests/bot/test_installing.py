@@ -16,11 +16,14 @@ from storage.database import Database, Transaction
 from storage.organisations import NewOrganisation
 from storage.pages import PageOf
 from storage.people_rows import find_by_email
+from storage.slack_installations import NewInstallation
+from storage.slack_profiles import SlackProfile
 from storage.values import Caller, Organisation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.world import World
 from tests.builders import NOW, a_person
 from tests.fakes.slack import LoopbackSlack
+from tests.refusals import overlapping
 
 INA = "UINA"
 
@@ -472,3 +475,26 @@ def test_two_installations_at_once_make_one_organisation(world: World) -> None:
     assert {answer.status_code for answer in answers} <= {200, 403, 502}
     assert 200 in {answer.status_code for answer in answers}
     assert world.database.read_now(organisations.count) == 2
+
+
+def test_two_installations_at_once_link_one_organisation_once(world: World) -> None:
+    ours = umbrella(world)
+    ina = SlackProfile(INA, "ina@umbrella.example", "Ina", "Installer", None, None, None)
+    first = NewInstallation("T2", "Umbrella", None, "B2", "UB2", "xoxb-1", (), ina, True)
+    second = first._replace(bot_token="xoxb-2")
+
+    codes = overlapping(
+        world.database,
+        lambda tx: slack_installations.install(tx, first, now=NOW),
+        lambda: world.database.write_now(slack_installations.install, second, now=NOW),
+    )
+
+    found = world.database.read_now(slack_installations.find, "T2")
+    assert codes == []
+    assert found is not None
+    assert (found.organisation_id, found.bot_token) == (ours.id, "xoxb-2")
+    by = Caller(ours.id, None, "owner", frozenset(), "cli")
+    linked = world.database.read_now(
+        audit.entries, PageOf(), by=by, action="organisation.slack_linked"
+    )
+    assert len(linked.items) == 1

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from bot import ids
-from storage import organisations, people, slack_workspaces
-from storage.database import Database
+from storage import audit, organisations, people, slack_workspaces
+from storage.database import Database, Transaction
+from storage.pages import PageOf
 from storage.people_rows import find_by_slack_id
 from storage.values import Organisation
 from tests.bot.world import ADA, GRACE, World
-from tests.builders import a_person, an_organisation
+from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack
+from tests.refusals import overlapping
 
 NO_FULL_MEMBER = "Hiatus is for full members of this workspace"
 UNKNOWN_WORKSPACE = "This Slack workspace does not belong to an organisation in Hiatus."
@@ -194,6 +196,23 @@ def test_a_workspace_of_another_token_is_refused_though_it_is_linked(world: Worl
 
     assert world.told("UADA")[0].startswith(UNKNOWN_WORKSPACE)
     assert world.slack.calls("users.info") == []
+
+
+def test_two_processes_that_begin_at_once_both_find_the_organisation(database: Database) -> None:
+    acme = an_organisation(database)
+    found: list[Organisation | None] = []
+
+    def begin(tx: Transaction) -> None:
+        found.append(slack_workspaces.link_only_organisation(tx, "T1", now=NOW))
+
+    codes = overlapping(database, begin, lambda: database.write_now(begin))
+
+    assert codes == []
+    assert [one and one.id for one in found] == [acme.id, acme.id]
+    linked = database.read_now(
+        audit.entries, PageOf(), by=acme.caller, action="organisation.slack_linked"
+    )
+    assert len(linked.items) == 1
 
 
 def _organisation(world: World) -> Organisation:
