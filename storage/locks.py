@@ -2,6 +2,9 @@
 
 SQLite has one writer at a time, so there is nothing to hold there. The lock lets foreign keys be
 checked meanwhile.
+
+Everybody takes them in one order, so that nobody waits in a circle: the organisation, then its
+people by id, then what is theirs or the organisation's own: leave, departments, webhooks.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Delete, Insert, Update
+from peewee import Delete, Insert, Select, Update
 
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -26,6 +26,11 @@ def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
     return bool(taken_over)
 
 
+def is_handled(tx: Transaction, event_id: str) -> bool:
+    """Whether the event needs nothing more; False also while somebody is at it."""
+    return tx.first(_handled, event_id=event_id) is not None
+
+
 def finish(tx: Transaction, event_id: str, *, now: datetime) -> None:
     """Remember that the event needs nothing more."""
     tx.update(SlackEventRow, {"handled_at": now}, event_id=event_id)
@@ -39,6 +44,13 @@ def release(tx: Transaction, event_id: str) -> None:
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
     """Delete up to ``limit`` events that Slack does not repeat any more; how many there were."""
     return tx.change(_prune, before=now - KEPT, limit=limit)
+
+
+@compiled
+def _handled(event_id: Place) -> Select:
+    return SlackEventRow.select(SlackEventRow.event_id).where(
+        SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null(False)
+    )
 
 
 @compiled

@@ -314,13 +314,29 @@ def test_an_event_whose_handler_died_is_handled_again(
     act = Counting()
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     with listening_world(database, slack, act) as world:
-        slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1)
+        # Slack repeats only what it was not answered with 200.
+        answers = [slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).status]
         assert act.runs == 0
         world.clock.advance(minutes=1)
 
-        slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2)
+        answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
 
-    assert act.runs == 1
+    assert (answers, act.runs) == ([500, 200], 1)
+
+
+def test_an_event_that_another_process_is_at_is_left_to_it(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    act = Counting()
+    database.write_now(slack_events.claim, "Ev1", now=NOW)
+    with listening_world(database, slack, act) as world:
+        answers = [slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).status]
+        database.write_now(slack_events.finish, "Ev1", now=NOW)
+        world.clock.advance(minutes=1)
+
+        answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
+
+    assert (answers, act.runs) == ([500, 200], 0)
 
 
 def test_without_a_database_slack_is_asked_to_repeat_it(
