@@ -16,6 +16,7 @@ from storage import (
     approval_cards,
     awaited,
     digests,
+    locks,
     outbox,
     people_rows,
     posted,
@@ -309,7 +310,10 @@ def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: 
 
 
 def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Try no notice of the organisation again: its workspace does not have the app any more."""
+    """Try no notice of the organisation again: its workspace does not have the app any more.
+
+    What is just being recorded of one is left to that; the next attempt finds no workspace.
+    """
     tx.change(
         _give_up,
         organisation_id=organisation_id,
@@ -481,9 +485,14 @@ def _other_pending(
 
 
 @compiled
-def _give_up(organisation_id: Place, now: Place, error: Place) -> Update:
-    return NoticeRow.update(status="failed", settled_at=now, claim_id=None, last_error=error).where(
+def _give_up(organisation_id: Place, now: Place, error: Place, engine: str) -> Update:
+    waiting = NoticeRow.select(NoticeRow.id).where(
         NoticeRow.organisation_id == organisation_id, NoticeRow.status == "pending"
+    )
+    return NoticeRow.update(status="failed", settled_at=now, claim_id=None, last_error=error).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.status == "pending",
+        NoticeRow.id.in_(locks.held(waiting, engine, "FOR UPDATE SKIP LOCKED")),
     )
 
 

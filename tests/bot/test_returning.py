@@ -13,8 +13,9 @@ from bot import ids
 from bot.app import build_app
 from bot.notifications import drain
 from bot.settings import SlackSettings
-from storage import leave, organisations, slack_installations
+from storage import leave, notices, organisations, slack_installations
 from storage.database import Database, Transaction
+from storage.notices import Outcome
 from storage.slack_installations import NewInstallation
 from storage.slack_profiles import SlackProfile
 from storage.tables import NoticeRow, ReminderRow
@@ -23,7 +24,7 @@ from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide
 from tests.builders import NOW
 from tests.fakes.slack import LoopbackSlack
-from tests.refusals import overlapping
+from tests.refusals import crossing, overlapping
 
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
 
@@ -94,6 +95,27 @@ def test_what_was_on_its_way_is_given_up_with_the_app(world: World, logged: Logg
     world.clock.advance(hours=2)
     assert world.deliver() == 0
     assert "slack.notice_not_delivered" not in "".join(logged.lines)
+
+
+def test_who_ends_it_and_who_records_what_was_shown_never_wait_for_each_other(
+    world: World,
+) -> None:
+    assert world.send_form().errors == {}
+    world.settled()
+    first, *_, last = world.run(lambda: world.app.notifier.claim(100))
+    now, refused = world.clock(), Outcome("retry", "token_revoked")
+
+    runs = crossing(
+        world.database,
+        lambda tx: notices.settle(tx, [(last, refused)], now=now),
+        lambda tx: notices.settle(tx, [(first, refused)], now=now),
+        lambda tx: slack_installations.uninstall(tx, "T1", at=now, now=now),
+    )
+
+    assert runs == 2
+    world.clock.advance(minutes=5)
+    assert world.deliver() <= 1
+    assert undelivered(world) == []
 
 
 def test_a_refused_token_ends_it_with_one_line(world: World, logged: Logged) -> None:
