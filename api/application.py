@@ -31,8 +31,8 @@ class Application:
 
     ``X-Request-Id`` is taken or made, and returned. The line names the route's template, never the
     path: a feed's path holds its token. Leaves ``request_id`` in the scope, and reads from it
-    ``route_template``, ``caller`` and the headers in ``rate_limit``. In place of Starlette's class
-    of that name and the two layers that it adds, which cost every request 4 µs more.
+    ``route_template``, ``caller`` and the headers in ``rate_limit``. In place of the class
+    ``Starlette`` and the two layers that it adds, which cost every request 4 µs more.
     """
 
     def __init__(self, router: Router, base_url: str, observe: Observe = lambda *_: None) -> None:
