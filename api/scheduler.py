@@ -36,6 +36,11 @@ async def running(
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+    # A coroutine runs on the loop: a function would wait for one of its threads.
+    async def tick() -> None:
+        for dispatcher in dispatchers:
+            dispatcher.wake()
+
     async def prune() -> None:
         await pruning.prune(database, now=clock())
 
@@ -50,14 +55,14 @@ async def running(
     for job in jobs:
         scheduler.add_job(_noted(job, under_way), "interval", seconds=job_seconds)
     scheduler.add_job(_noted(prune, under_way), "interval", hours=1)
+    # To wake twice is to wake once: a late tick may meet the next one.
+    scheduler.add_job(_noted(tick, under_way), "interval", seconds=tick_seconds, max_instances=10)
     scheduler.start()
-    ticking = asyncio.create_task(_tick(dispatchers, tick_seconds), name="tick")
     hearing = asyncio.create_task(database.hear_wakes(), name="hear-wakes")
     try:
         yield
     finally:
         hearing.cancel()
-        ticking.cancel()
         scheduler.pause()
         # What is about to begin does so, and is waited for as well.
         await asyncio.sleep(0)
@@ -65,15 +70,6 @@ async def running(
         if under_way:
             await asyncio.wait(under_way, timeout=FINISH_SECONDS)
         scheduler.shutdown(wait=False)
-
-
-async def _tick(dispatchers: Sequence[Dispatcher[Any, Any]], seconds: float) -> None:
-    # No job of the scheduler's: that would do it on a thread, warn of each tick for which there is
-    # none, and call it an error when the process ends meanwhile.
-    while True:
-        await asyncio.sleep(seconds)
-        for dispatcher in dispatchers:
-            dispatcher.wake()
 
 
 def _noted(
