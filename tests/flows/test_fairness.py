@@ -21,7 +21,6 @@ from tests.fakes.receiver import LoopbackReceiver
 
 BACKLOG = 100_000
 IN_TIME_SECONDS = 3.0
-EVENTS = 2
 PATIENCE_SECONDS = 60.0
 
 
@@ -51,8 +50,8 @@ def a_side(database: Database, receiver: LoopbackReceiver, name: str) -> Side:
 
 @asynccontextmanager
 async def delivering(database: Database) -> AsyncIterator[None]:
-    """As a server does, its ticks included; an attempt may take a third of the usual time."""
-    async with Sender(allow_private=True, attempt_seconds=5.0) as sender:
+    """As a server does, its ticks included; an attempt may take two thirds of the usual time."""
+    async with Sender(allow_private=True, attempt_seconds=10.0) as sender:
         dispatcher = webhook_dispatcher(database, sender, clock)
         database.on_wake(dispatcher.name, dispatcher.wake)
         dispatcher.start()
@@ -107,22 +106,17 @@ class Story:
         async with delivering(self.database):
             return await self.slowest_seconds()
 
-    async def while_two_hang(self, limit_seconds: float) -> float:
+    async def while_two_hang(self) -> float:
         async with delivering(self.database):
-            for _ in range(EVENTS):
-                # Time enough for the dead one to take all that it may have.
-                await asyncio.sleep(1)
-                slowest_seconds = await self.slowest_seconds()
-                if slowest_seconds < limit_seconds:
-                    break
-            return slowest_seconds
+            # Time enough for the dead one to take all that it may have.
+            await asyncio.sleep(1)
+            return await self.slowest_seconds()
 
 
 def test_a_new_event_reaches_everybody_else_in_time(database: Database, database_url: str) -> None:
     """Within three seconds, or twice what it takes here while all are well, if that is more.
 
-    The dead and the dripping one hang all the time, so they would hold up one event like the next;
-    a machine that is busy otherwise holds up one.
+    Whoever waited behind the dead one would wait for as long as an attempt may take.
     """
     with LoopbackReceiver() as receiver:
         story = Story(database, receiver)
@@ -136,7 +130,7 @@ def test_a_new_event_reaches_everybody_else_in_time(database: Database, database
         park(database_url, one.acme, one.endpoints[0], rows=BACKLOG, due_at=clock())
         before = database.read_now(delivery_queue.waiting, now=clock())
 
-        slowest_seconds = asyncio.run(story.while_two_hang(limit_seconds))
+        slowest_seconds = asyncio.run(story.while_two_hang())
 
     assert before.due >= delivery_queue.COUNTED
     assert slowest_seconds < limit_seconds
