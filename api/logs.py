@@ -88,9 +88,7 @@ def configure(log_format: LogFormat) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=(
-            Lines(sys.stderr.buffer) if is_bytes else structlog.PrintLoggerFactory(sys.stderr)
-        ),
+        logger_factory=_lines or structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
