@@ -18,7 +18,7 @@ from api.endpoints import Endpoint
 from api.key_use import KeyUse
 from api.metrics import Metrics
 from api.operations import Clock, Edge, Operation
-from api.rate_limits import LimitedFeed, RateLimits
+from api.rate_limits import RateLimits
 from api.routes import (
     api_keys,
     approvals,
@@ -87,12 +87,9 @@ def routes(
         KeyUse(database),
         rate_limits,
     )
-    feeds = calendar.routes(edge)
-    for feed in feeds:
-        feed.app = LimitedFeed(feed.app, rate_limits)
     return [
         Mount("/api/v1", app=FirstSegment(endpoints(OPERATIONS, edge))),
-        *feeds,
+        *calendar.routes(edge),
         *health.routes(edge),
         *metrics_route.routes(edge, metrics or Metrics()),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),

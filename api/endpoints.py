@@ -15,7 +15,6 @@ from api.auth import fingerprint_of
 from api.conditions import Tags, tag_of, tags_in
 from api.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
 from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
-from api.rate_limits import RateLimits
 from api.recent import Recent
 from storage import idempotency as kept_answers
 from storage import recognition
@@ -113,30 +112,16 @@ class Endpoint:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method not in self._served:
             raise self._not_allowed
-        limits = self._edge.rate_limits
-        if limits is None:
-            scope["key_sha256"] = fingerprint_of(scope["headers"])
+        try:
             answer = await self._answered(self._served[method], scope, receive)
-        else:
-            answer = await self._answered_in_limits(limits, self._served[method], scope, receive)
+        except Unauthenticated:
+            if self._edge.rate_limits is not None:
+                self._edge.rate_limits.record_failure(scope)
+            raise
         status, headers, content = answer
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
         self._edge.key_use.write_soon()
-
-    async def _answered_in_limits(
-        self, limits: RateLimits, served: _Served, scope: Scope, receive: Receive
-    ) -> KeptAnswer:
-        key_sha256 = None
-        try:
-            key_sha256 = scope["key_sha256"] = fingerprint_of(scope["headers"])
-            await limits.admit(scope, key_sha256)
-            answer = await self._answered(served, scope, receive)
-        except Unauthenticated:
-            limits.refused(scope, key_sha256)
-            raise
-        limits.recognised(key_sha256)
-        return answer
 
     async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
         operation = served.operation
@@ -208,14 +193,18 @@ class Endpoint:
             return answer if first is None else _replay(first)
 
     async def _admitted(self, operation: Operation, scope: Scope) -> tuple[Call, object | None]:
-        """Who calls, once he may use this operation at all, and what was committed by then.
+        """The caller, once allowed to use this operation, and what was committed by then.
 
-        Raises Unauthenticated, Forbidden.
+        The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
+        Raises Unauthenticated, RateLimited, Forbidden.
         """
         now, headers = self._edge.clock(), scope["headers"]
-        key = await self._edge.database.read_each(recognition.known_keys, scope["key_sha256"])
+        key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
+        key = await self._edge.database.read_each(recognition.known_keys, key_sha256)
         recognised = recognition.recognised(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = recognised.caller
+        if self._edge.rate_limits is not None:
+            await self._edge.rate_limits.keys.hit(scope, key_sha256)
         self._edge.key_use.note(recognised, now)
         operation.admit(caller)
         version, state = recognised.key.reference_version, recognised.key.state

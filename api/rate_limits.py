@@ -1,4 +1,4 @@
-"""How many requests an API key, a feed's token or a guesser may send.
+"""How many requests an API key or a feed's token may send, and how often an address may fail.
 
 Windows begin with their first request and are counted in this process, or in Redis for many.
 Source: draft-ietf-httpapi-ratelimit-headers; contract 6.
@@ -19,20 +19,17 @@ import structlog
 from limits.aio.storage import RedisStorage
 from limits.errors import StorageError
 from limits.storage import storage_from_string
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from api.errors import RateLimited
-from storage.errors import NotFound
-from storage.secrets import fingerprint
 
-# Of keys and feed tokens that nobody has: what no honest client needs, and no use to a guesser. A
-# tenth of what a key may send, where that is more.
-GUESS_LIMIT: Final = limits.parse("60/minute")
+# Failed authentications from one address: a tenth of what a key may send, where that is more. Only
+# failures count, and only failures are refused: keys and tokens of 32 random bytes cannot be
+# guessed, so a valid one must never pay for what others send from the same address.
+FAILURE_LIMIT: Final = limits.parse("60/minute")
 # How long Redis may take, and for how long it is left alone once it took longer.
 REDIS_SECONDS: Final = 0.25
 REDIS_REST_SECONDS: Final = 5.0
-# How many recognised keys are remembered; a guesser's neighbours lose nothing by it.
-REMEMBERED: Final = 10_000
 
 Seconds = Callable[[], float]
 _log = structlog.stdlib.get_logger("hiatus.rate_limits")
@@ -49,8 +46,6 @@ class Counter(Protocol):
     """Counts one limit's requests by name. None: nobody knows, so nothing is limited."""
 
     async def hit(self, name: str) -> Hit | None: ...
-
-    def forget(self, name: str) -> None: ...
 
 
 class MemoryCounter:
@@ -73,15 +68,6 @@ class MemoryCounter:
             window = self._windows[name] = [0, now + self._length]
         window[0] += 1
         return Hit(window[0], window[1] - now)
-
-    def seen(self, name: str) -> Hit:
-        """As ``hit_now``, without counting."""
-        now = self._seconds()
-        count, ends_at = self._windows.get(name, (0, now))
-        return Hit(count, ends_at - now) if ends_at > now else Hit(0, 0.0)
-
-    def forget(self, name: str) -> None:
-        self._windows.pop(name, None)
 
     def _drop_ended(self, now: float) -> None:
         for name in list(self._ended(now)):
@@ -120,16 +106,13 @@ class RedisCounter:
             return None
         return Hit(count, max(ends_at - time.time(), 0.0))
 
-    def forget(self, name: str) -> None:
-        """It ends by itself."""
-
 
 class Policy:
     """One limit on the wire: who goes over it is refused, everybody is told where they stand."""
 
     def __init__(self, limit: limits.RateLimitItem, counter: Counter) -> None:
         self._limit = limit
-        self.counter = counter
+        self._counter = counter
         self._header = (
             b"ratelimit-policy",
             b'"default";q=%d;w=%d' % (limit.amount, limit.get_expiry()),
@@ -137,7 +120,7 @@ class Policy:
 
     async def hit(self, scope: Scope, name: str) -> None:
         """Count a request, whose answer gets the headers. Raises RateLimited."""
-        hit = await self.counter.hit(name)
+        hit = await self._counter.hit(name)
         if hit is None:
             return
         left = self._limit.amount - hit.number
@@ -160,14 +143,13 @@ class RateLimits:
     ) -> None:
         self._redis = _redis(storage_url)
         self._seconds = seconds
-        self._keys = self._policy(limits.parse(per_key))
+        self.keys = self._policy(limits.parse(per_key))
         self.feeds = self._policy(limits.parse(per_feed))
-        # By process even where there is a Redis: this is to spare the process and its database.
-        self._guess_limit = limits.RateLimitItemPerMinute(
-            max(GUESS_LIMIT.amount, limits.parse(per_key).amount // 10)
+        # In this process even where there is a Redis: this spares the process and its database.
+        self._failure_limit = limits.RateLimitItemPerMinute(
+            max(FAILURE_LIMIT.amount, limits.parse(per_key).amount // 10)
         )
-        self._guesses = MemoryCounter(self._guess_limit, seconds)
-        self._recognised: dict[str, None] = {}
+        self._failures = MemoryCounter(self._failure_limit, seconds)
 
     def _policy(self, limit: limits.RateLimitItem) -> Policy:
         if self._redis is None:
@@ -180,58 +162,14 @@ class RateLimits:
             bridge: Any = self._redis.bridge
             await bridge.get_connection().aclose()
 
-    async def admit(self, scope: Scope, key_sha256: str) -> None:
-        """Count a key's request before anybody looks it up. Raises RateLimited."""
-        if key_sha256 not in self._recognised:
-            self.check_guesses(scope)
-        await self._keys.hit(scope, key_sha256)
+    def record_failure(self, scope: Scope) -> None:
+        """Count a failed authentication of the client's address. Raises RateLimited over the limit.
 
-    def recognised(self, key_sha256: str) -> None:
-        """It is a key: what others guess from the same address shall not stop it."""
-        if key_sha256 not in self._recognised:
-            if len(self._recognised) >= REMEMBERED:
-                self._recognised.clear()
-            self._recognised[key_sha256] = None
-
-    def refused(self, scope: Scope, key_sha256: str | None) -> None:
-        """It is no key, or no longer: one more guess. Raises RateLimited for one too many."""
-        scope.pop("rate_limit", None)
-        if key_sha256 is not None:
-            self._recognised.pop(key_sha256, None)
-            self._keys.counter.forget(key_sha256)
-        self.count_guess(scope)
-        self.check_guesses(scope)
-
-    def count_guess(self, scope: Scope) -> None:
-        """Something was wrong that only its owner can know."""
-        self._guesses.hit_now(_address(scope))
-
-    def check_guesses(self, scope: Scope) -> None:
-        """Raises RateLimited where too many keys or tokens were wrong that came from there."""
-        number, seconds = self._guesses.seen(_address(scope))
-        if number > self._guess_limit.amount:
-            raise _over(self._guess_limit, math.ceil(seconds))
-
-
-class LimitedFeed:
-    """Plain ASGI around a feed, whose path holds ``{token}`` and who raises NotFound for it."""
-
-    def __init__(self, app: ASGIApp, rate_limits: RateLimits) -> None:
-        self._app = app
-        self._rate_limits = rate_limits
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        rate_limits = self._rate_limits
-        rate_limits.check_guesses(scope)
-        name = fingerprint(scope["path_params"]["token"].removesuffix(".ics"))
-        await rate_limits.feeds.hit(scope, name)
-        try:
-            await self._app(scope, receive, send)
-        except NotFound:
-            rate_limits.feeds.counter.forget(name)
-            scope.pop("rate_limit", None)
-            rate_limits.count_guess(scope)
-            raise
+        Call it once the key or token is known to be wrong.
+        """
+        number, seconds = self._failures.hit_now(_address(scope))
+        if number > self._failure_limit.amount:
+            raise _over(self._failure_limit, math.ceil(seconds))
 
 
 def _over(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
@@ -263,7 +201,7 @@ def _address(scope: Scope) -> str:
 
 @lru_cache(10_000)
 def _network(text: str) -> str:
-    """Whom to count a guess against: an IPv4 address, or the network that an IPv6 customer has."""
+    """What a failure is counted against: an IPv4 address, or an IPv6 customer's network."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

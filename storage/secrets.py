@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+# 32 bytes in URL-safe base64, as ``new_token`` makes them.
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class Secrets:
@@ -69,11 +74,17 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def is_token(text: str) -> bool:
+    """Whether ``new_token`` can have made it."""
+    return _TOKEN.fullmatch(text) is not None
+
+
 __all__ = [
     "InvalidToken",
     "Secrets",
     "fingerprint",
     "is_secret_key",
+    "is_token",
     "new_secret_key",
     "new_token",
 ]

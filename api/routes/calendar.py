@@ -16,7 +16,7 @@ from api.codings import prefers_gzip
 from api.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
 from api.feed_drawing import Coding, Drawings, Subscription, midnight
 from api.operations import Edge
-from storage import feeds
+from storage import feeds, secrets
 from storage.database import Transaction
 from storage.errors import FieldError, InvalidInput, NotFound
 from storage.feeds import FeedOwner
@@ -177,12 +177,25 @@ class FeedEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
-        owner = await self._edge.database.read_each(feeds.recognise_each, token)
-        if owner is None:
-            raise NotFound("calendar feed")
+        owner = await self._owner(scope, token)
         asked = _asked(scope, token, owner, self._edge.clock())
         fingerprint, contents = await self._found(asked)
         await _send(scope["method"], asked, fingerprint, contents, send)
+
+    async def _owner(self, scope: Scope, token: str) -> FeedOwner:
+        """Raises NotFound; RateLimited for a feed read too often, or for too many wrong tokens."""
+        limits = self._edge.rate_limits
+        owner = None
+        # The format first: what cannot be a token costs no query.
+        if secrets.is_token(token):
+            owner = await self._edge.database.read_each(feeds.recognise_each, token)
+        if owner is None:
+            if limits is not None:
+                limits.record_failure(scope)
+            raise NotFound("calendar feed")
+        if limits is not None:
+            await limits.feeds.hit(scope, secrets.fingerprint(token))
+        return owner
 
     async def _found(self, asked: _Asked) -> tuple[str, bytes | None]:
         """The fingerprint, and the contents unless the client has them."""

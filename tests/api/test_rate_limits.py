@@ -1,4 +1,4 @@
-"""Limits: by API key, by feed token, and by address for whoever guesses."""
+"""Limits: by API key, by feed token, and by address for failed authentications."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import limits
 import pytest
 from structlog.testing import capture_logs
 
-from api.rate_limits import GUESS_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
+from api.errors import RateLimited
+from api.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
 from api.settings import ApiSettings
 from storage import access, recognition
 from storage.database import Database
 from storage.pages import PageOf
+from storage.secrets import new_token
 from storage.settings import SettingsError
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, an_organisation
@@ -91,34 +93,75 @@ def test_a_key_that_nobody_has_is_told_nothing(client: Client) -> None:
     assert "RateLimit" not in answer.headers
 
 
-def test_guessing_is_stopped_and_those_with_a_key_are_not(
-    client: Client, database: Database, acme: Acme, key: str
-) -> None:
-    assert client.get(PATH, key).status_code == 200
-    guesses = [
-        client.get(PATH, recognition.new_api_key()).status_code for _ in range(GUESS_LIMIT.amount)
-    ]
+def fail(client: Client, times: int) -> list[int]:
+    """The statuses of requests with wrong keys, from the one address that all tests have."""
+    return [client.get(PATH, recognition.new_api_key()).status_code for _ in range(times)]
+
+
+def test_over_the_limit_only_wrong_credentials_are_refused(client: Client) -> None:
+    answered = fail(client, FAILURE_LIMIT.amount)
 
     refused = client.get(PATH, recognition.new_api_key())
 
-    assert set(guesses) == {401}
+    assert set(answered) == {401}
     assert refused.status_code == 429
     assert int(refused.headers["Retry-After"]) > 0
+    assert "RateLimit" not in refused.headers
     assert client.get(PATH, "not a key").status_code == 429
+    assert client.get(PATH).status_code == 429
     assert client.get("/cal/a-guess").status_code == 429
-    # Known from before; a key that is not known yet waits with the guessers.
+    assert client.get(f"/cal/{new_token()}").status_code == 429
+
+
+def test_a_valid_key_is_never_refused_for_wrong_ones_from_the_same_address(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
     assert client.get(PATH, key).status_code == 200
-    assert client.get(PATH, a_key(database, acme)).status_code == 429
+    assert 429 in fail(client, FAILURE_LIMIT.amount + 1)
+
+    used_before = client.get(PATH, key)
+    used_first = client.get(PATH, a_key(database, acme))
+
+    assert [used_before.status_code, used_first.status_code] == [200, 200]
+    assert standing(used_before)[0] == 1
+    assert fail(client, 1) == [429]
 
 
-def test_a_revoked_key_is_no_longer_known(
+def test_a_valid_feed_is_never_refused_for_wrong_tokens_from_the_same_address(
+    client: Client, database: Database, key: str
+) -> None:
+    token = client.get("/api/v1/calendar-feeds/token", key).json()["token"]
+    wrong = [client.get(f"/cal/{new_token()}") for _ in range(FAILURE_LIMIT.amount + 1)]
+    assert wrong[-1].status_code == 429
+
+    answers = [client.get(f"/cal/{token}{suffix}") for suffix in ("", ".ics", "?scope=team")]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+
+
+def test_what_cannot_be_a_key_or_a_token_costs_no_query(
+    client: Client, database: Database, key: str
+) -> None:
+    client.get(PATH, key)
+    misspelt = key[:-1] + ("a" if key[-1] != "a" else "b")
+    database.close()
+
+    assert client.get(PATH, misspelt).status_code == 401
+    assert client.get(PATH, "hiatus_sk_live_").status_code == 401
+    assert client.get("/cal/a-guess").status_code == 404
+    # What could be one is looked up, and there is no database to ask.
+    assert client.get(PATH, recognition.new_api_key()).status_code >= 500
+    assert client.get(f"/cal/{new_token()}").status_code >= 500
+
+
+def test_a_revoked_key_fails_like_a_wrong_one(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     client.get(PATH, key)
     api_key = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
     database.write_now(access.revoke, api_key.id, by=acme.caller, now=NOW)
 
-    answers = [client.get(PATH, key) for _ in range(GUESS_LIMIT.amount + 1)]
+    answers = [client.get(PATH, key) for _ in range(FAILURE_LIMIT.amount + 1)]
 
     assert answers[0].status_code == 401
     assert "RateLimit" not in answers[0].headers
@@ -138,10 +181,10 @@ def test_a_feed_may_be_read_120_times_an_hour(client: Client, key: str) -> None:
     assert 0 < int(refused.headers["Retry-After"]) <= 3600
 
 
-def test_an_unknown_token_is_a_guess(client: Client) -> None:
-    answers = [client.get(f"/cal/guess-{number}") for number in range(GUESS_LIMIT.amount + 2)]
+def test_unknown_tokens_are_limited(client: Client) -> None:
+    answers = [client.get(f"/cal/guess-{number}") for number in range(FAILURE_LIMIT.amount + 2)]
 
-    assert {answer.status_code for answer in answers[: GUESS_LIMIT.amount]} == {404}
+    assert {answer.status_code for answer in answers[: FAILURE_LIMIT.amount]} == {404}
     assert answers[-1].status_code == 429
     assert "RateLimit" not in answers[0].headers
 
@@ -167,7 +210,7 @@ async def left_after(*requests_of: RateLimits) -> list[int | None]:
     left = []
     for one in requests_of:
         scope: dict[str, Any] = {"client": ("192.0.2.1", 1)}
-        await one.admit(scope, "0" * 64)
+        await one.keys.hit(scope, "0" * 64)
         standing = scope.get("rate_limit")
         left.append(None if standing is None else int(standing[1][1].split(b";")[1][2:]))
     for one in set(requests_of):
@@ -212,11 +255,11 @@ def test_a_limit_that_is_not_one_window_stops_the_start(text: str) -> None:
         ApiSettings.from_env({"HIATUS_RATE_LIMIT": text})
 
 
-def test_guesses_from_one_ipv6_network_count_together() -> None:
+def test_failures_from_one_ipv6_network_count_together() -> None:
     rate_limits = RateLimits("600/minute")
-    for number in range(GUESS_LIMIT.amount + 1):
-        rate_limits.count_guess({"client": (f"2001:db8::{number:x}", 1)})
+    for number in range(FAILURE_LIMIT.amount):
+        rate_limits.record_failure({"client": (f"2001:db8::{number:x}", 1)})
 
-    with pytest.raises(Exception, match="At most 60 requests"):
-        rate_limits.check_guesses({"client": ("2001:db8::ffff", 1)})
-    rate_limits.check_guesses({"client": ("2001:db8:0:1::1", 1)})
+    with pytest.raises(RateLimited, match="At most 60 requests"):
+        rate_limits.record_failure({"client": ("2001:db8::ffff", 1)})
+    rate_limits.record_failure({"client": ("2001:db8:0:1::1", 1)})
