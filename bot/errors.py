@@ -237,6 +237,6 @@ def _by_field(refusal: Refusal) -> list[tuple[str, str]]:
 
 
 async def on_error(error: Exception) -> BoltResponse:
-    """Bolt's last resort: what fails outside our listeners is logged, without the body."""
+    """Bolt's last resort: log what fails outside our listeners, and have Slack repeat events."""
     _log.error("slack.failed_outside_listeners", exc_info=error)
-    return BoltResponse(status=500, body="")
+    return BoltResponse(status=503, body="")

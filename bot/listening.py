@@ -2,7 +2,8 @@
 
 Slack shows "did not respond" after three seconds, and Bolt loses the acknowledgement of a listener
 that raises right after it. So nothing is raised here, and whoever is slow is answered for. Events
-are answered when they have been handled, so that Slack repeats those that failed.
+are answered 200 only when they have been handled, so that Slack repeats those that failed or are
+not finished in time.
 """
 
 from __future__ import annotations
@@ -273,13 +274,19 @@ def listening(
 def _handling(
     edge: Edge, act: Act
 ) -> Callable[[AsyncBoltContext, dict[str, Any]], Awaitable[BoltResponse]]:
-    """The middleware that handles an event: 200 when that is done or under way, else 500."""
+    """The middleware that handles an event: 200 when that is done, else 503.
+
+    Handling that takes too long continues after the 503, because it may still succeed: a repeat
+    that comes later finds the event handled, and is answered 200 without handling it again.
+    """
 
     async def handling(context: AsyncBoltContext, body: dict[str, Any]) -> BoltResponse:
         work = _begun(edge, _handled(Visit(edge, "event", context, body), act))
         await asyncio.wait({work}, timeout=edge.answer_seconds)
-        is_refused = work.done() and not work.result()
-        return BoltResponse(status=500 if is_refused else 200, body="")
+        is_handled = work.done() and work.result()
+        if not work.done():
+            _log.warning("slack.event_slow", listener=act.__name__)
+        return BoltResponse(status=200 if is_handled else 503, body="")
 
     return handling
 

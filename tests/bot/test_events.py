@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from bot.listening import Listener, Visit
+from bot.listening import ANSWER_SECONDS, Listener, Visit
 from storage import (
     access,
     audit,
@@ -18,15 +19,17 @@ from storage import (
     people_rows,
     recognition,
     slack_events,
+    slack_installations,
     slack_locales,
     slack_profiles,
 )
 from storage.database import Database
-from storage.errors import Unauthenticated
+from storage.errors import DatabaseUnavailable, Unauthenticated
 from storage.pages import PageOf
 from storage.slack_profiles import SlackProfile
 from storage.values import User
-from tests.bot.test_listening import Broken
+from tests.bot.browser import Browser, by_oauth
+from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import Answer, LoopbackSlack
@@ -304,7 +307,7 @@ def test_an_event_that_failed_is_handled_when_slack_repeats_it(
             for number in (None, 1, 2, 3)
         ]
 
-    assert [answer.status for answer in answers] == [500, 500, 200, 200]
+    assert [answer.status for answer in answers] == [503, 503, 200, 200]
     assert act.runs == 3
 
 
@@ -321,7 +324,7 @@ def test_an_event_whose_handler_died_is_handled_again(
 
         answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
 
-    assert (answers, act.runs) == ([500, 200], 1)
+    assert (answers, act.runs) == ([503, 200], 1)
 
 
 def test_an_event_that_another_process_is_at_is_left_to_it(
@@ -336,7 +339,109 @@ def test_an_event_that_another_process_is_at_is_left_to_it(
 
         answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
 
-    assert (answers, act.runs) == ([500, 200], 0)
+    assert (answers, act.runs) == ([503, 200], 0)
+
+
+class Slow(Counting):
+    """A listener that takes longer than Slack waits, until it is told to end."""
+
+    __name__ = "slow"
+
+    def __init__(self, failures: int = 0) -> None:
+        super().__init__(failures)
+        self.may_end = threading.Event()
+
+    async def __call__(self, visit: Visit) -> None:
+        await until(self.may_end)
+        await super().__call__(visit)
+
+
+@pytest.mark.parametrize("via", ["http", "socket"])
+def test_a_slow_event_is_answered_200_only_after_it_was_handled(
+    database: Database, slack: LoopbackSlack, via: str
+) -> None:
+    act = Slow()
+    listeners = [Listener("event", "team_join", act)]
+    with World(database, slack, listeners=listeners, via=via) as world:
+        slack.wait_for_socket(count=int(via == "socket"))
+        world.app.edge.answer_seconds = SOON_SECONDS
+        under_way = [
+            slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number).ok
+            for number in (None, 1)
+        ]
+        act.may_end.set()
+        world.settled()
+
+        later = slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).ok
+
+    assert (under_way, later) == ([False, False], True)
+    assert act.runs == 1
+
+
+@pytest.mark.parametrize("via", ["http", "socket"])
+def test_a_slow_event_that_fails_is_handled_when_slack_repeats_it(
+    database: Database, slack: LoopbackSlack, via: str
+) -> None:
+    act = Slow(failures=1)
+    listeners = [Listener("event", "team_join", act)]
+    with World(database, slack, listeners=listeners, via=via) as world:
+        slack.wait_for_socket(count=int(via == "socket"))
+        world.app.edge.answer_seconds = SOON_SECONDS
+        answers = [slack.event({"type": "team_join"}, event_id="Ev1").ok]
+        act.may_end.set()
+        world.settled()
+
+        answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).ok)
+
+    assert answers == [False, True]
+    assert act.runs == 2
+
+
+class Failing(Troubled):
+    """Fails to write once the event is claimed, after Slack's time when it is slow."""
+
+    def __init__(self, database: Database, *, is_slow: bool) -> None:
+        super().__init__(database)
+        self.is_slow = is_slow
+        self.is_failing = False
+        self.may_end = threading.Event()
+
+    async def write_long(self, *args: Any, **kwargs: Any) -> Any:
+        if self.is_failing:
+            if self.is_slow:
+                await until(self.may_end)
+            raise DatabaseUnavailable
+        return await super().write_long(*args, **kwargs)
+
+
+@pytest.mark.parametrize("is_slow", [False, True], ids=["at once", "slowly"])
+@pytest.mark.parametrize(
+    "event",
+    [{"type": "app_uninstalled"}, {"type": "tokens_revoked", "tokens": {"bot": ["UBOT"]}}],
+    ids=["app_uninstalled", "tokens_revoked"],
+)
+def test_the_end_of_an_installation_that_fails_is_handled_when_slack_repeats_it(
+    database: Database, slack: LoopbackSlack, event: dict[str, Any], is_slow: bool
+) -> None:
+    failing = Failing(database, is_slow=is_slow)
+    with World(database, slack, app_database=failing, slack_settings=by_oauth(slack)) as world:
+        world.link()
+        assert Browser(world).install(slack, ADA).status_code == 200
+        happened_at = {"event_time": int(world.clock().timestamp())}
+        failing.is_failing, world.app.edge.answer_seconds = True, SOON_SECONDS
+
+        first = slack.event(event, event_id="Ev1", overrides=happened_at)
+        failing.may_end.set()
+        world.settled()
+        kept = database.read_now(slack_installations.find, slack.team_id)
+        failing.is_failing = False
+        world.app.edge.answer_seconds = ANSWER_SECONDS
+        world.clock.advance(minutes=1)
+        second = slack.event(event, event_id="Ev1", retry_num=2, overrides=happened_at)
+
+    assert (first.status, second.status) == (503, 200)
+    assert kept is not None
+    assert database.read_now(slack_installations.find, slack.team_id) is None
 
 
 def test_without_a_database_slack_is_asked_to_repeat_it(
@@ -350,7 +455,7 @@ def test_without_a_database_slack_is_asked_to_repeat_it(
         database.close()
         answer = slack.event({"type": "team_join"}, event_id="Ev1")
 
-    assert answer.status == 500
+    assert answer.status == 503
     assert act.runs == 0
 
 

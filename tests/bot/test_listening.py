@@ -52,6 +52,10 @@ class Troubled:
         await self.before_write()
         return await self._database.write(*args, **kwargs)
 
+    async def write_long(self, *args: Any, **kwargs: Any) -> Any:
+        await self.before_write()
+        return await self._database.write_long(*args, **kwargs)
+
 
 class Slow(Troubled):
     """Writes when it is let."""
