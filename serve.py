@@ -182,6 +182,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
                 access_log=False,
                 log_config=None,
                 server_header=False,
+                forwarded_allow_ips=[*settings.api.trusted_proxies],
                 timeout_graceful_shutdown=DRAIN_SECONDS,
             )
         finally:

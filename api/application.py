@@ -14,6 +14,7 @@ from starlette.routing import Router
 from starlette.types import Message, Receive, Scope, Send
 
 from api.auth import header
+from api.client_address import client_address
 from api.errors import http_problem, problem_of
 from api.logs import log_request
 from storage.random_bytes import random_bytes
@@ -95,6 +96,7 @@ def _line(scope: Scope, status: int, started: float) -> dict[str, Any]:
         "status": status,
         "duration_ms": round((time.perf_counter() - started) * 1000, 2),
         "request_id": scope["request_id"],
+        "client_address": client_address(scope),
     }
     caller = scope.get("caller")
     if caller is not None:

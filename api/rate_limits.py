@@ -7,11 +7,9 @@ Source: draft-ietf-httpapi-ratelimit-headers; contract 6.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import math
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 import limits
@@ -21,6 +19,7 @@ from limits.errors import StorageError
 from limits.storage import storage_from_string
 from starlette.types import Scope
 
+from api.client_address import client_address, customer_network
 from api.errors import RateLimited
 
 # Failed authentications from one address: a tenth of what a key may send, where that is more. Only
@@ -124,7 +123,7 @@ class Policy:
         if hit is None:
             return
         left = self._limit.amount - hit.number
-        seconds = math.ceil(hit.ends_in_seconds)
+        seconds = _whole_seconds(hit, self._limit)
         standing = b'"default";r=%d;t=%d' % (max(left, 0), seconds)
         scope["rate_limit"] = (self._header, (b"ratelimit", standing))
         if left < 0:
@@ -167,9 +166,14 @@ class RateLimits:
 
         Call it once the key or token is known to be wrong.
         """
-        number, seconds = self._failures.hit_now(_address(scope))
-        if number > self._failure_limit.amount:
-            raise _over(self._failure_limit, math.ceil(seconds))
+        hit = self._failures.hit_now(customer_network(client_address(scope)))
+        if hit.number > self._failure_limit.amount:
+            raise _over(self._failure_limit, _whole_seconds(hit, self._failure_limit))
+
+
+def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
+    """Never more than the window: floats may make 60.000000000001 of sixty."""
+    return min(math.ceil(hit.ends_in_seconds), limit.get_expiry())
 
 
 def _over(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
@@ -192,20 +196,3 @@ def _redis(url: str) -> RedisStorage | None:
     )
     assert isinstance(storage, RedisStorage)
     return storage
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return _network(client[0] if client else "")
-
-
-@lru_cache(10_000)
-def _network(text: str) -> str:
-    """What a failure is counted against: an IPv4 address, or an IPv6 customer's network."""
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return text
-    if address.version == 6:
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return text

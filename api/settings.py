@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from ipaddress import ip_network
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -36,6 +37,8 @@ class ApiSettings:
     webhook_allow_private: bool = False
     scheduler_on: bool = True
     log_format: LogFormat = "json"
+    # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed, or "*".
+    trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1")
 
     @classmethod
     def read(cls, environment: Environment) -> ApiSettings:
@@ -48,6 +51,7 @@ class ApiSettings:
             webhook_allow_private=environment.switch("HIATUS_WEBHOOK_ALLOW_PRIVATE", default=False),
             scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
             log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
+            trusted_proxies=_trusted_proxies(environment),
         )
 
     @classmethod
@@ -99,3 +103,23 @@ def _rate_limit_storage(environment: Environment) -> str:
             "installed: pip install 'redis>=5'."
         )
     return url
+
+
+def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
+    """As uvicorn takes them, which would ignore a malformed one without a word."""
+    text = environment.text("HIATUS_TRUSTED_PROXIES")
+    if not text:
+        return ApiSettings.trusted_proxies
+    proxies = tuple(one.strip() for one in text.split(","))
+    if proxies == ("*",):
+        return proxies
+    for proxy in proxies:
+        try:
+            ip_network(proxy)
+        except ValueError:
+            environment.problem(
+                "HIATUS_TRUSTED_PROXIES is comma-separated IP addresses and networks such as "
+                f"10.0.0.0/8, or * alone; {proxy!r} is neither."
+            )
+            return ApiSettings.trusted_proxies
+    return proxies

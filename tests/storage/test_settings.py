@@ -218,6 +218,7 @@ def test_rest_has_the_defaults_of_the_contract() -> None:
         webhook_allow_private=False,
         scheduler_on=True,
         log_format="json",
+        trusted_proxies=("127.0.0.0/8", "::1"),
     )
 
 
@@ -231,6 +232,7 @@ def test_rest_takes_what_it_is_told() -> None:
             "HIATUS_WEBHOOK_ALLOW_PRIVATE": "on",
             "HIATUS_SCHEDULER": "off",
             "LOG_FORMAT": "console",
+            "HIATUS_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.7,2001:db8::/32",
         }
     )
 
@@ -242,6 +244,7 @@ def test_rest_takes_what_it_is_told() -> None:
         webhook_allow_private=True,
         scheduler_on=False,
         log_format="console",
+        trusted_proxies=("10.0.0.0/8", "192.0.2.7", "2001:db8::/32"),
     )
 
 
@@ -258,6 +261,11 @@ def test_rest_takes_what_it_is_told() -> None:
         ("HIATUS_WEBHOOK_ALLOW_PRIVATE", "perhaps"),
         ("HIATUS_SCHEDULER", "of"),
         ("LOG_FORMAT", "xml"),
+        ("HIATUS_TRUSTED_PROXIES", "proxy.internal"),
+        ("HIATUS_TRUSTED_PROXIES", "10.0.0.1, *"),
+        ("HIATUS_TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("HIATUS_TRUSTED_PROXIES", "10.0.0.1,,10.0.0.2"),
+        ("HIATUS_TRUSTED_PROXIES", "10.0.0.1:8000"),
     ],
 )
 def test_a_malformed_setting_is_named(name: str, value: str) -> None:
