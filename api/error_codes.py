@@ -112,8 +112,10 @@ EXPLAINED: Final = (
     ),
     Explained(
         joining.NotAMember("You are not a member of this organisation."),
-        "In Slack: the person is a guest, a bot or of another workspace, or no longer active here.",
-        "Ask an admin to add or reactivate the person.",
+        "In Slack: the person is a guest, a bot or of another workspace, is no longer active here, "
+        "has an e-mail address that Slack has not confirmed, or one that belongs to a person with "
+        "another Slack account.",
+        "Confirm the address in Slack, or ask an admin to add, reactivate or unlink the person.",
     ),
     Explained(
         slack_installations.NotLinked("An administrator can link it with `hiatus slack link`."),

@@ -12,7 +12,7 @@ from bot.listening import Visit
 from storage import joining, slack_locales, slack_workspaces
 from storage.database import Transaction
 from storage.joining import NotAMember
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from storage.slack_workspaces import Known
 from storage.values import SCOPES, Caller, Organisation, User
 
@@ -76,6 +76,7 @@ def profile_of(user: dict[str, Any]) -> SlackProfile:
         locale=user.get("locale"),
         avatar_url=profile.get("image_192"),
         is_deleted=bool(user.get("deleted")),
+        is_email_confirmed=user.get("is_email_confirmed") is True,
     )
 
 
@@ -120,17 +121,7 @@ async def _joined(visit: Visit, organisation: Organisation) -> User:
 
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
-    user = joining.join_from_slack(
-        tx,
-        organisation_id,
-        slack_user_id=profile.slack_user_id,
-        email=profile.email,
-        first_name=profile.first_name,
-        last_name=profile.last_name,
-        timezone=profile.timezone,
-        avatar_url=profile.avatar_url,
-        now=now,
-    )
+    user = joining.join_from_slack(tx, organisation_id, profile, now=now)
     slack_locales.keep(tx, organisation_id, user.id, profile.locale, now=now)
     return user
 

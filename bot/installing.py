@@ -180,7 +180,6 @@ async def _described(client: AsyncWebClient, installation: Installation) -> NewI
         bot_token=str(installation.bot_token),
         scopes=tuple(sorted(installation.bot_scopes or ())),
         installer=identity.profile_of(user),
-        is_email_confirmed=user.get("is_email_confirmed") is True,
     )
 
 

@@ -22,8 +22,8 @@ from bot.language import speak, speaking
 from bot.views import card as cards
 from bot.views import digest, reminders, replies
 from bot.workspaces import Workspace, Workspaces
-from storage import notices, slack_locales, slack_workspaces
-from storage.database import Database, Transaction
+from storage import notices, slack_profiles
+from storage.database import Database
 from storage.notices import DigestSight, Drawn, Notice, Outcome, Sight, SummarySight, WebhookSight
 from storage.posted import Posted
 from storage.values import User
@@ -47,6 +47,8 @@ FINAL_ERRORS: Final = frozenset(
 
 # A card that is not there, or that is another app's by now: it was uninstalled in between.
 _GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
+# Kept with the notice, for operators.
+NO_ACCOUNT: Final = "no account in the workspace has this confirmed e-mail address"
 _NOT_INSTALLED: Final = Outcome("failed", "the app is not installed in the workspace")
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
@@ -171,7 +173,7 @@ class Notifier:
     async def _posted(self, notice: Notice, sight: Sight, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", "nobody in the workspace has this e-mail address")
+            return Outcome("failed", NO_ACCOUNT)
         answer = await workspace.client.chat_postMessage(
             channel=slack_user_id, **cards.message(sight.card)
         )
@@ -187,7 +189,7 @@ class Notifier:
             return Outcome("failed", "the person is switched off")
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", "nobody in the workspace has this e-mail address")
+            return Outcome("failed", NO_ACCOUNT)
         # Drawn anew: only now it may be known which language to speak.
         message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
         if sight.message is not None:
@@ -222,7 +224,7 @@ class Notifier:
     async def _summary(self, sight: SummarySight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", "nobody in the workspace has this e-mail address")
+            return Outcome("failed", NO_ACCOUNT)
         message = reminders.summary(sight)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
@@ -230,7 +232,7 @@ class Notifier:
     async def _digest(self, sight: DigestSight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", "nobody in the workspace has this e-mail address")
+            return Outcome("failed", NO_ACCOUNT)
         message = digest.refused(sight.channel, sight.because)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
@@ -238,7 +240,7 @@ class Notifier:
     async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", "nobody in the workspace has this e-mail address")
+            return Outcome("failed", NO_ACCOUNT)
         message = replies.webhook_disabled(sight.webhook)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
@@ -246,7 +248,7 @@ class Notifier:
     async def _slack_user_id(
         self, notice: Notice, recipient: User, workspace: Workspace
     ) -> str | None:
-        """Who the person is in Slack, asked by e-mail once and kept."""
+        """The person's Slack account, looked up by e-mail once and kept."""
         if recipient.slack_user_id is not None:
             return recipient.slack_user_id
         try:
@@ -257,28 +259,15 @@ class Notifier:
             raise
         if not is_full_member(answer["user"], workspace.team_id):
             return None
-        found: str = answer["user"]["id"]
         # Only this method tells the language, which is asked for once a person.
-        answer = await workspace.client.users_info(user=found, include_locale=True)
-        locale = profile_of(answer["user"]).locale
-        speak(locale)
-        await self._database.write(
-            _remember, notice.organisation_id, recipient.id, found, locale, now=self._clock()
+        answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
+        profile = profile_of(answer["user"])
+        linked = await self._database.write(
+            slack_profiles.link, notice.organisation_id, recipient.id, profile, now=self._clock()
         )
-        return found
-
-
-def _remember(
-    tx: Transaction,
-    organisation_id: str,
-    user_id: str,
-    slack_user_id: str,
-    locale: str | None,
-    *,
-    now: datetime,
-) -> None:
-    slack_workspaces.remember_slack_id(tx, organisation_id, user_id, slack_user_id, now=now)
-    slack_locales.keep(tx, organisation_id, user_id, locale, now=now)
+        if linked is not None:
+            speak(profile.locale)
+        return linked
 
 
 async def drain(notifier: Notifier, *, limit: int = 32) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from storage import fields, locks, people_rows, reference
+from storage import fields, locks, people_rows, reference, slack_matching
 from storage.database import Transaction
-from storage.errors import Forbidden, InvalidInput
+from storage.errors import EmailTaken, Forbidden, InvalidInput
+from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
 
 
@@ -18,67 +19,47 @@ class NotAMember(Forbidden):
 
 
 def join_from_slack(
-    tx: Transaction,
-    organisation_id: str,
-    *,
-    slack_user_id: str,
-    email: str | None,
-    first_name: str,
-    last_name: str,
-    timezone: str | None,
-    avatar_url: str | None,
-    now: datetime,
+    tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
 ) -> User:
     """The active person behind a full member of the workspace, made where there is none.
 
-    Matched by Slack id, else by e-mail without case, which stores the Slack id; pending turns
-    active. Guests, bots and strangers are the caller's to keep out. Raises NotAMember when the
-    person is archived or deactivated, or unknown and the organisation lets nobody join.
-    Source: contract 10.
+    Matched as slack_matching.py says, which links the Slack account; pending turns active. The
+    caller keeps out guests, bots and strangers. Raises NotAMember when the person is archived or
+    deactivated, and for an unknown account where the organisation lets nobody join, where Slack
+    has not confirmed its address, or where another account has it. Source: contract 10.
     """
-    known = people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
-    if known is not None and known.status == "active":
-        return known
+    user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
+    if user is not None and user.status == "active":
+        return user
     # Slack sends the same first word several times at once; only one may make the person.
     locks.organisation(tx, organisation_id)
     by = Caller(organisation_id, None, "owner", frozenset(), "slack")
-    known = people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
-    if known is None and email:
-        known = people_rows.find_by_email(tx, organisation_id, email.strip())
-    known = known and people_rows.find(tx, organisation_id, known.id, is_held=True)
-    if known is not None:
-        return _recognised(tx, known, slack_user_id, timezone, avatar_url, by=by, now=now)
+    user = slack_matching.find(tx, organisation_id, profile)
+    user = user and people_rows.find(tx, organisation_id, user.id, is_held=True)
+    if user is not None:
+        return _recognised(tx, user, profile, by=by, now=now)
+    if not profile.email:
+        raise NotAMember("Slack shows no e-mail address of yours; ask an admin.")
+    if profile.confirmed_email is None:
+        raise NotAMember(
+            "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
+            "settings, then try again."
+        )
     if not reference.of_organisation(tx, organisation_id).organisation.slack_members_join:
         raise NotAMember("Ask an admin of your organisation to add you.")
-    return _joined(
-        tx,
-        slack_user_id,
-        email,
-        (first_name, last_name),
-        timezone,
-        avatar_url,
-        by=by,
-        now=now,
-    )
+    return _joined(tx, profile, by=by, now=now)
 
 
 def _recognised(
-    tx: Transaction,
-    user: User,
-    slack_user_id: str,
-    timezone: str | None,
-    avatar_url: str | None,
-    *,
-    by: Caller,
-    now: datetime,
+    tx: Transaction, user: User, profile: SlackProfile, *, by: Caller, now: datetime
 ) -> User:
     if user.status in ("archived", "deactivated"):
         raise NotAMember("Your account is switched off; ask an admin of your organisation.")
     after = user._replace(
-        slack_user_id=slack_user_id,
+        slack_user_id=profile.slack_user_id,
         status="active",
-        timezone=user.timezone or _timezone(timezone),
-        avatar_url=avatar_url or user.avatar_url,
+        timezone=user.timezone or _timezone(profile.timezone),
+        avatar_url=profile.avatar_url or user.avatar_url,
     )
     if after == user:
         return user
@@ -87,31 +68,27 @@ def _recognised(
     return people_rows.save(tx, user, after, action, by=by, now=now)
 
 
-def _joined(
-    tx: Transaction,
-    slack_user_id: str,
-    email: str | None,
-    names: tuple[str, str],
-    timezone: str | None,
-    avatar_url: str | None,
-    *,
-    by: Caller,
-    now: datetime,
-) -> User:
+def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:
     try:
-        address = fields.email(email, "email")
+        address = fields.email(profile.email, "email")
     except InvalidInput as error:
         raise NotAMember("Slack shows no e-mail address of yours; ask an admin.") from error
     values = {
         "email": address,
         # Slack asks for one name only: the last may be empty, the first never is.
-        "first_name": fields.plain_name(names[0]) or address.partition("@")[0],
-        "last_name": fields.plain_name(names[1]),
-        "timezone": _timezone(timezone),
-        "avatar_url": avatar_url,
-        "slack_user_id": slack_user_id,
+        "first_name": fields.plain_name(profile.first_name) or address.partition("@")[0],
+        "last_name": fields.plain_name(profile.last_name),
+        "timezone": _timezone(profile.timezone),
+        "avatar_url": profile.avatar_url,
+        "slack_user_id": profile.slack_user_id,
     }
-    return people_rows.add(tx, values, "active", by=by, now=now)
+    try:
+        return people_rows.add(tx, values, "active", by=by, now=now)
+    except EmailTaken as error:
+        raise NotAMember(
+            "Another Slack account is linked to the person with your e-mail address. Ask an admin "
+            "of your organisation to unlink it."
+        ) from error
 
 
 def _timezone(name: str | None) -> str | None:

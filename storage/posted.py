@@ -69,6 +69,18 @@ def forget(
     )
 
 
+def forget_all_of(tx: Transaction, organisation_id: str, user_id: str) -> None:
+    """Drop where the cards of one person stand: the next ones are posted as new messages."""
+    tx.change(_forget_all_of, organisation_id=organisation_id, user_id=user_id)
+
+
+@compiled
+def _forget_all_of(organisation_id: Place, user_id: Place) -> Delete:
+    return SlackMessageRow.delete().where(
+        SlackMessageRow.organisation_id == organisation_id, SlackMessageRow.user_id == user_id
+    )
+
+
 @compiled
 def _message(organisation_id: Place, leave_request_id: Place, user_id: Place) -> Select:
     return SlackMessageRow.select(SlackMessageRow.channel, SlackMessageRow.ts).where(

@@ -23,6 +23,7 @@ from storage import (
     locks,
     notices,
     organisations,
+    people_rows,
     reference,
     rows,
     slack_locales,
@@ -36,7 +37,7 @@ from storage.email_domains import employer_domain
 from storage.errors import AlreadyExists, Forbidden
 from storage.ids import new_id
 from storage.organisations import NewOrganisation
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from storage.tables import OrganisationRow, SlackInstallationRow, UserRow
 from storage.values import Caller, Organisation
 
@@ -73,7 +74,6 @@ class NewInstallation(NamedTuple):
     bot_token: str
     scopes: tuple[str, ...]
     installer: SlackProfile
-    is_email_confirmed: bool
 
     def __repr__(self) -> str:
         return f"NewInstallation({self.team_id!r})"
@@ -167,7 +167,7 @@ def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
     candidates = tx.all(_of_domain, domain=domain)
     if not candidates:
         return None
-    if new.is_email_confirmed:
+    if new.installer.is_email_confirmed:
         matching = tx.all(_administered, domain=domain, email_key=email.casefold())
         if len(matching) == 1:
             return rows.organisation(matching[0])
@@ -185,7 +185,7 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
         raise joining.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
     zone = person.timezone or ""
     first_name = fields.plain_name(person.first_name) or person.email.partition("@")[0]
-    organisation, _ = organisations.create(
+    organisation, owner = organisations.create(
         tx,
         NewOrganisation(
             name=fields.plain_name(new.team_name) or new.team_id,
@@ -195,26 +195,20 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
             owner_first_name=first_name,
             # Slack asks for one name only; an owner has both.
             owner_last_name=fields.plain_name(person.last_name) or first_name,
-            domain=employer_domain(person.email) if new.is_email_confirmed else None,
+            domain=employer_domain(person.email) if person.is_email_confirmed else None,
         ),
         source="slack",
         now=now,
     )
+    # Made for this account, whether or not Slack has confirmed its address.
+    by = Caller(organisation.id, None, "owner", frozenset(), "slack")
+    linked = owner._replace(slack_user_id=person.slack_user_id)
+    people_rows.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
     return organisation
 
 
 def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: datetime) -> None:
-    user = joining.join_from_slack(
-        tx,
-        organisation_id,
-        slack_user_id=person.slack_user_id,
-        email=person.email,
-        first_name=person.first_name,
-        last_name=person.last_name,
-        timezone=person.timezone,
-        avatar_url=person.avatar_url,
-        now=now,
-    )
+    user = joining.join_from_slack(tx, organisation_id, person, now=now)
     slack_locales.keep(tx, organisation_id, user.id, person.locale, now=now)
 
 

@@ -9,24 +9,22 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from storage import audit, fields, locks, people, people_rows, rules, slack_locales
+from storage import (
+    audit,
+    fields,
+    locks,
+    people,
+    people_rows,
+    posted,
+    rules,
+    slack_locales,
+    slack_matching,
+)
 from storage.database import Transaction
 from storage.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.pages import PageOf
+from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
-
-
-class SlackProfile(NamedTuple):
-    """A full member of a workspace as Slack describes him; names may be empty."""
-
-    slack_user_id: str
-    email: str | None
-    first_name: str
-    last_name: str
-    timezone: str | None
-    locale: str | None
-    avatar_url: str | None
-    is_deleted: bool = False
 
 
 class Synced(NamedTuple):
@@ -41,10 +39,9 @@ def keep_in_step(
 ) -> Synced | None:
     """Make the person what Slack says he is; None when he is nobody of the organisation.
 
-    Matched by Slack id, else by e-mail without case where no Slack id is known. Nobody joins, and
-    pending stays pending. Who is switched off in Slack is deactivated, unless he is the last owner;
-    who comes back is reactivated if it was Slack that had switched him off. Archived people stay
-    as they are. Source: contract 10.
+    Matched as slack_matching.py says. Nobody joins, and pending stays pending. Who is switched
+    off in Slack is deactivated, unless he is the last owner; who comes back is reactivated if it
+    was Slack that had switched him off. Archived people stay as they are. Source: contract 10.
     """
     user = _held(tx, organisation_id, profile)
     if user is None or user.status == "archived":
@@ -74,6 +71,13 @@ def add(
         raise InvalidInput.of(
             "slack_user_id", "already_exists", "This person is in Hiatus already."
         )
+    if "email" not in values and profile.email and profile.confirmed_email is None:
+        raise InvalidInput.of(
+            "slack_user_id",
+            "email_not_confirmed",
+            "Slack hasn't confirmed this account's e-mail address. If you know whose account it "
+            "is, fill in their address.",
+        )
     described = {
         "email": profile.email,
         "first_name": fields.plain_name(profile.first_name) or None,
@@ -102,24 +106,58 @@ def add(
     return user
 
 
+def link(
+    tx: Transaction, organisation_id: str, user_id: str, profile: SlackProfile, *, now: datetime
+) -> str | None:
+    """The Slack account of a person to whom something is to be sent, linked if need be.
+
+    ``profile`` is what Slack found by the person's address. None where it does not belong to the
+    person, as slack_matching.py decides it.
+    """
+    # Whoever joins takes it first, too: a Slack account belongs to one person.
+    locks.organisation(tx, organisation_id)
+    user = people_rows.find(tx, organisation_id, user_id, is_held=True)
+    if user is not None and user.slack_user_id is not None:
+        return user.slack_user_id  # Linked since the caller looked.
+    matched = slack_matching.find(tx, organisation_id, profile)
+    if user is None or matched is None or matched.id != user_id:
+        return None
+    slack_locales.keep(tx, organisation_id, user_id, profile.locale, now=now)
+    linked = user._replace(slack_user_id=profile.slack_user_id)
+    by = _slack(organisation_id)
+    people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    return profile.slack_user_id
+
+
+def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Separate a person from their Slack account; a person who has none comes back unchanged.
+
+    The account can no longer act for the person, and gets no more of their messages. Raises
+    NotFound, InsufficientRole (only an owner unlinks an owner) or UserArchived.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = people.get(tx, user_id, by=by, is_held=True)
+    people.check_may_manage(by, user)
+    if user.status == "archived":
+        raise people.UserArchived
+    if user.slack_user_id is None:
+        return user
+    unlinked = user._replace(slack_user_id=None)
+    # Their messages stand in a conversation with the former account: never updated there again.
+    posted.forget_all_of(tx, by.organisation_id, user_id)
+    return people_rows.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
+
+
 def _held(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
-    user = _matched(tx, organisation_id, profile)
+    user = slack_matching.find(tx, organisation_id, profile)
     if user is None:
         return None
     if profile.is_deleted or user.status == "deactivated" or user.slack_user_id is None:
         # Before the person's row, as everybody takes them; the Slack user may be another by now.
         locks.organisation(tx, organisation_id)
-        user = _matched(tx, organisation_id, profile)
+        user = slack_matching.find(tx, organisation_id, profile)
     return user and people_rows.find(tx, organisation_id, user.id, is_held=True)
-
-
-def _matched(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
-    known = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
-    if known is None and profile.email:
-        known = people_rows.find_by_email(tx, organisation_id, profile.email.strip())
-        if known is not None and known.slack_user_id is not None:
-            return None  # The address is that of another account of his.
-    return known
 
 
 def _described(

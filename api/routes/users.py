@@ -12,7 +12,7 @@ from api.bodies import NewUser, UserChanges
 from api.fields import MAX_PAGE, DryRun
 from api.operations import Answer, Call, Operation, created, hold_organisation
 from api.queries import ListOfUsers
-from storage import errors, people, people_rows, records, reference
+from storage import errors, people, people_rows, records, reference, slack_profiles
 from storage.database import Transaction
 from storage.errors import FieldError, InvalidInput
 from storage.pages import PageOf
@@ -92,6 +92,10 @@ def deactivate(tx: Transaction, call: Call) -> Any:
 
 def reactivate(tx: Transaction, call: Call) -> Any:
     return _shown(tx, call)(people.reactivate(tx, call.id, by=call.caller, now=call.now))
+
+
+def unlink_slack(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call)(slack_profiles.unlink(tx, call.id, by=call.caller, now=call.now))
 
 
 def _shown(tx: Transaction, call: Call) -> Callable[[User], UserRecord]:
@@ -280,6 +284,25 @@ OPERATIONS = (
         handler=reactivate,
         # Thousands of requests may await others.
         is_long=True,
+        tag="Users",
+        scope="users:write",
+        role="admin",
+        kind="user",
+        result=UserRecord,
+        refusals=(people.UserArchived, people_rows.ChangedMeanwhile),
+    ),
+    Operation(
+        method="POST",
+        path="/users/{id}/unlink-slack",
+        summary="Unlink a user from Slack",
+        description=(
+            "Separates the person from the Slack account that acts for them, where it is the wrong "
+            "one or no longer theirs: it can do nothing in their name any more, and gets no more "
+            "of their messages. The next Slack account whose confirmed e-mail address is the "
+            "person's is linked instead; to keep every account out, deactivate the person. Only "
+            "owners unlink owners. A person without a Slack account comes back unchanged."
+        ),
+        handler=unlink_slack,
         tag="Users",
         scope="users:write",
         role="admin",

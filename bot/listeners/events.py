@@ -11,7 +11,8 @@ from bot import identity
 from bot.listening import Listener, Visit
 from storage import slack_installations, slack_profiles, slack_workspaces
 from storage.database import Transaction
-from storage.slack_profiles import SlackProfile, Synced
+from storage.slack_matching import SlackProfile
+from storage.slack_profiles import Synced
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

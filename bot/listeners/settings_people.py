@@ -17,7 +17,7 @@ from storage.database import Transaction
 from storage.effects import Effects
 from storage.errors import EmailTaken, FieldError, InvalidInput
 from storage.joining import NotAMember
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
 
 _NEEDED: Final = later("Needed for somebody who is not chosen from Slack.")
@@ -161,6 +161,15 @@ async def reactivate(visit: Visit) -> None:
     await modals.redraw(visit, await _person(visit, by, user_id))
 
 
+async def unlink(visit: Visit) -> None:
+    """Separate the person from their Slack account; Slack has asked for confirmation."""
+    await visit.ack()
+    by = await modals.admin(visit)
+    user_id = modals.clicked(visit)
+    await visit.edge.database.write(slack_profiles.unlink, user_id, by=by, now=visit.now)
+    await modals.redraw(visit, await _person(visit, by, user_id))
+
+
 async def ask_archiving(visit: Visit) -> None:
     """Show what would follow, before anything does."""
     await _ask(visit, people.foresee_archive, views.archiving)
@@ -216,6 +225,7 @@ LISTENERS: Final = (
     Listener("action", ids.PERSON_DEACTIVATE, ask_deactivation),
     Listener("view", ids.PERSON_DEACTIVATE_FORM, deactivate),
     Listener("action", ids.PERSON_REACTIVATE, reactivate),
+    Listener("action", ids.PERSON_UNLINK, unlink),
     Listener("action", ids.PERSON_ARCHIVE, ask_archiving),
     Listener("view", ids.PERSON_ARCHIVE_FORM, archive),
 )

@@ -69,6 +69,7 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
     country = user.public_holiday_country_code
     blocks = [
         {"type": "section", "text": text.verbatim(head)},
+        *_account(user),
         *_office(departments, user, manager),
         fields.field(
             "working_days",
@@ -200,13 +201,38 @@ def _endings(user: User) -> list[Block]:
     archive = fields.button(say("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
     if user.status == "archived":
         return []
-    if user.status != "deactivated":
-        return [fields.button(say("Deactivate…"), ids.PERSON_DEACTIVATE, user.id), archive]
-    back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
-    back["confirm"] = fields.confirm(
-        say("Switch this person on again?"),
-        say("Keys and calendar links answer again, and approvals come again."),
-        say("Reactivate"),
+    endings = [fields.button(say("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
+    if user.status == "deactivated":
+        back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
+        back["confirm"] = fields.confirm(
+            say("Switch this person on again?"),
+            say("Keys and calendar links answer again, and approvals come again."),
+            say("Reactivate"),
+            say("Not now"),
+        )
+        endings = [back]
+    if user.slack_user_id is not None:
+        endings.append(_unlink(user))
+    return [*endings, archive]
+
+
+def _account(user: User) -> list[Block]:
+    """The Slack account that acts for the person; Slack shows its name."""
+    if user.slack_user_id is None:
+        return []
+    account = f"<@{user.slack_user_id}>"
+    return [text.section(say("Slack account: {account}", account=account))]
+
+
+def _unlink(user: User) -> Block:
+    button = fields.button(say("Unlink from Slack"), ids.PERSON_UNLINK, user.id)
+    button["confirm"] = fields.confirm(
+        say("Unlink this Slack account?"),
+        say(
+            "The account can no longer act for this person. The next account with the person's "
+            "confirmed e-mail address is linked instead."
+        ),
+        say("Unlink"),
         say("Not now"),
     )
-    return [back, archive]
+    return button

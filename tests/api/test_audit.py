@@ -22,6 +22,7 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "users.archive": ["user.archived"],
     "users.deactivate": ["user.deactivated"],
     "users.reactivate": [],
+    "users.unlink_slack": [],
     "balances.add_adjustment": ["allowance_adjustment.created"],
     "departments.create": ["department.created"],
     "departments.update": [],

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from storage import people, slack_profiles
 from storage.database import Database
+from storage.slack_matching import SlackProfile
 from tests.api.conftest import Client, a_key
-from tests.builders import a_department, a_person, an_organisation
+from tests.builders import NOW, a_department, a_person, an_organisation
 
 USERS = "/api/v1/users"
 
@@ -180,3 +182,27 @@ def test_a_user_is_deactivated_and_comes_back(client: Client, database: Database
 
     assert client.post(f"{USERS}/{ada.id}/deactivate", key).json()["status"] == "deactivated"
     assert client.post(f"{USERS}/{ada.id}/reactivate", key).json()["status"] == "active"
+
+
+def test_an_admin_unlinks_a_user_from_their_slack_account(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, email="ada@example.com")
+    profile = SlackProfile("U1", ada.email, "Ada", "L", None, None, None, is_email_confirmed=True)
+    database.write_now(slack_profiles.link, acme.id, ada.id, profile, now=NOW)
+
+    answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))
+
+    stored = database.read_now(people.get, ada.id, by=acme.caller)
+    assert (answer.status_code, answer.json()["id"]) == (200, ada.id)
+    assert (stored.slack_user_id, stored.status) == (None, "active")
+
+
+def test_a_member_unlinks_nobody(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme, ada))
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_role")

@@ -8,11 +8,20 @@ from typing import Any
 import pytest
 
 from bot import ids
-from storage import deliveries, holiday_overrides, leave, outbox, people, reference, webhooks
+from storage import (
+    deliveries,
+    holiday_overrides,
+    leave,
+    outbox,
+    people,
+    reference,
+    slack_profiles,
+    webhooks,
+)
 from storage.database import Transaction
 from storage.holiday_overrides import NewOverride
 from storage.people_rows import find
-from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, World, to_decide
+from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
 from tests.builders import a_person
 
 
@@ -101,6 +110,45 @@ def test_a_guest_gets_no_card(world: World) -> None:
 
     assert world.slack.dm(GRACE) == []
     assert len(world.slack.dm(HEDY)) == 1
+
+
+def test_an_account_with_an_unconfirmed_address_gets_no_card(world: World) -> None:
+    world.slack.change_person(GRACE, is_email_confirmed=False)
+
+    world.send_form()
+    world.deliver()
+
+    grace = world.database.read_now(find, world.acme.id, world.people[GRACE].id)
+    assert world.slack.dm(GRACE) == []
+    assert grace is not None
+    assert grace.slack_user_id is None
+
+
+def test_the_account_that_belongs_to_another_person_gets_no_card_of_theirs(world: World) -> None:
+    # Eve has taken Grace's address over, in Slack only.
+    world.open_form(EVE)
+    world.slack.change_person(EVE, email=world.people[GRACE].email)
+    world.slack.change_person(GRACE, email="grace.hopper@example.com")
+
+    world.send_form()
+    world.deliver()
+
+    assert world.slack.dm(EVE) == []
+
+
+def test_after_unlinking_the_former_account_sees_nothing_more(world: World) -> None:
+    world.a_request()
+    card = world.card(GRACE)
+    world.database.write_now(
+        slack_profiles.unlink, world.people[GRACE].id, by=world.acme.caller, now=world.clock()
+    )
+    world.slack.change_person(GRACE, email="former@example.com")
+    world.slack.add_person("UGRACE2", world.people[GRACE].email, "Grace Hopper")
+
+    world.click(HEDY, ids.APPROVE)
+    world.deliver()
+
+    assert world.slack.dm(GRACE) == [card]
 
 
 def test_people_are_found_by_e_mail_once(world: World) -> None:

@@ -26,7 +26,7 @@ from storage import (
 from storage.database import Database
 from storage.errors import DatabaseUnavailable, Unauthenticated
 from storage.pages import PageOf
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from storage.values import User
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
@@ -167,6 +167,19 @@ def test_guests_bots_and_strangers_change_nobody(world: World, flags: dict[str, 
     assert person(world, EVE) == before
 
 
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_an_event_about_an_unconfirmed_address_changes_nobody(
+    world: World, is_deleted: bool
+) -> None:
+    world.link()
+    before = person(world, EVE)
+
+    answer = change(world, EVE, real_name="Mallory", is_email_confirmed=False, deleted=is_deleted)
+
+    assert answer.status == 200
+    assert person(world, EVE) == before
+
+
 def test_nobody_joins_by_an_event(world: World) -> None:
     world.link()
     world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
@@ -180,7 +193,9 @@ def test_nobody_joins_by_an_event(world: World) -> None:
 def test_an_archived_person_stays_as_he_was(database: Database) -> None:
     acme = an_organisation(database)
     gone = a_person(database, acme, status="archived")
-    profile = SlackProfile("UX", gone.email, "Other", "Name", None, None, None)
+    profile = SlackProfile(
+        "UX", gone.email, "Other", "Name", None, None, None, is_email_confirmed=True
+    )
 
     found = database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
 
@@ -191,7 +206,9 @@ def test_an_archived_person_stays_as_he_was(database: Database) -> None:
 def test_another_account_with_his_address_is_not_he(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    known = SlackProfile("UADA", ada.email, "Ada", "Lovelace", None, None, None)
+    known = SlackProfile(
+        "UADA", ada.email, "Ada", "Lovelace", None, None, None, is_email_confirmed=True
+    )
     database.write_now(slack_profiles.keep_in_step, acme.id, known, now=NOW)
 
     other = known._replace(slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
@@ -222,11 +239,15 @@ class Counting:
 def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    profile = SlackProfile("U1", ada.email, "Ada", "King", None, None, None)
+    profile = SlackProfile(
+        "U1", ada.email, "Ada", "King", None, None, None, is_email_confirmed=True
+    )
+
+    said = profile._replace(email=grace.email)
 
     codes = overlapping(
         database,
-        lambda tx: joining.join_from_slack(tx, acme.id, **says(grace, "U1"), now=NOW),
+        lambda tx: joining.join_from_slack(tx, acme.id, said, now=NOW),
         lambda: database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW),
     )
 
@@ -235,25 +256,15 @@ def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) ->
     assert [one.id for one in found if one.slack_user_id == "U1"] == [grace.id]
 
 
-def says(user: User, slack_user_id: str) -> dict[str, Any]:
-    """What Slack says of somebody when he first uses it."""
-    return {
-        "slack_user_id": slack_user_id,
-        "email": user.email,
-        "first_name": user.first_name,
-        "last_name": user.last_name,
-        "timezone": None,
-        "avatar_url": None,
-    }
-
-
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["switched off", "back"])
 def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
     database: Database, is_deleted: bool
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    profile = SlackProfile("U1", ada.email, "Ada", "King", None, None, None)
+    profile = SlackProfile(
+        "U1", ada.email, "Ada", "King", None, None, None, is_email_confirmed=True
+    )
     off = profile._replace(is_deleted=True)
     if not is_deleted:
         database.write_now(slack_profiles.keep_in_step, acme.id, off, now=NOW)

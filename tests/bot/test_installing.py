@@ -17,7 +17,7 @@ from storage.organisations import NewOrganisation
 from storage.pages import PageOf
 from storage.people_rows import find_by_email
 from storage.slack_installations import NewInstallation
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from storage.values import Caller, Organisation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.world import World
@@ -85,6 +85,22 @@ def test_the_first_installation_makes_the_organisation_and_its_owner(world: Worl
         "of Germany, the time zone is Europe/Berlin. Both can be changed, and a region chosen, in "
         "the organisation's settings. In Slack, type /timeoff to begin."
     )
+
+
+def test_who_installs_first_owns_the_organisation_whether_or_not_the_address_is_confirmed(
+    world: World,
+) -> None:
+    world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
+
+    answer = Browser(world).install(world.slack, INA, "T2")
+
+    made = organisation_of(world, "T2")
+    assert (answer.status_code, made is not None) == (200, True)
+    assert made is not None
+    assert made.domain is None
+    ina = world.database.read_now(people_rows.find_by_slack_id, made.id, INA)
+    assert ina is not None
+    assert (ina.role, ina.status) == ("owner", "active")
 
 
 def test_who_installed_it_can_use_it_at_once(world: World) -> None:
@@ -479,8 +495,10 @@ def test_two_installations_at_once_make_one_organisation(world: World) -> None:
 
 def test_two_installations_at_once_link_one_organisation_once(world: World) -> None:
     ours = umbrella(world)
-    ina = SlackProfile(INA, "ina@umbrella.example", "Ina", "Installer", None, None, None)
-    first = NewInstallation("T2", "Umbrella", None, "B2", "UB2", "xoxb-1", (), ina, True)
+    ina = SlackProfile(
+        INA, "ina@umbrella.example", "Ina", "Installer", None, None, None, is_email_confirmed=True
+    )
+    first = NewInstallation("T2", "Umbrella", None, "B2", "UB2", "xoxb-1", (), ina)
     second = first._replace(bot_token="xoxb-2")
 
     codes = overlapping(

@@ -80,6 +80,37 @@ def test_an_unknown_full_member_joins(world: World) -> None:
     assert len(world.slack.calls("users.info")) == 1
 
 
+def test_an_account_with_an_unconfirmed_address_acts_for_nobody(world: World) -> None:
+    owner = world.acme.owner
+    world.slack.add_person("UMAL", owner.email, "Mallory", is_email_confirmed=False)
+
+    world.slack.command("UMAL", "/timeoff")
+    world.settled()
+
+    assert world.told("UMAL") == [
+        "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
+        "settings, then try again."
+    ]
+    assert not world.slack.has_modal("UMAL")
+    assert world.database.read_now(find_by_slack_id, world.acme.id, "UMAL") is None
+
+
+def test_a_second_account_with_a_persons_address_is_told_what_to_do(world: World) -> None:
+    world.open_form(ADA)
+    world.slack.add_person("UADA2", world.people[ADA].email, "Ada Again")
+
+    world.slack.command("UADA2", "/timeoff")
+    world.settled()
+
+    assert world.told("UADA2") == [
+        "Another Slack account is linked to the person with your e-mail address. Ask an admin of "
+        "your organisation to unlink it."
+    ]
+    ada = world.database.read_now(find_by_slack_id, world.acme.id, ADA)
+    assert ada is not None
+    assert ada.id == world.people[ADA].id
+
+
 def test_who_is_known_is_not_looked_up_again(world: World) -> None:
     world.open_form(ADA)
     world.open_form(ADA)

@@ -17,7 +17,7 @@ from storage import leave, notices, organisations, slack_installations
 from storage.database import Database, Transaction
 from storage.notices import Outcome
 from storage.slack_installations import NewInstallation
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from storage.tables import NoticeRow, ReminderRow
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -174,8 +174,10 @@ def test_who_installs_anew_while_the_old_token_is_refused_keeps_the_app(world: W
     old = world.run(lambda: workspaces.of_delivery("T1"))
     assert old is not None
     world.clock.advance(minutes=1)
-    installer = SlackProfile(ADA, world.people[ADA].email, "Ada", "Lovelace", None, None, None)
-    anew = NewInstallation("T1", "Acme", None, "B1", "UBOT", "xoxb-new", (), installer, True)
+    installer = SlackProfile(
+        ADA, world.people[ADA].email, "Ada", "Lovelace", None, None, None, is_email_confirmed=True
+    )
+    anew = NewInstallation("T1", "Acme", None, "B1", "UBOT", "xoxb-new", (), installer)
     is_gone: list[bool] = []
 
     overlapping(

@@ -105,6 +105,20 @@ def test_what_is_typed_goes_before_what_slack_says(world: World) -> None:
     assert newest(world).slack_user_id == NEW
 
 
+def test_an_account_with_an_unconfirmed_address_is_added_by_a_typed_one(world: World) -> None:
+    form = adding(world)
+    world.slack.change_person(NEW, email="boss@example.com", is_email_confirmed=False)
+
+    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+
+    assert answer.errors == {
+        "slack_user_id": "Slack hasn't confirmed this account's e-mail address. If you know whose "
+        "account it is, fill in their address."
+    }
+    assert world.slack.submit(ADMIN, form, {"email": "emmy@example.com"}).errors == {}
+    assert (newest(world).email, newest(world).slack_user_id) == ("emmy@example.com", NEW)
+
+
 @pytest.mark.parametrize(
     ("filled", "fields"),
     [

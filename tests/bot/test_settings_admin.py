@@ -84,6 +84,7 @@ ADMINS_ONLY = [
     ids.PEOPLE_PICK,
     ids.PERSON_DEACTIVATE,
     ids.PERSON_REACTIVATE,
+    ids.PERSON_UNLINK,
     ids.DEPARTMENTS,
     ids.DEPARTMENTS_MORE,
     ids.DEPARTMENT_NEW,
@@ -217,6 +218,34 @@ def test_deactivating_tells_what_follows_and_can_be_taken_back(world: World) -> 
     shown = world.slack.open_modal(ADMIN, "Switched off")
     click(world, ADMIN, shown, ids.PERSON_REACTIVATE)
     assert person(world, ADA).status == "active"
+
+
+def test_a_person_is_unlinked_from_the_wrong_slack_account(world: World) -> None:
+    world.open_form(ADA)
+    form = form_of(world)
+    (button,) = [one for one in form.buttons if one.action_id == ids.PERSON_UNLINK]
+    assert "confirm" in button.element
+    assert f"Slack account: <@{ADA}>" in form.visible_text
+
+    shown = click(world, ADMIN, form, ids.PERSON_UNLINK)
+
+    assert person(world, ADA).slack_user_id is None
+    assert ids.PERSON_UNLINK not in {one.action_id for one in shown.buttons}
+    assert "Slack account" not in shown.visible_text
+
+
+def test_an_admin_does_not_unlink_an_owner(world: World) -> None:
+    owner = world.acme.owner
+    world.people["UOLIVE"] = owner
+    world.slack.add_person("UOLIVE", owner.email, owner.name)
+    world.open_form("UOLIVE")
+    form = form_of(world, "UOLIVE")
+
+    world.slack.click_in_view(ADMIN, form, ids.PERSON_UNLINK)
+    world.settled()
+
+    assert "the role Owner" in world.slack.open_modal(ADMIN).visible_text
+    assert person(world, "UOLIVE").slack_user_id == "UOLIVE"
 
 
 def test_nobody_switches_himself_off(world: World) -> None:

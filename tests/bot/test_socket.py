@@ -16,7 +16,7 @@ from bot.settings import SlackSettings
 from storage import slack_installations
 from storage.database import Database
 from storage.slack_installations import NewInstallation
-from storage.slack_profiles import SlackProfile
+from storage.slack_matching import SlackProfile
 from tests.bot.browser import by_oauth
 from tests.bot.world import ADA, GRACE, HEDY, Clock, World, to_decide
 from tests.builders import NOW
@@ -124,7 +124,7 @@ def _installation(slack: LoopbackSlack) -> NewInstallation:
     installer = SlackProfile(ADA, None, "Ada", "Lovelace", None, None, None)
     scopes = ("chat:write", "commands")
     bot = ("BBOTT1", "UBOTT1", slack.token)
-    return NewInstallation(slack.team_id, "Acme", None, *bot, scopes, installer, True)
+    return NewInstallation(slack.team_id, "Acme", None, *bot, scopes, installer)
 
 
 @pytest.mark.parametrize(

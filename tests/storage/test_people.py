@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, feeds, joining, people, slack_workspaces
+from storage import access, audit, feeds, joining, people, slack_profiles
 from storage.database import Database, Transaction
 from storage.errors import (
     CannotArchiveSelf,
@@ -18,12 +18,23 @@ from storage.errors import (
 )
 from storage.joining import NotAMember
 from storage.pages import PageOf
+from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of, overlapping
 
 LATER = NOW + timedelta(hours=1)
 NOBODY = "019e8269-4e80-7e8f-9eff-078e9174496d"
+ADA_IN_SLACK = SlackProfile(
+    slack_user_id="U1",
+    email="ada@example.com",
+    first_name="Ada",
+    last_name="Lovelace",
+    timezone="Europe/Paris",
+    locale=None,
+    avatar_url=None,
+    is_email_confirmed=True,
+)
 ADA = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
 
 
@@ -42,15 +53,9 @@ def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
 
 
 def joined(database: Database, acme: Acme, **said: Any) -> User:
-    slack_says: dict[str, Any] = {
-        "slack_user_id": "U1",
-        "email": "ada@example.com",
-        "first_name": "Ada",
-        "last_name": "Lovelace",
-        "timezone": "Europe/Paris",
-        "avatar_url": None,
-    }
-    return database.write_now(joining.join_from_slack, acme.id, **slack_says | said, now=LATER)
+    return database.write_now(
+        joining.join_from_slack, acme.id, ADA_IN_SLACK._replace(**said), now=LATER
+    )
 
 
 def test_a_new_person_is_a_pending_member(database: Database) -> None:
@@ -583,6 +588,62 @@ def test_a_slack_member_is_recognised_by_his_id_first(database: Database) -> Non
     assert found.id == ada.id
 
 
+def test_an_unconfirmed_address_proves_nothing(database: Database) -> None:
+    acme = an_organisation(database)
+
+    with pytest.raises(NotAMember, match="Confirm it in your Slack account settings"):
+        joined(database, acme, email=acme.owner.email, is_email_confirmed=False)
+    with pytest.raises(NotAMember, match="Confirm it in your Slack account settings"):
+        joined(database, acme, email="new@example.com", is_email_confirmed=False)
+
+    assert database.read_now(people.list_all, by=acme.caller) == [acme.owner]
+
+
+def test_a_second_slack_account_never_replaces_the_first(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = joined(database, acme, slack_user_id="U1")
+
+    with pytest.raises(NotAMember, match="Ask an admin of your organisation to unlink it"):
+        joined(database, acme, slack_user_id="U2")
+
+    assert database.read_now(people.get, ada.id, by=acme.caller) == ada
+
+
+def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = joined(database, acme, slack_user_id="U1")
+
+    unlinked = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
+    again = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
+    found = joined(database, acme, slack_user_id="U2")
+
+    assert (unlinked.slack_user_id, unlinked.status) == (None, "active")
+    assert again == unlinked
+    assert (found.id, found.slack_user_id) == (ada.id, "U2")
+    assert actions_on(database, acme, ada) == [
+        "user.created",
+        "user.linked_to_slack",
+        "user.unlinked_from_slack",
+    ]
+
+
+def test_only_an_owner_unlinks_an_owner_and_members_unlink_nobody(database: Database) -> None:
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    admin = a_person(database, acme, first_name="Anna", role="admin")
+    ada = joined(database, acme)
+    unlink = slack_profiles.unlink
+
+    codes = codes_of(
+        lambda: database.write_now(unlink, acme.owner.id, by=caller_for(acme, admin), now=LATER),
+        lambda: database.write_now(unlink, admin.id, by=caller_for(acme, ada), now=LATER),
+        lambda: database.write_now(unlink, ada.id, by=globex.caller, now=LATER),
+    )
+
+    assert codes == ["insufficient_role", "insufficient_role", "not_found"]
+
+
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
 def test_who_is_switched_off_stays_out(database: Database, status: Any) -> None:
     acme = an_organisation(database)
@@ -627,11 +688,9 @@ def test_a_slack_member_without_an_address_cannot_join(database: Database) -> No
 def test_the_first_words_of_one_slack_member_make_one_person(database: Database) -> None:
     acme = an_organisation(database)
 
-    said: dict[str, Any] = {"slack_user_id": "U1", "email": "ada@example.com"}
-    said |= {"first_name": "Ada", "last_name": "", "timezone": None, "avatar_url": None}
     codes = overlapping(
         database,
-        lambda tx: joining.join_from_slack(tx, acme.id, **said, now=LATER),
+        lambda tx: joining.join_from_slack(tx, acme.id, ADA_IN_SLACK, now=LATER),
         lambda: joined(database, acme),
     )
 
@@ -657,10 +716,11 @@ def test_who_is_changed_while_he_joins_is_changed_and_joins(database: Database) 
 def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
+    says = ADA_IN_SLACK._replace(email=ada.email)
 
     codes = overlapping(
         database,
-        lambda tx: slack_workspaces.remember_slack_id(tx, acme.id, ada.id, "U1", now=LATER),
+        lambda tx: slack_profiles.link(tx, acme.id, ada.id, says, now=LATER),
         lambda: joined(database, acme, email=grace.email),
     )
 
@@ -672,15 +732,13 @@ def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Da
 def test_a_slack_user_who_joins_while_he_is_looked_up_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    said: dict[str, Any] = {"slack_user_id": "U1", "email": grace.email}
-    said |= {"first_name": "Grace", "last_name": "", "timezone": None, "avatar_url": None}
+    says = ADA_IN_SLACK._replace(email=ada.email)
+    said = ADA_IN_SLACK._replace(email=grace.email)
 
     overlapping(
         database,
-        lambda tx: joining.join_from_slack(tx, acme.id, **said, now=LATER),
-        lambda: database.write_now(
-            slack_workspaces.remember_slack_id, acme.id, ada.id, "U1", now=LATER
-        ),
+        lambda tx: joining.join_from_slack(tx, acme.id, said, now=LATER),
+        lambda: database.write_now(slack_profiles.link, acme.id, ada.id, says, now=LATER),
     )
 
     found = database.read_now(people.list_all, by=acme.caller)

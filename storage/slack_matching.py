@@ -1,0 +1,45 @@
+"""Which person of an organisation a Slack account belongs to.
+
+The one rule, for events, commands, installations, deliveries and the daily comparison: the account
+that is linked already; else the person with the account's e-mail address, compared without case,
+if Slack says that the address is confirmed and the person has no other Slack account. Anybody can
+type any address into a Slack profile; only a confirmed one proves who uses the account.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from storage import people_rows
+from storage.database import Transaction
+from storage.values import User
+
+
+class SlackProfile(NamedTuple):
+    """A full member of a workspace as Slack describes them; names may be empty."""
+
+    slack_user_id: str
+    email: str | None
+    first_name: str
+    last_name: str
+    timezone: str | None
+    locale: str | None
+    avatar_url: str | None
+    is_deleted: bool = False
+    is_email_confirmed: bool = False
+
+    @property
+    def confirmed_email(self) -> str | None:
+        """The address, if Slack vouches for it."""
+        email = (self.email or "").strip()
+        return email if email and self.is_email_confirmed else None
+
+
+def find(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
+    """The account's person, whatever their status; None where there is none."""
+    linked = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
+    email = profile.confirmed_email
+    if linked is not None or email is None:
+        return linked
+    user = people_rows.find_by_email(tx, organisation_id, email)
+    return None if user is None or user.slack_user_id is not None else user
