@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import peewee
@@ -25,6 +27,15 @@ ROWS_AT_ONCE: Final = 512
 
 _INSERTS: dict[Any, Statement] = {}
 _UPDATES: dict[Any, Statement] = {}
+
+
+def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
+    """The same work, which sees the caller's context variables on whichever thread runs it.
+
+    Threads start with an empty context: a view rendered there would forget the reader's language,
+    a log line the request that it belongs to.
+    """
+    return partial(copy_context().run, work)
 
 
 class DuplicateRow(Exception):

@@ -18,7 +18,7 @@ from psycopg.types.string import TextLoader
 
 from storage import wakeups
 from storage.compiled import Compiled, Engine
-from storage.database import Database, DuplicateRow, Transaction
+from storage.database import Database, DuplicateRow, Transaction, in_callers_context
 from storage.errors import DatabaseUnavailable
 from storage.gathering import Gathering
 from storage.secrets import Secrets
@@ -109,7 +109,7 @@ class PostgresqlDatabase(Database):
     ) -> T:
         loop = asyncio.get_running_loop()
         work = partial(self.read_now, use_case, *args, **kwargs)
-        return await loop.run_in_executor(self._executor, work)
+        return await loop.run_in_executor(self._executor, in_callers_context(work))
 
     async def read_each(
         self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
@@ -135,7 +135,7 @@ class PostgresqlDatabase(Database):
     ) -> T:
         loop = asyncio.get_running_loop()
         work = partial(self.write_now, use_case, *args, **kwargs)
-        return await loop.run_in_executor(self._executor, work)
+        return await loop.run_in_executor(self._executor, in_callers_context(work))
 
     async def write_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs

@@ -22,7 +22,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import orjson
 
 from storage.compiled import Engine
-from storage.database import Database, DuplicateRow, Transaction
+from storage.database import Database, DuplicateRow, Transaction, in_callers_context
 from storage.errors import DatabaseUnavailable
 from storage.secrets import Secrets
 
@@ -176,14 +176,15 @@ class SqliteDatabase(Database):
     ) -> T:
         loop = asyncio.get_running_loop()
         work = partial(self.read_now, use_case, *args, **kwargs)
-        return await loop.run_in_executor(self._long_reads, work)
+        return await loop.run_in_executor(self._long_reads, in_callers_context(work))
 
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        self._enqueue(_Job(lambda tx: use_case(tx, *args, **kwargs), done, loop, loop))
+        work = in_callers_context(lambda tx: use_case(tx, *args, **kwargs))
+        self._enqueue(_Job(work, done, loop, loop))
         return await done
 
     async def write_long(
@@ -191,7 +192,8 @@ class SqliteDatabase(Database):
     ) -> T:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        self._enqueue(_Job(lambda tx: use_case(tx, *args, **kwargs), done, loop, None))
+        work = in_callers_context(lambda tx: use_case(tx, *args, **kwargs))
+        self._enqueue(_Job(work, done, loop, None))
         return await done
 
     def read_now(
@@ -209,7 +211,8 @@ class SqliteDatabase(Database):
             # The writing thread may be waiting for that very loop.
             raise RuntimeError("Here is an event loop: await write() or write_long().")
         done: Future[T] = Future()
-        self._enqueue(_Job(lambda tx: use_case(tx, *args, **kwargs), done, None, None))
+        work = in_callers_context(lambda tx: use_case(tx, *args, **kwargs))
+        self._enqueue(_Job(work, done, None, None))
         return done.result()
 
     def close(self) -> None:

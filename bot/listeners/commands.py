@@ -29,14 +29,14 @@ def listeners(command: str) -> tuple[Listener, ...]:
 async def timeoff(visit: Visit) -> None:
     """Open the form, filled in with what was typed; or answer a word."""
     typed = " ".join(str(visit.body.get("text") or "").split())
-    answer = _WORDS.get(typed.casefold())
+    answer = WORDS.get(typed.casefold())
     if answer is not None:
         await answer(visit)
         return
     first, _, others = typed.partition(" ")
     if first.casefold() == "request":
         typed = others
-    is_misspelt = first.casefold() in _WORDS and typed != others
+    is_misspelt = first.casefold() in WORDS and typed != others
     if is_misspelt or not await request_form.open_typed(visit, typed):
         await _help(visit, typed)
 
@@ -91,7 +91,7 @@ def _end_of_week(day: date) -> date:
     return day + timedelta(days=_SUNDAY - day.weekday())
 
 
-_WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
+WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,
     "help": _help,

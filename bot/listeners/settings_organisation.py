@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from bot import forms, ids, modals
+from bot import forms, identity, ids, modals
 from bot.forms import Form, Saving
 from bot.language import later, say
 from bot.listening import Listener, Visit
@@ -63,6 +63,7 @@ def _settings(form: Form) -> dict[str, Any]:
 
 async def offer_countries(visit: Visit) -> None:
     """Countries and regions for what was typed so far."""
+    await identity.greet(visit)
     typed = str(visit.body.get("value") or "")
     # The first time, every country has to be looked up.
     countries = await asyncio.to_thread(holiday_calendar.all_countries)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from contextvars import ContextVar
 from pathlib import Path
 
 import peewee
@@ -148,6 +149,43 @@ def test_writes_from_several_threads_all_land(database: Database, database_url: 
         thread.join()
 
     assert kept_outside(database_url) == {str(number) for number in range(80)}
+
+
+language: ContextVar[str] = ContextVar("language", default="none")
+
+
+def note_language(tx: Transaction, name: str) -> str:
+    """Changes something before it refuses, so that a group of writes has to be run again."""
+    keep(tx, name)
+    if name == "0":
+        raise Refused(language.get())
+    return language.get()
+
+
+def test_each_use_case_sees_the_context_of_its_own_caller(database: Database) -> None:
+    async def all_ways(name: str) -> list[str]:
+        language.set(name)
+
+        def spoken(tx: Transaction) -> str:
+            return language.get()
+
+        with_refusal: str = ""
+        try:
+            with_refusal = await database.write(note_language, name)
+        except Refused as refusal:
+            with_refusal = str(refusal)
+        return [
+            with_refusal,
+            await database.read(spoken),
+            await database.read_long(spoken),
+            await database.write_long(spoken),
+            await asyncio.to_thread(database.write_now, spoken),
+        ]
+
+    async def all_callers() -> list[list[str]]:
+        return await asyncio.gather(*(all_ways(str(number)) for number in range(20)))
+
+    assert asyncio.run(all_callers()) == [[str(number)] * 5 for number in range(20)]
 
 
 def test_wakers_run_after_the_commit_and_only_then(database: Database, database_url: str) -> None:
