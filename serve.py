@@ -21,7 +21,7 @@ import typer
 from api.settings import ApiSettings
 from bot import operator_commands as slack_commands
 from bot.settings import SlackSettings
-from storage import commands, holiday_calendar, operator_commands, outbox
+from storage import commands, holiday_calendar, operator_commands, outbox, secret_canary
 from storage.database import Database
 from storage.schema import check_schema, migrate
 from storage.settings import Environment, StorageSettings
@@ -161,7 +161,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         settings = prepared({"BASE_URL": f"http://{shown_host}:{port}", **env}, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        database = Database.open(settings.storage.database_url, settings.storage.secrets())
+        database = open_database(settings)
         playground = None
         try:
             leave_playground(database, settings)
@@ -204,7 +204,7 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
         if settings.slack is None or settings.slack.app_token is None:
             typer.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
             raise typer.Exit(1)
-        database = Database.open(settings.storage.database_url, settings.storage.secrets())
+        database = open_database(settings)
         leave_playground(database, settings)
         slack = slack_app(settings.slack, settings.api, database, utc_now)
         try:
@@ -252,6 +252,18 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
         check_schema(settings.storage.database_url)
     holiday_calendar.warm_up()
     return settings
+
+
+def open_database(settings: Settings) -> Database:
+    """The handle on the database. Exits with a sentence when the secret keys are not its own."""
+    database = Database.open(settings.storage.database_url, settings.storage.secrets())
+    try:
+        with commands.refusals_on_stderr():
+            secret_canary.ensure(database)
+    except typer.Exit:
+        database.close()
+        raise
+    return database
 
 
 def leave_playground(database: Database, settings: Settings) -> None:

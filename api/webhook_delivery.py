@@ -27,7 +27,7 @@ from httpx_aiohttp import AiohttpTransport
 from api.addresses import check_webhook_url
 from api.name_lookup import PooledResolver
 from api.vetted_connections import USED_SECONDS, Use, VettedConnector, using
-from storage.deliveries import Outcome, Verdict
+from storage.deliveries import SECRET_UNREADABLE, Outcome, Verdict
 from storage.errors import InvalidInput
 
 MAX_EXCERPT_BYTES: Final = 4_096
@@ -165,7 +165,7 @@ class Sender:
     async def _send(self, attempt: Attempt, now: datetime, answer: _Answer) -> str | None:
         """Fill the answer in as far as it comes; the word for what stopped it, if something did."""
         if not attempt.secrets:
-            return "secret_unreadable"  # Nothing leaves unsigned.
+            return SECRET_UNREADABLE  # Nothing leaves unsigned.
         try:
             url = _checked(attempt.url, self._allow_private)
         except InvalidInput as refusal:
@@ -281,7 +281,9 @@ def _outcome(answer: _Answer, error: str | None, duration_ms: int, now: datetime
     status_code = answer.status_code
     verdict: Verdict = "retry"
     retry_after_seconds = None
-    if status_code == 410:
+    if error == SECRET_UNREADABLE:
+        verdict = "unsigned"
+    elif status_code == 410:
         verdict, error = "gone", "bad_status"
     elif status_code is not None and 200 <= status_code < 300:
         if error != "timeout":

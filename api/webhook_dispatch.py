@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import structlog
+
 from api.dispatcher import Dispatcher
 from api.operations import Clock
 from api.webhook_delivery import Attempt, Sender
@@ -17,6 +19,8 @@ from storage.delivery_queue import Delivery
 
 # Far more than one endpoint may have: those that hang must leave room for the others.
 IN_FLIGHT: Final = 128
+
+_log = structlog.stdlib.get_logger("hiatus.webhooks")
 
 OnSettled = Callable[[Sequence[Settled]], None]
 
@@ -51,6 +55,11 @@ def webhook_dispatcher(
 
     async def settle(done: list[Settled]) -> None:
         await database.write_long(deliveries.settle, done, jitter=_jitter, now=clock())
+        unsigned = {one.webhook_id for one, outcome in done if outcome.verdict == "unsigned"}
+        for webhook_id in sorted(unsigned):
+            _log.error(
+                "webhook.secret_unreadable", webhook_id=webhook_id, setting="HIATUS_SECRET_KEYS"
+            )
         on_settled(done)
 
     return Dispatcher(

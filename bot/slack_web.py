@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import SlackSettings
+from storage.slack_installations import TokenUnreadable
 
 # A delivery makes up to three calls, and ends before its lease does.
 CALL_SECONDS: Final = 10
@@ -19,8 +20,8 @@ CALL_SECONDS: Final = 10
 # The workspace's token is good for nothing any more, whatever it is used for.
 TOKEN_REFUSED: Final = frozenset({"account_inactive", "invalid_auth", "token_revoked"})
 
-# Slack did not do it, or nobody knows whether it did.
-FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError)
+# Slack did not do it, or nobody knows whether it did, or we could not ask it to.
+FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, TokenUnreadable)
 
 # Bolt logs rejected bodies at INFO and the SDK every argument at DEBUG; notes are personal data.
 LOGGER: Final = logging.getLogger("hiatus.slack_library")

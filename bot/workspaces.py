@@ -18,6 +18,7 @@ from bot import slack_web
 from storage import slack_installations, slack_workspaces
 from storage.database import Database
 from storage.errors import AlreadyExists, DatabaseUnavailable
+from storage.slack_installations import TokenUnreadable
 from storage.values import Organisation
 
 # A Slack that hangs holds up no start.
@@ -148,14 +149,18 @@ class InstalledWorkspaces(Workspaces):
         self._clock = clock
 
     async def of_request(self, team_id: str) -> Workspace | None:
+        try:
+            return await self.of_delivery(team_id)
+        except TokenUnreadable:
+            _log.error("slack.token_unreadable", team_id=team_id, setting="HIATUS_SECRET_KEYS")
+            return None
+
+    async def of_delivery(self, team_id: str) -> Workspace | None:
         found = await self._database.read(slack_installations.find, team_id)
         if found is None:
             return None
         client = slack_web.with_token(self._template, found.bot_token)
         return Workspace(found.team_id, client, found.bot_id, found.bot_user_id)
-
-    async def of_delivery(self, team_id: str) -> Workspace | None:
-        return await self.of_request(team_id)
 
     async def organisation_of(self, team_id: str) -> Organisation | None:
         return await self._database.read(slack_workspaces.find, team_id)

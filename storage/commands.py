@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NoReturn
 import orjson
 import typer
 
-from storage import access, organisations, people, records
+from storage import access, organisations, people, records, secret_canary
 from storage.database import Database, Transaction
 from storage.email_domains import employer_domain
 from storage.errors import (
@@ -23,6 +23,7 @@ from storage.errors import (
     NotFound,
     Refusal,
     SchemaOutOfDate,
+    SecretKeysUnusable,
 )
 from storage.organisations import NewOrganisation
 from storage.pages import PageOf
@@ -54,6 +55,9 @@ def build_app(env: Mapping[str, str], clock: Callable[[], datetime]) -> typer.Ty
     keys = typer.Typer(name="keys", help="API keys.", no_args_is_help=True)
     _add_keys(keys, env, clock)
     app.add_typer(keys)
+    secrets = typer.Typer(name="secrets", help="The secret keys.", no_args_is_help=True)
+    _add_secrets(secrets, env)
+    app.add_typer(secrets)
     return app
 
 
@@ -64,7 +68,7 @@ def refusals_on_stderr() -> Iterator[None]:
         yield
     except SettingsError as error:
         _refuse("\n".join(error.problems))
-    except (Refusal, SchemaOutOfDate) as error:
+    except (Refusal, SchemaOutOfDate, SecretKeysUnusable) as error:
         _refuse(str(error))
     except DatabaseUnavailable as error:
         # Drivers add lines of advice; the first says what happened.
@@ -72,13 +76,18 @@ def refusals_on_stderr() -> Iterator[None]:
 
 
 @contextmanager
-def opened(env: Mapping[str, str]) -> Iterator[Database]:
-    """The database that the environment names, closed at the end; refusals exit as above."""
+def opened(env: Mapping[str, str], *, checks_keys: bool = True) -> Iterator[Database]:
+    """The database that the environment names, closed at the end; refusals exit as above.
+
+    ``checks_keys``: only with secret keys that read what it keeps.
+    """
     with refusals_on_stderr():
         settings = StorageSettings.from_env(env)
         check_schema(settings.database_url)
         database = Database.open(settings.database_url, settings.secrets())
         try:
+            if checks_keys:
+                secret_canary.ensure(database)
             yield database
         finally:
             database.close()
@@ -178,6 +187,39 @@ def _init(
         now=now,
     )
     return organisation, owner, secret
+
+
+def _add_secrets(secrets: typer.Typer, env: Mapping[str, str]) -> None:
+    # A callback, or Typer would make the only command the group itself.
+    @secrets.callback()
+    def group() -> None: ...
+
+    @secrets.command("reencrypt")
+    def reencrypt_command(
+        accept_loss: Annotated[
+            bool,
+            typer.Option(
+                "--accept-loss", help="Go on where keys are lost and some secrets unreadable."
+            ),
+        ] = False,
+    ) -> None:
+        """Encrypt stored secrets with the first of HIATUS_SECRET_KEYS, so older ones can go."""
+        with opened(env, checks_keys=False) as database:
+            done = secret_canary.reencrypt(database, accept_loss=accept_loss)
+        typer.echo(f"Encrypted {done.changed:,} stored secrets with the first key.")
+        lost = ", ".join(f"{count:,} ({kind})" for kind, count in done.unreadable.items())
+        if done.is_complete and not lost:
+            typer.echo("Older keys can be removed a day from now.")
+        elif done.is_complete:
+            typer.echo(
+                f"No key reads: {lost}. Rotate those webhooks' secrets, regenerate those feeds' "
+                "links and install the app again in those workspaces."
+            )
+        else:
+            _refuse(
+                f"A key is missing: no key reads {lost or 'what the database was used with'}. Add "
+                "it to HIATUS_SECRET_KEYS or, if it is lost for good, add --accept-loss."
+            )
 
 
 def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]) -> None:

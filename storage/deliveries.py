@@ -29,11 +29,19 @@ FAILING_FOR: Final = timedelta(hours=120)
 GONE: Final = Sentence("The receiver answered 410 Gone.")
 FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 
-Verdict = Literal["delivered", "retry", "gone"]
+# How soon a delivery is tried again that no key of this deployment can sign.
+UNSIGNED_RETRY: Final = timedelta(minutes=10)
+# What an attempt is called that was not made because no key decrypts the endpoint's secret.
+SECRET_UNREADABLE: Final = "secret_unreadable"
+
+Verdict = Literal["delivered", "retry", "gone", "unsigned"]
 
 
 class Outcome(NamedTuple):
     """What came of an attempt; ``gone`` means that the receiver wants nothing more (410).
+
+    ``unsigned`` means that nothing was sent, since no key decrypts the endpoint's secret: that is
+    never held against the receiver.
 
     ``error`` is None when delivered, else a short stable word. ``status_code`` and the excerpt are
     set as far as the answer came. ``retry_after_seconds`` is what the receiver asked for.
@@ -94,7 +102,11 @@ def settle(
         for delivery, outcome in outcomes
     ]
     changed = set(tx.all(_settle, changes=orjson.dumps(changes).decode()))
-    held = [one for one in outcomes if (one[0].organisation_id, one[0].id) in changed]
+    held = [
+        one
+        for one in outcomes
+        if (one[0].organisation_id, one[0].id) in changed and one[1].verdict != "unsigned"
+    ]
     _log(tx, [_attempt(*one, now) for one in held])
     _judge(tx, held, gone, now)
 
@@ -122,11 +134,14 @@ def _change(
     now: datetime,
 ) -> dict[str, Any]:
     """What the delivery's row becomes, with what tells whether it is still ours."""
-    attempts = delivery.attempts + 1
+    is_attempt = outcome.verdict != "unsigned"
+    attempts = delivery.attempts + is_attempt
     # Whoever asked for a ping looks at what came of it, and asks again.
     is_last = attempts > len(RETRY_AFTER_SECONDS) or delivery.event_type == outbox.PING
     status, due_at, settled_at = "pending", milliseconds(now), None
-    if outcome.verdict == "delivered":
+    if not is_attempt:
+        due_at = milliseconds(now + UNSIGNED_RETRY)
+    elif outcome.verdict == "delivered":
         status, settled_at = "delivered", milliseconds(now)
     elif is_last or (outcome.verdict == "gone" and is_gone):
         status, settled_at = "failed", milliseconds(now)

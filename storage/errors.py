@@ -21,6 +21,7 @@
       InsufficientAllowance
       UnusableCursor
     SchemaOutOfDate           an operator's problem, not a caller's
+    SecretKeysUnusable        likewise
     DatabaseUnavailable       likewise; worth another try soon
 
 ``code`` is public and never changes. Sentences are for people and may change.
@@ -317,6 +318,18 @@ class UnusableCursor(Refusal):
 
 class SchemaOutOfDate(Exception):
     """The database is not at the schema that this code needs."""
+
+
+class SecretKeysUnusable(Exception):
+    """The secret keys cannot read what the database keeps encrypted."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "HIATUS_SECRET_KEYS, or the key file beside an SQLite database, cannot read the "
+            "secrets that this database keeps: set the keys that it was used with before "
+            "(the first encrypts, older ones follow after a comma), or, if they are lost for "
+            "good, run `hiatus secrets reencrypt --accept-loss` with a new key."
+        )
 
 
 class DatabaseUnavailable(Exception):

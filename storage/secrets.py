@@ -20,7 +20,9 @@ class Secrets:
     """The deployment's Fernet keys: the first encrypts and signs, all decrypt and verify."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        self._fernet = MultiFernet([Fernet(key) for key in keys])
+        fernets = [Fernet(key) for key in keys]
+        self._first = fernets[0]
+        self._fernet = MultiFernet(fernets)
         self._signing_keys = [
             hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest() for key in keys
         ]
@@ -38,6 +40,14 @@ class Secrets:
     def decrypt(self, token: str) -> str:
         """The text again. Raises ``cryptography.fernet.InvalidToken`` when no key fits."""
         return self._fernet.decrypt(token.encode()).decode()
+
+    def is_by_first_key(self, token: str) -> bool:
+        """Whether the key that encrypts new texts encrypted this one."""
+        try:
+            self._first.decrypt(token.encode())
+        except InvalidToken:
+            return False
+        return True
 
     def sign(self, message: bytes) -> bytes:
         """Sixteen bytes that only this deployment can make."""

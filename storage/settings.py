@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar, cast
@@ -19,6 +21,12 @@ Word = TypeVar("Word", bound=str)
 DEFAULT_DATABASE_URL: Final = "sqlite:///hiatus.db"
 _SQLITE_PREFIX: Final = "sqlite:///"
 _KEY_CHARACTERS: Final = 44
+_ENCRYPTED: Final = (
+    "SELECT 1 FROM secret_canaries LIMIT 1",
+    "SELECT 1 FROM webhooks LIMIT 1",
+    "SELECT 1 FROM calendar_feeds LIMIT 1",
+    "SELECT 1 FROM slack_installations WHERE bot_token_encrypted <> '' LIMIT 1",
+)
 _SWITCH: Final = {
     "on": True,
     "true": True,
@@ -162,7 +170,7 @@ def _is_understood_by_libpq(url: str) -> bool:
 def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
     text = environment.secret("HIATUS_SECRET_KEYS")
     if not text and url.startswith(_SQLITE_PREFIX):
-        text = _key_beside(Path(url.removeprefix(_SQLITE_PREFIX) + ".key"), environment)
+        text = _key_beside(Path(url.removeprefix(_SQLITE_PREFIX)), environment)
     elif not text and url:
         environment.problem(
             "HIATUS_SECRET_KEYS is missing: with PostgreSQL it has to hold one or more "
@@ -180,12 +188,21 @@ def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
     return keys
 
 
-def _key_beside(path: Path, environment: Environment) -> str:
-    """The key in that file, which is made if need be; processes that start at once get the same."""
+def _key_beside(database: Path, environment: Environment) -> str:
+    """The key file's key. It is made for a new database; processes that start at once share it."""
+    path = database.with_name(database.name + ".key")
     try:
-        return path.read_text(encoding="ascii").strip() or _make_key(path)
-    except FileNotFoundError:
-        pass
+        if key := _kept_key(path):
+            return key
+        # The file is read again: another process may have made the key and used it in between.
+        if _holds_secrets(database) and not (key := _kept_key(path)):
+            environment.problem(
+                f"HIATUS_SECRET_KEYS is missing, and so is the key file {path} that the secrets "
+                f"in {database} were encrypted with: restore the file or, if it is lost for good, "
+                "set HIATUS_SECRET_KEYS to a new key and run "
+                "`hiatus secrets reencrypt --accept-loss`."
+            )
+            return ""
     except (OSError, UnicodeDecodeError):
         environment.problem(
             f"HIATUS_SECRET_KEYS is missing, and the key file {path} cannot be read."
@@ -198,6 +215,26 @@ def _key_beside(path: Path, environment: Environment) -> str:
             f"HIATUS_SECRET_KEYS is missing, and no key file {path} can be made: {error.strerror}."
         )
         return ""
+
+
+def _kept_key(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _holds_secrets(database: Path) -> bool:
+    """Whether an SQLite file keeps anything that was encrypted; asked before there is a handle."""
+    if not database.is_file():
+        return False
+    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        for query in _ENCRYPTED:
+            # An older database may lack a table; whether it is one at all is seen when it is used.
+            with suppress(sqlite3.Error):
+                if file.execute(query).fetchone() is not None:
+                    return True
+    return False
 
 
 def _make_key(path: Path) -> str:

@@ -93,8 +93,12 @@ class NotLinked(Forbidden):
     title = "This workspace was not linked to an organisation."
 
 
+class TokenUnreadable(Exception):
+    """No key of this deployment decrypts the workspace's token; the operator has to restore it."""
+
+
 def find(tx: Transaction, team_id: str) -> Installation | None:
-    """The workspace's installation; None without one, and where no key decrypts its token."""
+    """The workspace's installation; None without one. Raises TokenUnreadable."""
     row = tx.first(_installation, team_id=team_id)
     if row is None:
         return None
@@ -102,8 +106,8 @@ def find(tx: Transaction, team_id: str) -> Installation | None:
         *place, token, installed_at = row
         known = [*place, tx.secrets.decrypt(token), rows.instant(installed_at)]
         return Installation._make(known)
-    except InvalidToken:
-        return None
+    except InvalidToken as error:
+        raise TokenUnreadable from error
 
 
 def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installed:

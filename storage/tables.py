@@ -671,6 +671,16 @@ class LeaseRow(Model):  # type: ignore[misc]
         table_name = "leases"
 
 
+class SecretCanaryRow(Model):  # type: ignore[misc]
+    """A known text, encrypted with each key that was ever the first; of the whole deployment."""
+
+    number = IntegerField(primary_key=True)
+    encrypted = TextField()
+
+    class Meta:
+        table_name = "secret_canaries"
+
+
 # In the order in which they can be made.
 TABLES: tuple[type[Model], ...] = (
     OrganisationRow,
@@ -701,4 +711,5 @@ TABLES: tuple[type[Model], ...] = (
     ReminderSummaryRow,
     DigestRow,
     LeaseRow,
+    SecretCanaryRow,
 )

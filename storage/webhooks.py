@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from storage.database import Transaction
 from storage.errors import Conflict, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
+from storage.secrets import InvalidToken
 from storage.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
 from storage.values import Caller, Webhook
 from storage.webhook_fields import check_events, check_url
@@ -234,11 +236,16 @@ def secrets_of(
 
 
 def decrypted_secrets(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
-    """What signs, from the columns: secret, previous secret, and until when the previous holds."""
+    """What signs, from the columns: secret, previous secret, and until when the previous holds.
+
+    Raises InvalidToken when no key decrypts the secret; the previous one is then of no use either.
+    """
     secret, previous, previous_until = row
     found = [tx.secrets.decrypt_again(secret)]
     if previous is not None and previous_until > milliseconds(now):
-        found.append(tx.secrets.decrypt_again(previous))
+        # A secret that was rotated because its key was lost.
+        with suppress(InvalidToken):
+            found.append(tx.secrets.decrypt_again(previous))
     return found
 
 

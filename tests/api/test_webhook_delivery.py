@@ -219,7 +219,7 @@ def test_nothing_leaves_unsigned() -> None:
 
     outcome, received = asyncio.run(story())
 
-    assert (outcome.verdict, outcome.error, received) == ("retry", "secret_unreadable", 0)
+    assert (outcome.verdict, outcome.error, received) == ("unsigned", "secret_unreadable", 0)
 
 
 @pytest.mark.parametrize(

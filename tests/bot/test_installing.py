@@ -10,18 +10,21 @@ from typing import Any
 import httpx
 import pytest
 
-from bot import ids
+from bot import identity, ids
 from storage import audit, organisations, people, people_rows, slack_installations, slack_workspaces
+from storage.compiled import Place, compiled
 from storage.database import Database, Transaction
 from storage.organisations import NewOrganisation
 from storage.pages import PageOf
 from storage.people_rows import find_by_email
+from storage.secrets import Secrets
 from storage.slack_installations import NewInstallation
 from storage.slack_matching import SlackProfile
+from storage.tables import SlackInstallationRow
 from storage.values import Caller, Organisation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.world import World
-from tests.builders import NOW, a_person
+from tests.builders import NOW, Acme, a_person, a_request
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import overlapping
 
@@ -146,6 +149,32 @@ def test_the_token_is_kept_encrypted_and_the_audit_trail_does_not_know_it(world:
 def _stored_tokens(tx: Transaction) -> list[str]:
     rows = tx._execute("SELECT bot_token_encrypted FROM slack_installations", ()).fetchall()
     return [row[0] for row in rows]
+
+
+def test_a_token_that_no_key_reads_costs_no_message(world: World) -> None:
+    Browser(world).install(world.slack, INA, "T2")
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    ina = world.database.read_now(find_by_email, organisation.id, "ina@umbrella.example")
+    assert ina is not None
+    (token,) = world.database.read_now(_stored_tokens)
+    foreign = Secrets.generate().encrypt("xoxb-1")
+    world.database.write_now(lambda tx: tx.change(_store_token, encrypted=foreign))
+    acme = Acme(organisation, ina, identity.as_caller(organisation, ina))
+    a_request(world.database, acme, a_person(world.database, acme), now=world.clock())
+
+    assert world.deliver() == 2  # The approver's card, and the requester's notice.
+    assert world.slack.dm(INA, team_id="T2") == []
+
+    world.database.write_now(lambda tx: tx.change(_store_token, encrypted=token))
+    world.clock.advance(minutes=30)
+    world.deliver()
+    assert len(world.slack.dm(INA, team_id="T2")) == 1
+
+
+@compiled
+def _store_token(encrypted: Place) -> Any:
+    return SlackInstallationRow.update(bot_token_encrypted=encrypted)
 
 
 def test_installing_again_renews_the_token_and_changes_nothing_else(world: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from storage import operator_commands, organisations, people, recognition
-from storage.commands import build_app
+from storage import operator_commands, organisations, people, recognition, webhooks
+from storage.commands import build_app, operator
 from storage.database import Database
 from storage.errors import Unauthenticated
+from storage.secrets import new_secret_key
 from storage.settings import StorageSettings
 from storage.values import SCOPES, Caller
 from tests.builders import NOW
@@ -57,12 +59,16 @@ class Shell:
         return recognised.caller
 
     def read(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
-        settings = StorageSettings.from_env(self.env)
-        database = Database.open(settings.database_url, settings.secrets())
-        try:
+        with closing(self.database()) as database:
             return database.read_now(use_case, *args, **kwargs)
-        finally:
-            database.close()
+
+    def write(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
+        with closing(self.database()) as database:
+            return database.write_now(use_case, *args, **kwargs)
+
+    def database(self) -> Database:
+        settings = StorageSettings.from_env(self.env)
+        return Database.open(settings.database_url, settings.secrets())
 
 
 @pytest.fixture
@@ -228,3 +234,56 @@ def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
     }
 
     refused(shell.run("migrate"), "The database does not answer")
+
+
+def test_a_lost_key_file_is_never_replaced_in_silence(shell: Shell, tmp_path: Path) -> None:
+    shell.run(*ACME)
+    key_file = tmp_path / "hiatus.db.key"
+    key = key_file.read_text()
+    key_file.unlink()
+
+    refused(shell.run("keys", "list"), "HIATUS_SECRET_KEYS", str(key_file), "restore")
+    assert not key_file.exists()
+
+    key_file.write_text(key)
+    assert shell.run("keys", "list").exit_code == 0
+
+
+def test_an_emptied_key_file_is_not_filled_with_another_key(shell: Shell, tmp_path: Path) -> None:
+    shell.run(*ACME)
+    key_file = tmp_path / "hiatus.db.key"
+    key_file.write_text("")
+
+    refused(shell.run("keys", "list"), "HIATUS_SECRET_KEYS", str(key_file))
+    assert key_file.read_text() == ""
+
+
+def test_old_keys_are_retired_by_a_command(shell: Shell) -> None:
+    old, new = new_secret_key(), new_secret_key()
+    shell.env["HIATUS_SECRET_KEYS"] = old
+    assert shell.run(*ACME).exit_code == 0
+
+    shell.env["HIATUS_SECRET_KEYS"] = new
+    refused_run = shell.run("secrets", "reencrypt")
+    assert refused_run.exit_code == 1
+    assert "A key is missing" in refused_run.stderr
+
+    shell.env["HIATUS_SECRET_KEYS"] = f"{new},{old}"
+    done = shell.run("secrets", "reencrypt")
+    assert "Older keys can be removed" in done.stdout
+
+    shell.env["HIATUS_SECRET_KEYS"] = new
+    assert shell.run("keys", "list").exit_code == 0
+
+
+def test_lost_keys_are_accepted_by_a_command_that_says_what_to_renew(shell: Shell) -> None:
+    shell.env["HIATUS_SECRET_KEYS"] = new_secret_key()
+    shell.run(*ACME)
+    by = operator(shell.read(organisations.by_slug, "acme"))
+    shell.write(webhooks.create, "https://example.com/hook", ["*"], by=by, now=NOW)
+    shell.env["HIATUS_SECRET_KEYS"] = new_secret_key()
+
+    done = shell.run("secrets", "reencrypt", "--accept-loss")
+
+    assert (done.exit_code, "1 (webhook)" in done.stdout) == (0, True)
+    assert shell.run("keys", "list").exit_code == 0

@@ -17,11 +17,13 @@ from storage.delivery_queue import LEASE_SECONDS, Delivery
 from storage.pages import PageOf
 from storage.secrets import Secrets
 from storage.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
+from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import crossing, overlapping
 
 DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
 FAILED = Outcome("retry", 500, "bad_status", 12, b"oh no", None, False)
+UNSIGNED = Outcome("unsigned", None, "secret_unreadable", 0, b"", None, False)
 GONE = Outcome("gone", 410, "bad_status", 12, b"", None, False)
 
 
@@ -215,6 +217,43 @@ def test_a_secret_that_no_key_decrypts_keeps_nobody_elses_delivery(database_url:
     assert len(found) == 2
     assert by_organisation[acme.id] == 1
     assert sorted(by_organisation.values()) == [0, 1]
+
+
+def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
+    database_url: str,
+) -> None:
+    keys = Secrets.generate()
+    with closing(Database.open(database_url, keys)) as handle:
+        acme = listening(handle)
+        a_request(handle, acme, a_person(handle, acme))
+    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+        for number in range(13):
+            now = NOW + timedelta(hours=12 * number)
+            (delivery,) = claimed(without_the_key, now, claim_id=str(number))
+            assert delivery.secrets == []
+            row = settled(without_the_key, delivery, UNSIGNED, now)
+            assert row[:2] == ("pending", 0)
+            assert row[2] == round((now + deliveries.UNSIGNED_RETRY).timestamp() * 1000)
+
+    assert outside.rows(database_url, "SELECT is_active, failing_since_at FROM webhooks") in (
+        [(1, None)],
+        [(True, None)],
+    )
+    assert outside.rows(database_url, "SELECT id FROM delivery_attempts") == []
+    with closing(Database.open(database_url, keys)) as with_the_key:
+        (delivery,) = claimed(with_the_key, NOW + timedelta(hours=150), claim_id="again")
+        assert len(delivery.secrets) == 1
+        assert settled(with_the_key, delivery, DELIVERED)[:2] == ("delivered", 1)
+
+
+def test_a_ping_that_no_key_can_sign_waits_like_everything_else(database_url: str) -> None:
+    with closing(Database.open(database_url, Secrets.generate())) as handle:
+        acme = listening(handle)
+        (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
+        handle.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+        (delivery,) = claimed(without_the_key)
+        assert settled(without_the_key, delivery, UNSIGNED)[:2] == ("pending", 0)
 
 
 def test_a_ping_goes_to_its_webhook_alone_and_only_once(database: Database) -> None:
