@@ -6,16 +6,20 @@ What only a server needs is imported where it is used: ``hiatus keys`` does not 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
+import structlog
 import typer
 
 from api.settings import ApiSettings
@@ -41,6 +45,8 @@ Clock = Callable[[], datetime]
 _FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
 # How long a stopping server waits for requests under way.
 DRAIN_SECONDS = 20
+# How long it then has to finish deliveries and to close the database before it is ended.
+FINISH_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -152,8 +158,6 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
-        import uvicorn
-
         from storage import demo as demo_data
 
         # Where it listens is the address to name until BASE_URL knows a better one.
@@ -175,7 +179,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
                 slack = replace(playground.settings, base_url=settings.api.base_url)
                 settings = replace(settings, slack=slack)
                 more_routes = playground_routes(playground, settings, f"{shown_host}:{port}")
-            uvicorn.run(
+            run_server(
                 build(settings, database, utc_now, more_routes),
                 host=host,
                 port=port,
@@ -191,6 +195,23 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
             database.close()
 
     return serve
+
+
+def run_server(app: ASGIApp, **options: Any) -> None:
+    """As ``uvicorn.run``, and the process ends before long once it is told to stop."""
+    import uvicorn
+    from uvicorn.config import STARTUP_FAILURE
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            end_before_long()
+            super().handle_exit(sig, frame)
+
+    server = Server(uvicorn.Config(app, **options))
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        raise typer.Exit(STARTUP_FAILURE)
 
 
 def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
@@ -226,8 +247,13 @@ async def serve_socket(
     from bot import socket
 
     stop = asyncio.Event()
+
+    def stop_before_long() -> None:
+        end_before_long()
+        stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop_before_long)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
@@ -248,15 +274,16 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
         settings = Settings.from_env(env)
         logs.configure(settings.api.log_format)
         if migrates:
-            migrate(settings.storage.database_url)
-        check_schema(settings.storage.database_url)
+            migrate(settings.storage.database_url, settings.storage.database_timeout)
+        check_schema(settings.storage.database_url, settings.storage.database_timeout)
     holiday_calendar.warm_up()
     return settings
 
 
 def open_database(settings: Settings) -> Database:
     """The handle on the database. Exits with a sentence when the secret keys are not its own."""
-    database = Database.open(settings.storage.database_url, settings.storage.secrets())
+    storage = settings.storage
+    database = Database.open(storage.database_url, storage.secrets(), storage.database_timeout)
     try:
         with commands.refusals_on_stderr():
             secret_canary.ensure(database)
@@ -264,6 +291,20 @@ def open_database(settings: Settings) -> Database:
         database.close()
         raise
     return database
+
+
+def end_before_long(seconds: float = DRAIN_SECONDS + FINISH_SECONDS) -> None:
+    """End the process once it has had the time to stop in order, whatever still hangs."""
+
+    def end() -> None:
+        structlog.stdlib.get_logger("hiatus").error("process.ended_unfinished")
+        sys.stderr.flush()
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    # It must not keep the process alive itself.
+    timer.daemon = True
+    timer.start()
 
 
 def leave_playground(database: Database, settings: Settings) -> None:

@@ -83,8 +83,10 @@ def opened(env: Mapping[str, str], *, checks_keys: bool = True) -> Iterator[Data
     """
     with refusals_on_stderr():
         settings = StorageSettings.from_env(env)
-        check_schema(settings.database_url)
-        database = Database.open(settings.database_url, settings.secrets())
+        check_schema(settings.database_url, settings.database_timeout)
+        database = Database.open(
+            settings.database_url, settings.secrets(), settings.database_timeout
+        )
         try:
             if checks_keys:
                 secret_canary.ensure(database)
@@ -127,7 +129,8 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
     def migrate_command() -> None:
         """Bring the database's schema up to date."""
         with refusals_on_stderr():
-            applied = migrate(StorageSettings.from_env(env).database_url)
+            settings = StorageSettings.from_env(env)
+            applied = migrate(settings.database_url, settings.database_timeout)
         for name in applied:
             typer.echo(f"Applied {name}.")
         typer.echo("The schema is up to date.")

@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 # Rows in one INSERT: with 30 columns, half of what SQLite binds in one statement.
 ROWS_AT_ONCE: Final = 512
+# For how long a call waits for the database unless the settings say otherwise.
+TIMEOUT_SECONDS: Final = 10.0
 
 _INSERTS: dict[Any, Statement] = {}
 _UPDATES: dict[Any, Statement] = {}
@@ -174,15 +176,19 @@ class Database(ABC):
         await asyncio.Event().wait()
 
     @staticmethod
-    def open(url: str, secrets: Secrets) -> Database:
-        """The handle for ``sqlite:///file`` or ``postgresql://…``; it connects when first used."""
-        if url.startswith("sqlite:"):
-            from storage.sqlite import SqliteDatabase
+    def open(url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS) -> Database:
+        """The handle for ``sqlite:///file`` or ``postgresql://…``; it connects when first used.
 
-            return SqliteDatabase(url.removeprefix("sqlite:///"), secrets)
+        A database that does not answer for ``timeout_seconds`` is unavailable.
+        """
+        if url.startswith("sqlite:"):
+            from storage.sqlite import BUSY_SECONDS, SqliteDatabase
+
+            path = url.removeprefix("sqlite:///")
+            return SqliteDatabase(path, secrets, min(BUSY_SECONDS, timeout_seconds))
         from storage.postgresql import PostgresqlDatabase
 
-        return PostgresqlDatabase(url, secrets)
+        return PostgresqlDatabase(url, secrets, timeout_seconds)
 
     @abstractmethod
     async def read(

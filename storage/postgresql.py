@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -13,12 +14,19 @@ from weakref import WeakKeyDictionary
 
 import peewee
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
-from storage import wakeups
+from storage import connections, wakeups
 from storage.compiled import Compiled, Engine
-from storage.database import Database, DuplicateRow, Transaction, in_callers_context
+from storage.connections import Connection, NoAnswer
+from storage.database import (
+    TIMEOUT_SECONDS,
+    Database,
+    DuplicateRow,
+    Transaction,
+    in_callers_context,
+)
 from storage.errors import DatabaseUnavailable
 from storage.gathering import Gathering
 from storage.secrets import Secrets
@@ -34,15 +42,13 @@ _UNDONE_BY_OTHERS = (
     # What a new row refers to was deleted after we read it: the next attempt sees that.
     psycopg.errors.ForeignKeyViolation,
 )
-# A server that went away without a word is noticed after some 20 seconds, not after the
-# operating system's quarter of an hour. What the URL says goes first.
-_CONNECTING: dict[str, Any] = {
-    "connect_timeout": 5,
-    "keepalives_idle": 10,
-    "keepalives_interval": 3,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,
-}
+_LOST = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    # The server has become a standby.
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+_CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 class _Transaction(Transaction):
@@ -91,15 +97,18 @@ class _Transaction(Transaction):
 class PostgresqlDatabase(Database):
     engine: Engine = "postgresql"
 
-    def __init__(self, url: str, secrets: Secrets) -> None:
+    def __init__(
+        self, url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
         super().__init__(secrets)
-        self._parameters = _CONNECTING | conninfo_to_dict(url)
-        self._announcer = wakeups.Announcer(self._parameters)
+        self._timeout_seconds = timeout_seconds
+        self._parameters = connections.parameters_of(url, timeout_seconds)
+        self._announcer = wakeups.Announcer(self._parameters, timeout_seconds)
         self._local = threading.local()
         self._gatherings: WeakKeyDictionary[
             asyncio.AbstractEventLoop, dict[object, Gathering[str, Any]]
         ] = WeakKeyDictionary()
-        self._connections: list[psycopg.Connection[Any]] = []
+        self._connections: list[Connection] = []
         # How many connections were lost.
         self._losses = 0
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
@@ -107,9 +116,7 @@ class PostgresqlDatabase(Database):
     async def read(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        loop = asyncio.get_running_loop()
-        work = partial(self.read_now, use_case, *args, **kwargs)
-        return await loop.run_in_executor(self._executor, in_callers_context(work))
+        return await self._on_a_thread(self._attempt_read, True, use_case, *args, **kwargs)
 
     async def read_each(
         self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
@@ -128,31 +135,47 @@ class PostgresqlDatabase(Database):
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        return await self.read(use_case, *args, **kwargs)
+        return await self._on_a_thread(self._attempt_read, False, use_case, *args, **kwargs)
 
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        loop = asyncio.get_running_loop()
-        work = partial(self.write_now, use_case, *args, **kwargs)
-        return await loop.run_in_executor(self._executor, in_callers_context(work))
+        return await self._on_a_thread(self._attempt_write, True, use_case, *args, **kwargs)
 
     async def write_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        return await self.write(use_case, *args, **kwargs)
+        return await self._on_a_thread(self._attempt_write, False, use_case, *args, **kwargs)
 
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        return self._until_it_answers(
-            lambda: use_case(self._transaction(self.reference_cache), *args, **kwargs)
-        )
+        return self._until_it_answers(partial(self._attempt_read, use_case, *args, **kwargs))
 
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        return self._until_it_answers(lambda: self._write_once(use_case, *args, **kwargs))
+        return self._until_it_answers(partial(self._attempt_write, use_case, *args, **kwargs))
+
+    async def _on_a_thread(
+        self, attempt: Callable[..., T], is_short: bool, *args: Any, **kwargs: Any
+    ) -> T:
+        """Have a thread make attempts; waiting for a thread counts towards the time-out.
+
+        Short work ends within the time-out as a whole. Long work must only begin within it: each
+        of its statements has the time-out for itself.
+        """
+        ends_at = time.monotonic() + self._timeout_seconds
+
+        def work() -> T:
+            if time.monotonic() > ends_at:
+                raise DatabaseUnavailable("No thread became free: the database is too slow.")
+            return self._until_it_answers(
+                partial(attempt, *args, **kwargs), ends_at if is_short else None
+            )
+
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, in_callers_context(work))
 
     def _wake(self, names: set[str]) -> None:
         super()._wake(names)
@@ -162,7 +185,9 @@ class PostgresqlDatabase(Database):
 
     async def hear_wakes(self) -> None:
         # What is heard is for this process alone.
-        await wakeups.hear(self._parameters, self._wake_here, list(self._wakers))
+        await wakeups.hear(
+            self._parameters, self._timeout_seconds, self._wake_here, list(self._wakers)
+        )
 
     def _wake_here(self, name: str) -> None:
         super()._wake({name})
@@ -173,7 +198,12 @@ class PostgresqlDatabase(Database):
         for connection in self._connections:
             connection.close()
 
-    def _write_once(
+    def _attempt_read(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return use_case(self._transaction(self.reference_cache), *args, **kwargs)
+
+    def _attempt_write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         # What is read in here is everybody's only once it is committed.
@@ -185,7 +215,7 @@ class PostgresqlDatabase(Database):
             result = use_case(tx, *args, **kwargs)
             tx.send_kept_back()
         except BaseException:
-            if not connection.broken:
+            if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
                 connection.execute("ROLLBACK")
             raise
         try:
@@ -200,46 +230,63 @@ class PostgresqlDatabase(Database):
         self._wake(tx.woken)
         return result
 
-    def _until_it_answers(self, attempt: Callable[[], T]) -> T:
-        """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection."""
+    def _until_it_answers(self, attempt: Callable[[], T], ends_at: float | None = None) -> T:
+        """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection.
+
+        With ``ends_at``, an attempt has half of the time that is left, so that a server that does
+        not answer leaves time for another connection, perhaps to another host.
+        """
         for attempts_left in range(ATTEMPTS - 1, -1, -1):
             try:
+                self._local.ends_at = _half_way(ends_at) if attempts_left else ends_at
                 return attempt()
             except _UNDONE_BY_OTHERS as error:
                 if not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            except _LOST as error:
                 self._forget_connection()
-                if not attempts_left:
+                is_too_late = ends_at is None and isinstance(error, NoAnswer)
+                if is_too_late or not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
         raise AssertionError("the last attempt returns or raises")
 
-    def _connection(self) -> psycopg.Connection[Any]:
-        connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
-        if connection is None:
-            try:
-                connection = psycopg.connect(autocommit=True, **self._parameters)
-            except psycopg.OperationalError as error:
-                raise DatabaseUnavailable(str(error)) from error
-            # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
-            for name in ("uuid", "date"):
-                connection.adapters.register_loader(name, TextLoader)
-            # Every query is built for one plan; making one anew takes longer than running it.
-            connection.execute("SET plan_cache_mode = force_generic_plan")
-            self._local.connection = connection
-            self._connections.append(connection)
+    def _connection(self) -> Connection:
+        """This thread's connection, which ends its waits in time for this attempt."""
+        ends_at: float | None = self._local.ends_at
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.ends_at = ends_at
+            return connection
+        connection = connections.connect(self._parameters, self._timeout_seconds, ends_at=ends_at)
+        # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
+        for name in ("uuid", "date"):
+            connection.adapters.register_loader(name, TextLoader)
+        self._local.connection = connection
+        self._local.host = connection.info.host, connection.info.port
+        self._connections.append(connection)
+        # Every query is built for one plan; making one anew takes longer than running it.
+        connection.execute("SET plan_cache_mode = force_generic_plan")
         return connection
 
     def _forget_connection(self) -> None:
-        connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
+        connection: Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
             self._losses += 1
             self._connections.remove(connection)
             connection.close()
+            # Another host may have taken over; the one that was lost is asked last.
+            self._parameters = connections.with_last(self._parameters, *self._local.host)
 
     def _transaction(self, known: dict[str, Any]) -> _Transaction:
         return _Transaction(self._connection().cursor(), self.secrets, known, self._losses)
+
+
+def _half_way(ends_at: float | None) -> float | None:
+    if ends_at is None:
+        return None
+    now = time.monotonic()
+    return now + max(ends_at - now, 0.0) / 2
 
 
 def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:

@@ -12,7 +12,7 @@ import peewee
 from playhouse.migrations import Runner
 
 from storage.compiled import compiled
-from storage.database import Transaction
+from storage.database import TIMEOUT_SECONDS, Transaction
 from storage.errors import DatabaseUnavailable, SchemaOutOfDate
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -22,16 +22,19 @@ _HISTORY = "schema_migration"
 _BUSY_SECONDS = 60
 
 
-def migrate(url: str) -> list[str]:
-    """Apply the migrations that are missing; oldest first. Processes take turns."""
-    with _locked(url) as database:
+def migrate(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
+    """Apply the migrations that are missing; oldest first. Processes take turns.
+
+    A statement may take as long as it needs while the server still accepts connections.
+    """
+    with _locked(url, timeout_seconds) as database:
         applied: list[str] = Runner(database, str(MIGRATIONS), table_name=_HISTORY).up()
     return applied
 
 
-def check_schema(url: str) -> None:
+def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
     """Raise SchemaOutOfDate, naming the cure, unless the database has just these migrations."""
-    with _connected(url) as database:
+    with _connected(url, timeout_seconds) as database:
         applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
     _compare(applied)
 
@@ -63,7 +66,7 @@ def _compare(applied: set[str]) -> None:
 
 
 @contextmanager
-def _connected(url: str) -> Iterator[Any]:
+def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
     """Peewee's own connection, for schema work only. Raises DatabaseUnavailable without one."""
     database: Any
     if url.startswith("sqlite:"):
@@ -73,15 +76,25 @@ def _connected(url: str) -> Iterator[Any]:
             timeout=_BUSY_SECONDS,
         )
     else:
-        database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True, connect_timeout=5)
+        database = _postgresql(url, timeout_seconds)
     try:
         _connect(database)
+        yield database
     except peewee.OperationalError as error:
         raise DatabaseUnavailable(str(error)) from error
-    try:
-        yield database
     finally:
         database.close()
+
+
+def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
+    # Imported here: with SQLite nothing else needs it.
+    from storage.connections import connect_patiently, parameters_of
+
+    class Postgresql(peewee.PostgresqlDatabase):  # type: ignore[misc]
+        def _connect(self) -> Any:
+            return connect_patiently(parameters_of(url, timeout_seconds), timeout_seconds)
+
+    return Postgresql(url, prefer_psycopg3=True)
 
 
 def _connect(database: Any) -> None:
@@ -101,8 +114,8 @@ def _connect(database: Any) -> None:
 
 
 @contextmanager
-def _locked(url: str) -> Iterator[Any]:
-    with _connected(url) as database:
+def _locked(url: str, timeout_seconds: float) -> Iterator[Any]:
+    with _connected(url, timeout_seconds) as database:
         if isinstance(database, peewee.SqliteDatabase):
             with database.atomic("IMMEDIATE"):
                 yield database

@@ -6,6 +6,7 @@ Nothing here looks at the process's environment; ``serve.py`` hands it in.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ _ENCRYPTED: Final = (
     "SELECT 1 FROM calendar_feeds LIMIT 1",
     "SELECT 1 FROM slack_installations WHERE bot_token_encrypted <> '' LIMIT 1",
 )
+_DATABASE_TIMEOUT: Final = 10.0
 _SWITCH: Final = {
     "on": True,
     "true": True,
@@ -94,6 +96,18 @@ class Environment:
             return default
         return cast(Word, text)
 
+    def seconds(self, name: str, default: float, *, least: float, most: float) -> float:
+        """A number of seconds within bounds."""
+        text = self.text(name, str(default))
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = math.nan
+        if not least <= seconds <= most:
+            self.problem(f"{name} is a number of seconds from {least:g} to {most:g}, not {text!r}.")
+            return default
+        return seconds
+
     def problem(self, sentence: str) -> None:
         """Remember what is wrong; the sentence names the setting and shows no secret."""
         self.problems.append(sentence)
@@ -106,10 +120,14 @@ class Environment:
 
 @dataclass(frozen=True)
 class StorageSettings:
-    """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts."""
+    """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts.
+
+    ``database_timeout`` is for how many seconds a call waits for a database that does not answer.
+    """
 
     database_url: str = field(repr=False)
     secret_keys: tuple[str, ...] = field(repr=False)
+    database_timeout: float = _DATABASE_TIMEOUT
 
     @classmethod
     def read(cls, environment: Environment) -> StorageSettings:
@@ -118,7 +136,10 @@ class StorageSettings:
         Makes the key file of an SQLite database that has neither a key nor a key file.
         """
         url = _database_url(environment)
-        return cls(url, _secret_keys(environment, url))
+        timeout = environment.seconds(
+            "HIATUS_DATABASE_TIMEOUT", _DATABASE_TIMEOUT, least=2, most=600
+        )
+        return cls(url, _secret_keys(environment, url), timeout)
 
     @classmethod
     def from_env(cls, values: Mapping[str, str]) -> StorageSettings:

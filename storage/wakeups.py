@@ -11,15 +11,19 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 import structlog
+
+from storage.connections import Connection, Parameters, connect, connect_async
 
 CHANNEL: Final = "hiatus_wake"
 # What is woken within so long is said once.
 GATHER_SECONDS: Final = 0.01
 RECONNECT_SECONDS: Final = 1.0
+# How often a connection on which nothing is heard is tried.
+CHECK_SECONDS: Final = 30.0
 
 _log = structlog.stdlib.get_logger("hiatus.database")
 
@@ -27,8 +31,9 @@ _log = structlog.stdlib.get_logger("hiatus.database")
 class Announcer:
     """Tells other processes, from a thread of its own that begins with the first announcement."""
 
-    def __init__(self, parameters: dict[str, Any]) -> None:
+    def __init__(self, parameters: Parameters, timeout_seconds: float) -> None:
         self._parameters = parameters
+        self._timeout_seconds = timeout_seconds
         self._names: set[str] = set()
         self._lock = threading.Lock()
         self._has_news = threading.Event()
@@ -53,7 +58,7 @@ class Announcer:
             self._thread.join()
 
     def _announce_until_closed(self) -> None:
-        connection: psycopg.Connection[Any] | None = None
+        connection: Connection | None = None
         is_last = False
         while not is_last:
             self._has_news.wait()
@@ -64,7 +69,8 @@ class Announcer:
                 names, self._names = self._names, set()
             try:
                 for name in names:
-                    connection = connection or psycopg.connect(autocommit=True, **self._parameters)
+                    if connection is None:
+                        connection = connect(self._parameters, self._timeout_seconds)
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, name))
             except psycopg.Error:
                 # Nobody is told this time; the tick tells them.
@@ -75,20 +81,28 @@ class Announcer:
             connection.close()
 
 
-async def hear(parameters: dict[str, Any], wake: Callable[[str], None], names: list[str]) -> None:
+async def hear(
+    parameters: Parameters,
+    timeout_seconds: float,
+    wake: Callable[[str], None],
+    names: list[str],
+) -> None:
     """Call ``wake`` with every name that another process announces, until cancelled.
 
     After every connection each of ``names`` is woken: what was said meanwhile went unheard.
     """
     while True:
         try:
-            connection = await psycopg.AsyncConnection.connect(autocommit=True, **parameters)
+            connection = await connect_async(parameters, timeout_seconds)
             async with connection:
                 await connection.execute(f"LISTEN {CHANNEL}")
                 for name in names:
                     wake(name)
-                async for notice in connection.notifies():
-                    wake(notice.payload)
+                while True:
+                    async for notice in connection.notifies(timeout=CHECK_SECONDS):
+                        wake(notice.payload)
+                    # A server that was stopped or replaced sends nothing either.
+                    await connection.execute("SELECT 1")
         except psycopg.Error as error:
             _log.warning("database.not_listening", reason=str(error))
         await asyncio.sleep(RECONNECT_SECONDS)

@@ -112,6 +112,25 @@ def stop(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def frozen(folder: Path) -> Iterator[None]:
+    """Stop the server's processes as SIGSTOP does: its sockets are open, and nothing answers."""
+    postmaster = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    stopped = [postmaster]
+    try:
+        # First, so that it starts no further processes.
+        os.kill(postmaster, signal.SIGSTOP)
+        children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        for child in map(int, children):
+            stopped.append(child)
+            os.kill(child, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
 def leave_to_owner() -> None:
     """Forget what this process has started for another, the owner, who ends it by ``stop``."""
     for children in _children.values():

@@ -347,3 +347,21 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         "LOG_FORMAT",
         "HIATUS_SLACK_SIGNING_SECRET",
     ]
+
+
+def test_the_database_has_ten_seconds_to_answer_unless_it_is_given_others() -> None:
+    env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
+
+    assert StorageSettings.from_env(env).database_timeout == 10
+    assert (
+        StorageSettings.from_env(env | {"HIATUS_DATABASE_TIMEOUT": "2.5"}).database_timeout == 2.5
+    )
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "601", "ten", "nan"])
+def test_a_database_timeout_out_of_bounds_is_named(text: str) -> None:
+    env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
+
+    assert problems_of(StorageSettings.from_env, env | {"HIATUS_DATABASE_TIMEOUT": text}) == (
+        f"HIATUS_DATABASE_TIMEOUT is a number of seconds from 2 to 600, not {text!r}.",
+    )

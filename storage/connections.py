@@ -1,0 +1,156 @@
+"""Connections to PostgreSQL that stop waiting for a server that does not answer.
+
+A server-side ``statement_timeout`` is of no use when the server process is stopped, or when its
+host is alive and keeps acknowledging packets: only the client can end that wait.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+
+T = TypeVar("T")
+
+CONNECT_SECONDS: Final = 5
+# How often a wait is interrupted to look for signals; psycopg's own default.
+_INTERVAL_SECONDS: Final = 0.1
+# libpq's lists, one entry for each host.
+_OF_HOSTS: Final = ("host", "hostaddr", "port")
+
+Parameters = dict[str, Any]
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server took too long; the connection cannot be used any more."""
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """Raises NoAnswer when the server takes too long.
+
+    Each statement has ``seconds``, and all of them end at ``ends_at`` (of ``time.monotonic``)
+    where that is set.
+    """
+
+    seconds: float = 10.0
+    ends_at: float | None = None
+
+    def wait(
+        self, gen: PQGen[T], interval: float = _INTERVAL_SECONDS, timeout: float | None = None
+    ) -> T:
+        if timeout is None:
+            timeout = self.seconds
+            if self.ends_at is not None:
+                timeout = max(min(timeout, self.ends_at - time.monotonic()), 0.0)
+        try:
+            return super().wait(gen, interval, timeout)
+        except psycopg.OperationalError as error:
+            if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
+                raise
+            raise NoAnswer(f"PostgreSQL did not answer within {timeout:.1f} s.") from error
+
+
+class PatientConnection(Connection):
+    """Waits on while the server still accepts connections: a migration may take an hour."""
+
+    parameters: Parameters
+
+    def wait(
+        self, gen: PQGen[T], interval: float = _INTERVAL_SECONDS, timeout: float | None = None
+    ) -> T:
+        while True:
+            try:
+                return super().wait(gen, interval, timeout)
+            except NoAnswer:
+                if timeout is not None:
+                    raise
+                # Raises OperationalError where the server no longer answers.
+                connect(self.parameters, self.seconds).close()
+
+
+class AsyncConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
+    """As ``Connection``, for an event loop; a wait with a time-out of its own keeps that."""
+
+    seconds: float = 10.0
+
+    async def wait(
+        self, gen: PQGen[T], interval: float = _INTERVAL_SECONDS, timeout: float | None = None
+    ) -> T:
+        return await super().wait(gen, interval, self.seconds if timeout is None else timeout)
+
+
+def parameters_of(url: str, seconds: float) -> Parameters:
+    """libpq's parameters: those of the URL, and what makes a dead host noticed within ``seconds``.
+
+    With several hosts it is the primary that is looked for.
+    """
+    of_url = conninfo_to_dict(url)
+    defaults: Parameters = {
+        "connect_timeout": CONNECT_SECONDS,
+        "keepalives_idle": 10,
+        "keepalives_interval": 3,
+        "keepalives_count": 3,
+        "tcp_user_timeout": int(seconds * 1_000),
+    }
+    if _hosts(of_url) > 1:
+        defaults["target_session_attrs"] = "read-write"
+    return defaults | of_url
+
+
+def connect(parameters: Parameters, seconds: float, *, ends_at: float | None = None) -> Connection:
+    """Connect to the first host that answers, before ``ends_at``. Raises OperationalError."""
+    connection = Connection.connect(autocommit=True, **_in_time(parameters, seconds, ends_at))
+    connection.seconds = seconds
+    connection.ends_at = ends_at
+    return connection
+
+
+def connect_patiently(parameters: Parameters, seconds: float) -> PatientConnection:
+    """Connect for statements that may take long. Raises OperationalError."""
+    connection = PatientConnection.connect(autocommit=True, **_in_time(parameters, seconds, None))
+    connection.seconds = seconds
+    connection.parameters = parameters
+    return connection
+
+
+async def connect_async(parameters: Parameters, seconds: float) -> AsyncConnection:
+    """As ``connect``, for an event loop."""
+    connection = await AsyncConnection.connect(
+        autocommit=True, **_in_time(parameters, seconds, None)
+    )
+    connection.seconds = seconds
+    return connection
+
+
+def with_last(parameters: Parameters, host: str, port: int) -> Parameters:
+    """The parameters with that host as the last one to try."""
+    count = _hosts(parameters)
+    if count == 1:
+        return parameters
+    lists = {name: str(parameters[name]).split(",") for name in _OF_HOSTS if parameters.get(name)}
+    lists = {name: values * count if len(values) == 1 else values for name, values in lists.items()}
+    names = lists.get("host") or lists["hostaddr"]
+    ports = lists.get("port") or [""] * count
+    order = sorted(range(count), key=lambda at: names[at] == host and ports[at] in ("", str(port)))
+    moved = {name: ",".join(values[at] for at in order) for name, values in lists.items()}
+    return parameters | moved
+
+
+def _hosts(parameters: Mapping[str, Any]) -> int:
+    """How many hosts the parameters name."""
+    return max(str(parameters.get(name) or "").count(",") + 1 for name in ("host", "hostaddr"))
+
+
+def _in_time(parameters: Parameters, seconds: float, ends_at: float | None) -> Parameters:
+    """The parameters with a time-out for each host that lets all of them be tried in time."""
+    left = seconds if ends_at is None else max(ends_at - time.monotonic(), 0.0)
+    each = left / _hosts(parameters)
+    asked = float(parameters["connect_timeout"])
+    # libpq knows whole seconds, and nothing below two.
+    bound = max(int(each), 2)
+    return parameters | {"connect_timeout": min(int(asked), bound) if asked > 0 else bound}

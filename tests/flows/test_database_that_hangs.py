@@ -1,0 +1,85 @@
+"""A database that hangs: callers are told before long, and the process can still be stopped."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+from storage.schema import migrate
+from tests import postgres
+from tests.flows.running import ROOT, Deployment
+
+TIMEOUT_SECONDS = 3.0
+# A machine that is busy with something else.
+GRACE_SECONDS = 10.0
+
+
+@contextmanager
+def held(path: str) -> Iterator[None]:
+    """Another process writes to the SQLite file, and does not end."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_callers_hear_503_and_sigterm_ends_the_process() -> None:
+    server = postgres.start()
+    try:
+        url = postgres.make_database(server.url, "hiatus")
+        migrate(url)
+        deployment = Deployment(url, HIATUS_DATABASE_TIMEOUT=str(TIMEOUT_SECONDS))
+        key = deployment.init()["api_key"]
+        with deployment.serving() as process, process.client(key) as client:
+            assert client.get("/api/v1/users").status_code == 200
+            with postgres.frozen(server.folder):
+                began_at = time.monotonic()
+                with ThreadPoolExecutor(20) as callers:
+                    answers = list(callers.map(lambda _: client.get("/api/v1/users"), range(20)))
+                assert {answer.status_code for answer in answers} == {503}
+                assert all(int(answer.headers["Retry-After"]) > 0 for answer in answers)
+                assert time.monotonic() - began_at < TIMEOUT_SECONDS + GRACE_SECONDS
+            assert client.get("/api/v1/users").status_code == 200
+            with postgres.frozen(server.folder):
+                began_at = time.monotonic()
+                assert process.stop() in (0, 1)
+                # What is under way, 20 s, and what has to be finished, 10 s.
+                assert time.monotonic() - began_at < 30 + GRACE_SECONDS
+    finally:
+        server.stop()
+
+
+def test_a_sqlite_file_that_another_process_holds_is_503_before_long(
+    sqlite_url: str,
+) -> None:
+    deployment = Deployment(sqlite_url, HIATUS_DATABASE_TIMEOUT=str(TIMEOUT_SECONDS))
+    key = deployment.init()["api_key"]
+    with deployment.serving() as process, process.client(key) as client:
+        with held(sqlite_url.removeprefix("sqlite:///")):
+            began_at = time.monotonic()
+            answer = client.post("/api/v1/departments", json={"name": "Design"})
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+            assert time.monotonic() - began_at < TIMEOUT_SECONDS + GRACE_SECONDS
+            assert client.get("/api/v1/departments").status_code == 200
+        assert client.post("/api/v1/departments", json={"name": "Design"}).status_code == 201
+
+
+_HANGING = """
+import threading, serve
+threading.Thread(target=threading.Event().wait).start()
+serve.end_before_long(0.5)
+"""
+
+
+def test_a_process_that_was_told_to_stop_ends_although_a_thread_hangs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HANGING], cwd=ROOT, capture_output=True, check=False, timeout=60
+    )
+
+    assert done.returncode == 1
+    assert b"process.ended_unfinished" in done.stdout + done.stderr

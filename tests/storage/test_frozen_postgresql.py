@@ -1,0 +1,191 @@
+"""PostgreSQL that was stopped while its host lives: nothing answers, and every call ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from storage.database import Database
+from storage.errors import DatabaseUnavailable
+from storage.schema import check_schema, migrate
+from storage.secrets import Secrets
+from tests import outside, postgres
+from tests.storage.test_database import keep, kept, kept_outside
+from tests.storage.test_wakeups import until, wake
+
+TIMEOUT_SECONDS = 2.0
+# A machine that is busy with something else.
+GRACE_SECONDS = 8.0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    """A server of this module's own: others are not to freeze with it."""
+    server = postgres.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def other_server() -> Iterator[postgres.Server]:
+    server = postgres.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def url(server: postgres.Server) -> Iterator[str]:
+    """A migrated database on the server that is going to freeze."""
+    url = postgres.make_database(server.url, "hiatus")
+    migrate(url)
+    yield url
+    postgres.drop_database(url)
+
+
+async def read_often(database: Database) -> None:
+    """Have every thread of the handle connect."""
+    await asyncio.gather(*(database.read(kept) for _ in range(50)))
+
+
+def test_reads_and_writes_end_within_the_time_out(server: postgres.Server, url: str) -> None:
+    async def ask_at_once() -> list[object]:
+        reads = [database.read(kept) for _ in range(10)]
+        writes = [database.write(keep, f"short {number}") for number in range(10)]
+        long = [database.write_long(keep, f"long {number}") for number in range(10)]
+        return await asyncio.gather(*reads, *writes, *long, return_exceptions=True)
+
+    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+        database.write_now(keep, "before")
+        asyncio.run(read_often(database))
+        with postgres.frozen(server.folder):
+            began_at = time.monotonic()
+            outcomes = asyncio.run(ask_at_once())
+            took_seconds = time.monotonic() - began_at
+        assert {type(outcome) for outcome in outcomes} == {DatabaseUnavailable}
+        assert took_seconds < 3 * TIMEOUT_SECONDS + GRACE_SECONDS
+        assert database.write_now(keep, "after") == "after"
+
+    assert {"before", "after"} <= kept_outside(url)
+
+
+def test_callers_without_an_event_loop_and_commands_end_too(
+    server: postgres.Server, url: str
+) -> None:
+    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+        database.write_now(keep, "before")
+        with postgres.frozen(server.folder):
+            began_at = time.monotonic()
+            with pytest.raises(DatabaseUnavailable):
+                database.read_now(kept)
+            with pytest.raises(DatabaseUnavailable):
+                database.write_now(keep, "during")
+            with pytest.raises(DatabaseUnavailable):
+                check_schema(url, TIMEOUT_SECONDS)
+            with pytest.raises(DatabaseUnavailable):
+                migrate(url, TIMEOUT_SECONDS)
+            assert time.monotonic() - began_at < 8 * TIMEOUT_SECONDS + GRACE_SECONDS
+
+
+def test_a_migration_waits_while_the_server_answers_and_ends_when_it_does_not(
+    server: postgres.Server, url: str
+) -> None:
+    async def migrate_behind_a_lock() -> None:
+        loop = asyncio.get_running_loop()
+        migrating = loop.run_in_executor(None, migrate, url, 1.0)
+        await asyncio.sleep(4)
+        assert not migrating.done()
+        with postgres.frozen(server.folder):
+            async with asyncio.timeout(6 + GRACE_SECONDS):
+                with pytest.raises(DatabaseUnavailable):
+                    await migrating
+
+    with psycopg.connect(url) as other:
+        # What a migration takes first: another process is migrating.
+        other.execute("SELECT pg_advisory_lock(4852613)")
+        asyncio.run(migrate_behind_a_lock())
+
+
+def test_another_host_of_the_url_answers_in_its_place(
+    server: postgres.Server, url: str, other_server: postgres.Server
+) -> None:
+    other_url = postgres.make_database(other_server.url, "hiatus")
+    migrate(other_url)
+    both = f"postgresql://hiatus@/hiatus?host={server.folder},{other_server.folder}"
+
+    async def write_all() -> list[str]:
+        names = [f"during {number}" for number in range(20)]
+        return await asyncio.gather(*(database.write(keep, name) for name in names))
+
+    with closing(Database.open(both, Secrets.generate(), 8.0)) as database:
+        database.write_now(keep, "before")
+        asyncio.run(read_often(database))
+        with postgres.frozen(server.folder):
+            assert len(asyncio.run(write_all())) == 20
+            # The host that is known to answer comes first now.
+            began_at = time.monotonic()
+            asyncio.run(database.write(keep, "later"))
+            assert time.monotonic() - began_at < 4
+
+    assert kept_outside(url) == {"before"}
+    assert kept_outside(other_url) == {f"during {number}" for number in range(20)} | {"later"}
+    postgres.drop_database(other_url)
+
+
+def test_a_handle_closes_while_nothing_answers(server: postgres.Server, url: str) -> None:
+    database = Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)
+    # The announcement goes out on a connection of its own.
+    database.write_now(wake)
+    asyncio.run(read_often(database))
+
+    async def close_amid_a_write() -> None:
+        writing = asyncio.ensure_future(database.write(keep, "during"))
+        await asyncio.sleep(0.2)
+        await asyncio.to_thread(database.close)
+        with pytest.raises(DatabaseUnavailable):
+            await writing
+
+    with postgres.frozen(server.folder):
+        began_at = time.monotonic()
+        asyncio.run(close_amid_a_write())
+        assert time.monotonic() - began_at < 3 * TIMEOUT_SECONDS + GRACE_SECONDS
+
+
+def test_whoever_listens_for_wake_ups_can_stop(server: postgres.Server, url: str) -> None:
+    heard: list[str] = []
+
+    async def listen_and_stop() -> None:
+        hearing = asyncio.create_task(database.hear_wakes())
+        await until(lambda: bool(heard))
+        with postgres.frozen(server.folder):
+            hearing.cancel()
+            async with asyncio.timeout(TIMEOUT_SECONDS + GRACE_SECONDS):
+                await asyncio.wait({hearing})
+
+    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+        database.on_wake("webhooks", lambda: heard.append("webhooks"))
+        asyncio.run(listen_and_stop())
+
+
+def test_of_several_hosts_the_one_that_takes_writes_is_used(
+    url: str, server: postgres.Server, other_server: postgres.Server
+) -> None:
+    other_url = postgres.make_database(other_server.url, "hiatus")
+    migrate(other_url)
+    both = f"postgresql://hiatus@/hiatus?host={server.folder},{other_server.folder}"
+
+    with closing(Database.open(both, Secrets.generate())) as database:
+        database.write_now(keep, "before")
+        # As a standby is; the connection that there is already does not know it.
+        outside.run(url, "ALTER DATABASE hiatus SET default_transaction_read_only = on")
+        outside.run(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                         " WHERE datname = 'hiatus' AND pid <> pg_backend_pid()")  # fmt: skip
+        database.write_now(keep, "after")
+
+    assert kept_outside(url) == {"before"}
+    assert kept_outside(other_url) == {"after"}
+    postgres.drop_database(other_url)
