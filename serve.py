@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -16,8 +17,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from ipaddress import ip_address
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import structlog
 import typer
@@ -161,8 +164,8 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         from storage import demo as demo_data
 
         # Where it listens is the address to name until BASE_URL knows a better one.
-        shown_host = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-        settings = prepared({"BASE_URL": f"http://{shown_host}:{port}", **env}, migrates=demo)
+        address = shown_address(host, port)
+        settings = prepared({"BASE_URL": f"http://{address}", **env}, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = open_database(settings)
@@ -171,14 +174,14 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
             leave_playground(database, settings)
             if demo:
                 found = database.write_now(demo_data.ensure, now=utc_now())
-                playground = demo_playground(database, found, settings, f"{shown_host}:{port}")
+                playground = demo_playground(database, found, settings, address)
                 typer.echo(demo_banner(found, playground, settings))
             more_routes = []
             if playground is not None:
                 playground.slack.start()
                 slack = replace(playground.settings, base_url=settings.api.base_url)
                 settings = replace(settings, slack=slack)
-                more_routes = playground_routes(playground, settings, f"{shown_host}:{port}")
+                more_routes = playground_routes(playground)
             run_server(
                 build(settings, database, utc_now, more_routes),
                 host=host,
@@ -212,6 +215,12 @@ def run_server(app: ASGIApp, **options: Any) -> None:
         server.run()
     if not server.started:
         raise typer.Exit(STARTUP_FAILURE)
+
+
+def shown_address(host: str, port: int) -> str:
+    """Where this machine's own programs reach a server that listens on ``host``, as in a URL."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
@@ -318,10 +327,14 @@ def leave_playground(database: Database, settings: Settings) -> None:
 def demo_playground(
     database: Database, found: DemoOrganisation | None, settings: Settings, address: str
 ) -> Playground | None:
-    """The demo organisation's people in a Slack of their own, where there is no real one."""
+    """The demo organisation's people in a Slack of their own, where there is no real one.
+
+    None where BASE_URL is elsewhere: others can reach this service, and the playground would let
+    them act as any of these people.
+    """
     from storage import demo_slack
 
-    if found is None or settings.slack is not None:
+    if found is None or settings.slack is not None or not is_loopback(settings.api.base_url):
         return None
     users = database.write_now(demo_slack.enter, found.organisation_id, now=utc_now())
     if users is None:
@@ -331,17 +344,27 @@ def demo_playground(
     return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
 
 
-def playground_routes(playground: Playground, settings: Settings, address: str) -> list[BaseRoute]:
-    """The page, and what it asks for."""
-    from urllib.parse import urlsplit
+def is_loopback(url: str) -> bool:
+    """Whether a URL names this machine for programs on it."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
+
+def playground_routes(playground: Playground) -> list[BaseRoute]:
+    """The page, and what it asks for."""
     from api.routes import playground as page
     from bot import playground_http
     from bot.ids import COMMAND
 
-    hosts = {"127.0.0.1", "localhost", "[::1]", address, urlsplit(settings.api.base_url).netloc}
+    token = secrets.token_urlsafe(32)
     first = playground.first(_FIRST_PLAYERS)
-    return [*page.routes(first, COMMAND), *playground_http.routes(playground, hosts)]
+    return [
+        *page.routes(first, COMMAND, token),
+        *page.guarded(playground_http.routes(playground), token),
+    ]
 
 
 def demo_banner(
@@ -368,6 +391,8 @@ def _where_slack_is(playground: Playground | None, settings: Settings) -> str:
         return f"{settings.api.base_url}/playground plays it, for three people at once"
     if settings.slack is not None:
         return "the one that the settings name; there is no playground beside a real Slack"
+    if not is_loopback(settings.api.base_url):
+        return "none: BASE_URL is not on this machine, so there is no playground"
     return "none: the demo organisation belongs to a real workspace, so there is no playground"
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -49,52 +47,38 @@ class Act(BaseModel):
 Handler = Callable[[Playground, Act], Answer]
 
 
-def routes(playground: Playground, hosts: Iterable[str]) -> list[Route]:
-    """``hosts`` are the names under which this machine's browser knows the service."""
-    known_hosts = {urlsplit(f"//{host}").hostname for host in hosts}
+def routes(playground: Playground) -> list[Route]:
+    """To be served to the playground's own page only; the caller guards them."""
 
-    def guarded(endpoint: Callable[[Request], Any]) -> Callable[[Request], Any]:
-        @wraps(endpoint)
-        async def answer(request: Request) -> Response:
-            # A page from elsewhere whose name leads to this machine must not play along.
-            if urlsplit(f"//{request.headers.get('host', '')}").hostname not in known_hosts:
-                return _refused(403, "The playground is for this machine's own browser.")
-            response: Response = await endpoint(request)
-            response.headers["Cache-Control"] = "no-store"
-            return response
-
-        return answer
-
-    @guarded
     async def state(request: Request) -> Response:
         shown = request.query_params.get("people", "").split(",")[:_MOST_SHOWN]
         after = request.query_params.get("after", "")
         await _something_new(playground, after)
-        return JSONResponse(playground.state(shown))
+        return _answered(playground.state(shown))
 
-    @guarded
     async def act(request: Request) -> Response:
         if not _is_json(request):
             return _refused(415, "Send JSON.")
-        body = await request.body()
-        if len(body) > _LONGEST_BODY_BYTES:
-            return _refused(413, "That is more than Slack would send.")
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _LONGEST_BODY_BYTES:
+                return _refused(413, "That is more than Slack would send.")
         try:
             wanted = Act.model_validate_json(body)
             if wanted.user not in playground.players:
                 raise Unseen("Nobody here is that.")
-            return JSONResponse(await run_in_threadpool(_done, playground, wanted))
+            return _answered(await run_in_threadpool(_done, playground, wanted))
         except ValidationError:
             return _refused(422, "Nobody can do that in Slack.")
         except (Unseen, Impossible) as refusal:
             return _refused(409, str(refusal))
 
-    @guarded
     async def reset(request: Request) -> Response:
         if not _is_json(request):
             return _refused(415, "Send JSON.")
         playground.reset()
-        return JSONResponse({"ok": True})
+        return _answered({"ok": True})
 
     return [
         Route("/playground/state", state),
@@ -104,7 +88,7 @@ def routes(playground: Playground, hosts: Iterable[str]) -> list[Route]:
 
 
 def _is_json(request: Request) -> bool:
-    """Other kinds of bodies can be posted by any page on the web, without asking first."""
+    """Other media types can be posted by any website without asking the server first."""
     return request.headers.get("content-type", "").partition(";")[0] == "application/json"
 
 
@@ -194,4 +178,8 @@ _HANDLERS: Final[dict[str, Handler]] = {
 
 
 def _refused(status: int, why: str) -> Response:
-    return JSONResponse({"ok": False, "problem": why}, status_code=status)
+    return _answered({"ok": False, "problem": why}, status)
+
+
+def _answered(body: dict[str, Any], status: int = 200) -> Response:
+    return JSONResponse(body, status, {"Cache-Control": "no-store"})

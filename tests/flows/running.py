@@ -104,7 +104,7 @@ class Server:
         self._process = subprocess.Popen(
             [sys.executable, "serve.py", "serve", "--port", str(self.port), *options],
             cwd=ROOT,
-            env=env | {"BASE_URL": self.url},
+            env={"BASE_URL": self.url, **env},
             stdout=self._printed,
             # A file: a full pipe would stop a server that nobody reads from.
             stderr=self._errors,

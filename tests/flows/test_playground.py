@@ -1,14 +1,18 @@
-"""The playground over HTTP: who may play, what it sends, and where it is not."""
+"""The playground over HTTP: who may use it, what it sends, and where it is not."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
+from starlette.routing import Router
 
+from api.routes import playground
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.running import Deployment, Server
 
@@ -26,8 +30,18 @@ def server(deployment: Deployment) -> Iterator[Server]:
         yield server
 
 
+def from_page(server: Server) -> dict[str, str]:
+    """The headers that the page's own requests have."""
+    text = httpx.get(f"{server.url}/playground").raise_for_status().text
+    found = re.search(r'data-token="([\w-]{43})"', text)
+    assert found, text
+    return {"X-Playground-Token": found[1], "Origin": server.url, "Sec-Fetch-Site": "same-origin"}
+
+
 def screen(server: Server, user_id: str) -> dict[str, Any]:
-    answer = httpx.get(f"{server.url}/playground/state", params={"people": user_id})
+    answer = httpx.get(
+        f"{server.url}/playground/state", params={"people": user_id}, headers=from_page(server)
+    )
     found: dict[str, Any] = answer.raise_for_status().json()["screens"][user_id]
     return found
 
@@ -43,7 +57,10 @@ def wait_for(look: Callable[[], Any]) -> Any:
 
 def act(server: Server, user_id: str, kind: str, **what: Any) -> dict[str, Any]:
     answer = httpx.post(
-        f"{server.url}/playground/act", json={"user": user_id, "kind": kind, **what}, timeout=15
+        f"{server.url}/playground/act",
+        json={"user": user_id, "kind": kind, **what},
+        headers=from_page(server),
+        timeout=15,
     )
     done: dict[str, Any] = answer.json()
     return done
@@ -75,7 +92,7 @@ def test_a_button_pressed_there_decides_and_redraws(server: Server) -> None:
     assert done["ok"], done
     wait_for(lambda: "pproved" in screen(server, GRACE)["messages"][0]["text"])
     wait_for(lambda: "pproved" in screen(server, AMIR)["messages"][-1]["text"])
-    state = httpx.get(f"{server.url}/playground/state").json()
+    state = httpx.get(f"{server.url}/playground/state", headers=from_page(server)).json()
     assert state["problems"] == []
 
 
@@ -99,29 +116,117 @@ def test_nobody_presses_what_somebody_else_sees(server: Server) -> None:
     assert done == {"ok": False, "problem": "This message is gone."}
 
 
-@pytest.mark.parametrize(
-    ("headers", "content", "status"),
-    [
-        ({"Host": "attacker.example", "Content-Type": "application/json"}, b"{}", 403),
-        ({"Content-Type": "text/plain"}, b"{}", 415),
-        ({"Content-Type": "application/json"}, b"\xff", 422),
-        ({"Content-Type": "application/json"}, b'{"user": "U0AMIR", "kind": "fly"}', 422),
-        ({"Content-Type": "application/json"}, b'{"user": "U0EVE", "kind": "open_home"}', 409),
-        ({"Content-Type": "application/json"}, b"{" + b" " * 300_000, 413),
-    ],
-)
-def test_what_the_page_would_not_send_is_refused(
-    server: Server, headers: dict[str, str], content: bytes, status: int
-) -> None:
-    answer = httpx.post(f"{server.url}/playground/act", content=content, headers=headers)
+def test_what_the_page_would_not_send_is_refused(server: Server) -> None:
+    page = from_page(server)
+    for content_type, content, status in (
+        ("text/plain", b"{}", 415),
+        ("application/json", b"\xff", 422),
+        ("application/json", b'{"user": "U0AMIR", "kind": "fly"}', 422),
+        ("application/json", b'{"user": "U0EVE", "kind": "open_home"}', 409),
+        ("application/json", b"{" + b" " * 300_000, 413),
+    ):
+        headers = page | {"Content-Type": content_type}
+        answer = httpx.post(f"{server.url}/playground/act", content=content, headers=headers)
 
-    assert answer.status_code == status
+        assert answer.status_code == status, content
+
+
+def test_only_programs_on_this_machine_get_the_page_and_what_it_asks_for(server: Server) -> None:
+    page = from_page(server)
+    for forged in (
+        # A website of its own name that resolves to this machine.
+        {"Host": "attacker.example:8000", "Origin": "http://attacker.example:8000"},
+        {"Host": "127.0.0.1.attacker.example"},
+        # A proxy on this machine, for a client elsewhere.
+        {"X-Forwarded-For": "198.51.100.7"},
+        {"X-Forwarded-For": "127.0.0.1"},
+        {"Forwarded": "for=198.51.100.7"},
+        {"X-Real-IP": "198.51.100.7"},
+    ):
+        answers = [
+            httpx.get(f"{server.url}/playground", headers=forged),
+            httpx.get(f"{server.url}/playground/state", headers=page | forged),
+            httpx.post(f"{server.url}/playground/reset", json={}, headers=page | forged),
+        ]
+
+        assert [answer.status_code for answer in answers] == [403, 403, 403], forged
+        assert all("data-token" not in answer.text for answer in answers)
+
+
+def test_only_the_page_itself_can_act(server: Server) -> None:
+    page = from_page(server)
+    for changed in (
+        {"Origin": "https://attacker.example"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "null"},
+        {"Origin": None},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"X-Playground-Token": "a" * 43},
+        {"X-Playground-Token": None},
+    ):
+        headers = {name: value for name, value in (page | changed).items() if value is not None}
+
+        answer = httpx.post(
+            f"{server.url}/playground/act",
+            json={"user": AMIR, "kind": "open_home"},
+            headers=headers,
+        )
+
+        assert answer.status_code == 403, changed
+    assert screen(server, AMIR)["home"] is None
+    assert httpx.get(f"{server.url}/playground/state").status_code == 403
+
+
+def test_each_start_has_a_token_of_its_own(deployment: Deployment) -> None:
+    with deployment.serving("--demo") as server:
+        first = from_page(server)
+    with deployment.serving("--demo") as server:
+        answer = httpx.get(f"{server.url}/playground/state", headers=first)
+
+    assert answer.status_code == 403
+    assert answer.json()["problem"] == "The playground was restarted. Reload this page."
+
+
+@pytest.mark.parametrize("peer", ["198.51.100.7", "10.0.0.7", "2001:db8::7", ""])
+def test_peers_on_other_machines_are_refused_whatever_they_send(peer: str) -> None:
+    asked = asyncio.run(status_of_the_page_for(peer))
+
+    assert asked == 403
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"])
+def test_peers_on_this_machine_get_the_page(peer: str) -> None:
+    asked = asyncio.run(status_of_the_page_for(peer))
+
+    assert asked == 200
+
+
+async def status_of_the_page_for(peer: str) -> int:
+    routes = playground.routes([AMIR], "/timeoff", "token")
+    transport = httpx.ASGITransport(Router(routes), client=(peer, 50_000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
+        return (await http.get("/playground")).status_code
+
+
+def test_with_a_base_url_elsewhere_there_is_none(deployment: Deployment) -> None:
+    with deployment.serving("--demo", BASE_URL="http://192.168.1.7:8000") as server:
+        answers = [
+            httpx.get(f"{server.url}{path}").status_code
+            for path in ("/playground", "/playground/state", "/playground/assets/1/icon.svg")
+        ]
+        banner = server.printed()
+
+    assert answers == [404, 404, 404]
+    assert "BASE_URL is not on this machine, so there is no playground" in banner
 
 
 def test_emptied_it_forgets_messages_and_keeps_the_people(server: Server) -> None:
     the_card(server)
 
-    httpx.post(f"{server.url}/playground/reset", json={}).raise_for_status()
+    httpx.post(
+        f"{server.url}/playground/reset", json={}, headers=from_page(server)
+    ).raise_for_status()
 
     assert screen(server, GRACE) == {
         "modal": None,

@@ -181,6 +181,21 @@ def test_an_approval_is_one_press_and_seen_by_both(page: Page) -> None:
     expect(amir(page).get_by_role("article").last).to_contain_text("Approved by Grace Okafor")
 
 
+def test_another_website_in_the_same_browser_cannot_act(page: Page, server: Server) -> None:
+    website = page.context.new_page()
+    # The same server under another name is another origin.
+    website.goto(f"{server.url.replace('127.0.0.1', 'localhost')}/healthz")
+
+    with page.context.expect_event("response") as answered:
+        website.evaluate(
+            "url => fetch(url, {method: 'POST', mode: 'no-cors', body: '{}'}).then(() => 0)",
+            f"{server.url}/playground/reset",
+        )
+
+    assert answered.value.status == 403
+    expect(grace(page).get_by_role("button", name="Approve")).to_be_visible()
+
+
 def test_an_admin_adds_somebody_and_sees_what_another_manager_changes(page: Page) -> None:
     who, dialog = henrik(page), henrik(page).get_by_role("dialog")
     who.get_by_role("tab", name="Home").click()
