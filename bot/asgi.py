@@ -1,32 +1,31 @@
-"""Slack over HTTP: its routes, and what has to be looked at before Bolt may see a request.
-
-Bolt answers malformed timestamps, signatures and bodies with 500; Slack counts those against us.
-"""
+"""Slack over HTTP: its routes, and the check that a request is signed by Slack."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.async_context import AsyncBoltContext
-from slack_bolt.request.async_internals import build_async_context
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from slack_sdk.signature import SignatureVerifier
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot.installing import Installing
+from bot.receiving import dispatch
 
 # A view holds at most 250 kB; percent-encoded it may be three times as long.
 LONGEST_BODY_BYTES: Final = 1_000_000
 
 
-def routes(bolt: AsyncApp) -> list[Route]:
+def routes(bolt: AsyncApp, signing_secret: str) -> list[Route]:
     """``POST /slack/events``: commands, shortcuts, clicks, forms and events."""
+    verifier = SignatureVerifier(signing_secret)
 
     async def slack_events(request: Request) -> Response:
         if not _is_signed_in_form(request):
@@ -34,10 +33,14 @@ def routes(bolt: AsyncApp) -> list[Route]:
         body = await _body(request)
         if body is None:
             return _refused(400, "The body is too long.")
-        found = _bolt_request(request, body)
-        if found is None:
+        try:
+            text = body.decode()
+            if not verifier.is_valid_request(text, request.headers):
+                return _refused(401, "The request is not signed as Slack signs.")
+            sent = _parsed(text, request.headers.get("content-type"))
+        except (ValueError, RecursionError):
             return _refused(400, "The body is not what Slack sends.")
-        return to_starlette_response(await bolt.async_dispatch(found))
+        return to_starlette_response(await dispatch(bolt, sent, request.headers))
 
     return [Route("/slack/events", slack_events, methods=["POST"])]
 
@@ -85,18 +88,12 @@ async def _body(request: Request) -> bytes | None:
     return bytes(body)
 
 
-def _bolt_request(request: Request, body: bytes) -> AsyncBoltRequest | None:
-    try:
-        text = body.decode()
-        found = AsyncBoltRequest(body=text, headers=dict(request.headers.items()))
-        if not found.body and "command=" in text:
-            # Bolt takes a command for something else when the word "payload" is typed after it.
-            found.body = dict(parse_qsl(text, keep_blank_values=True))
-            found.context = build_async_context(AsyncBoltContext({}), found.body)
-        return found
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-        # Bolt reads JSON and looks into it before it verifies anything.
-        return None
+def _parsed(text: str, content_type: str | None) -> object:
+    """The payload. Raises ValueError or RecursionError."""
+    if content_type is not None and content_type.split(";")[0].strip() == "application/json":
+        return json.loads(text)
+    form = dict(parse_qsl(text, keep_blank_values=True))
+    return json.loads(form["payload"]) if "payload" in form else form
 
 
 def _refused(status: int, why: str) -> Response:

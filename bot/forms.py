@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import orjson
 
 from bot import ids, modals
-from bot.listening import Act, Listener, Visit
+from bot.listening import Act, Listener, UnexpectedPayload, Visit
 from bot.views import consequences, fields
 from bot.views.consequences import Sight
 from storage import people_rows, reference
@@ -60,18 +60,23 @@ class Form:
 
     def half_days(self, name: str) -> int | None:
         """Half-days of the days that were typed. Raises InvalidInput ``not_half_days``."""
-        given = self.text(name)
-        return None if given is None else half_days_of(float(given), name)
+        given = self._converted(name, self.text(name), float)
+        return None if given is None else half_days_of(given, name)
 
     def whole(self, name: str) -> int | None:
         """A whole number that was typed or chosen."""
-        given = self.chosen(name)
-        return None if given is None else int(given)
+        return self._converted(name, self.chosen(name), int)
 
     def day(self, name: str) -> date | None:
         """A picked date."""
-        given = self.text(name)
-        return date.fromisoformat(given) if given else None
+        return self._converted(name, self.text(name), date.fromisoformat)
+
+    def _converted(self, name: str, given: str | None, convert: Callable[[str], T]) -> T | None:
+        """Raises UnexpectedPayload: Slack lets people type nothing else into such a field."""
+        try:
+            return None if given is None else convert(given)
+        except ValueError as error:
+            raise UnexpectedPayload(name) from error
 
     def packed(self) -> str:
         """Everything that was filled in, for the view that asks whether it is meant."""

@@ -50,6 +50,24 @@ CheckUrl = Callable[[str], Awaitable[object]]
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
+class UnexpectedPayload(Exception):
+    """Slack sent something without a member that its listener needs, maybe for an older version."""
+
+
+class Payload(dict[str, Any]):
+    """What Slack sent. Reading a member that it does not have raises UnexpectedPayload."""
+
+    @classmethod
+    def of(cls, sent: Any) -> Any:
+        """The same, with every object in it made a Payload."""
+        if isinstance(sent, dict):
+            return cls((name, cls.of(value)) for name, value in sent.items())
+        return [cls.of(value) for value in sent] if isinstance(sent, list) else sent
+
+    def __missing__(self, name: str) -> Any:
+        raise UnexpectedPayload(name)
+
+
 @dataclass
 class Edge:
     """What every listener works with; ``visits`` are those that are not finished yet.
@@ -314,6 +332,9 @@ async def _carried_out(visit: Visit, act: Act) -> None:
     except slack_web.FAILURES as failure:
         await _call_failed(visit, act, failure)
         await _told(visit, say(errors.SLACK_FAILED))
+    except UnexpectedPayload as missing:
+        _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
+        await _told(visit, say(replies.OUTDATED))
     except Exception:  # noqa: BLE001  # whoever clicked is owed an answer, whatever it was
         _log.exception("slack.listener_failed", listener=act.__name__)
         await _told(visit, say(errors.BROKEN))
@@ -348,7 +369,9 @@ async def _carried_out_quietly(visit: Visit, act: Act) -> bool:
         _log.info("slack.event_refused", listener=act.__name__, code=refusal.code)
     except slack_web.FAILURES as failure:
         await _call_failed(visit, act, failure)
-        return False
+        return not slack_web.is_temporary(failure)
+    except UnexpectedPayload as missing:
+        _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
     except DatabaseUnavailable:
         raise
     except Exception:  # noqa: BLE001  # Slack sends it again

@@ -23,6 +23,20 @@ TOKEN_REFUSED: Final = frozenset({"account_inactive", "invalid_auth", "token_rev
 # Slack did not do it, or nobody knows whether it did, or we could not ask it to.
 FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, TokenUnreadable)
 
+# Slack's own words for failures that may not last (docs.slack.dev, errors of every method).
+_TEMPORARY: Final = frozenset(
+    {
+        "accesslimited",
+        "fatal_error",
+        "internal_error",
+        "rate_limited",
+        "ratelimited",
+        "request_timeout",
+        "service_unavailable",
+        "team_added_to_org",
+    }
+)
+
 # Bolt logs rejected bodies at INFO and the SDK every argument at DEBUG; notes are personal data.
 LOGGER: Final = logging.getLogger("hiatus.slack_library")
 LOGGER.setLevel(logging.WARNING)
@@ -74,6 +88,12 @@ def error_code(failure: Exception) -> str | None:
     data = getattr(failure.response, "data", None)
     code = data.get("error") if isinstance(data, dict) else None
     return code if isinstance(code, str) else None
+
+
+def is_temporary(failure: Exception) -> bool:
+    """Whether the same call may succeed later; not where Slack said what is wrong with it."""
+    code = error_code(failure)
+    return code is None or code in _TEMPORARY
 
 
 def status_code(failure: Exception) -> int | None:

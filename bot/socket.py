@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Final
 
 import structlog
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
+from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot import slack_web
 from bot.app import SlackApp
+from bot.receiving import dispatch
 
 PING_SECONDS: Final = 10.0
 # Slack may be away for a moment; a token that is wrong stays wrong.
@@ -49,7 +55,7 @@ async def run(
     # The client itself would go on trying with a bad token for ever.
     if not await _tokens_accepted(slack, app_token, stop):
         return
-    handler = AsyncSocketModeHandler(
+    handler = _Handler(
         slack.bolt,
         app_token,
         logger=slack_web.LOGGER,
@@ -62,6 +68,17 @@ async def run(
         await stop.wait()
     finally:
         await handler.close_async()  # type: ignore[no-untyped-call]
+
+
+class _Handler(AsyncSocketModeHandler):
+    """Bolt's, except that payloads are checked before it reads them."""
+
+    async def handle(  # type: ignore[override]
+        self, client: SocketModeClient, req: SocketModeRequest
+    ) -> None:
+        started = time.time()
+        answer = await dispatch(self.app, req.payload, build_headers(req) or {})
+        await send_async_response(client, req, answer, started)
 
 
 async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from bot import errors, identity, ids, slack_web
-from bot.listening import Clicked, Listener, Visit
+from bot.listening import Clicked, Listener, UnexpectedPayload, Visit
 from bot.views import card as cards
 from bot.views import decline
 from storage import approval_cards, leave, leave_reading, posted
@@ -66,7 +66,7 @@ async def decline_with_reason(visit: Visit) -> None:
     What else is refused is said at the reason (listening.py).
     """
     by = await identity.caller(visit)
-    clicked = Clicked(*decline.Subject.of(visit.body["view"]["private_metadata"]))
+    clicked = _subject(visit)
     reason = decline.reason_of(visit.values)
     try:
         await visit.edge.database.write(
@@ -107,7 +107,7 @@ async def decline_after_all(visit: Visit) -> None:
 
 async def _reconsidered(visit: Visit, to_status: Decision) -> None:
     by = await identity.caller(visit)
-    clicked = Clicked(*decline.Subject.of(visit.body["view"]["private_metadata"]))
+    clicked = _subject(visit)
     reason = decline.reason_of(visit.values) if to_status == "declined" else None
     try:
         await visit.edge.database.write(
@@ -125,6 +125,14 @@ async def _reconsidered(visit: Visit, to_status: Decision) -> None:
         await visit.tell(errors.sentence(refusal))
     await visit.ack()
     await _redraw(visit, clicked, by)
+
+
+def _subject(visit: Visit) -> Clicked:
+    """What the form that was sent is about. Raises UnexpectedPayload."""
+    try:
+        return Clicked(*decline.Subject.of(visit.body["view"]["private_metadata"]))
+    except ValueError as error:
+        raise UnexpectedPayload("private_metadata") from error
 
 
 def _decided(

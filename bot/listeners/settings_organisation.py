@@ -47,8 +47,8 @@ def _settings(form: Form) -> dict[str, Any]:
         raise InvalidInput.of("digest_channel", "required", later("Choose the channel to post in."))
     return {
         "name": form.text("name") or "",
-        "country_code": form.chosen("country_code"),
-        "timezone": form.chosen("timezone"),
+        "country_code": form.chosen("country_code") or "",
+        "timezone": form.chosen("timezone") or "",
         "working_days": form.several("working_days"),
         "leave_year_type": form.chosen("leave_year_type"),
         "leave_year_start_month": form.whole("leave_year_start_month"),

@@ -10,9 +10,12 @@ import pytest
 from bot import ids
 from storage import leave, leave_reading, people
 from storage.pages import PageOf
+from tests.bot.conftest import Logged
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_person, a_request
 from tests.fakes.slack import LoopbackSlack, View
+
+OPENED = {"type": "app_home_opened", "user": ADA, "tab": "home"}
 
 
 def opened(world: World, who: str) -> View:
@@ -303,6 +306,48 @@ def test_slack_that_fails_costs_nothing_but_the_picture(world: World) -> None:
 
     assert answer.ok
     assert world.request(ADA).status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("method", "error"),
+    [
+        ("views.publish", "invalid_arguments"),
+        ("views.publish", "invalid_auth"),
+        ("views.publish", "not_enabled"),
+        ("views.publish", "user_not_found"),
+        ("users.info", "missing_scope"),
+    ],
+)
+def test_a_home_that_slack_refuses_is_logged_and_not_asked_for_again(
+    world: World, logged: Logged, method: str, error: str
+) -> None:
+    world.slack.fail_next(method, error=error)
+
+    answer = world.slack.open_home(ADA)
+
+    assert answer.status == 200
+    assert len([line for line in logged.lines if error in line]) == 1
+    assert "Traceback" not in "".join(logged.lines)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [{"error": "internal_error"}, {"error": "ratelimited"}, {"status": 503}, {"reset": True}],
+    ids=["internal_error", "ratelimited", "503", "reset"],
+)
+def test_a_home_that_could_not_be_drawn_is_drawn_when_slack_repeats_the_event(
+    world: World, logged: Logged, failure: dict[str, Any]
+) -> None:
+    world.slack.fail_next("views.publish", **failure)
+
+    answers = [
+        world.slack.event(OPENED, event_id="Ev1").status,
+        world.slack.event(OPENED, event_id="Ev1", retry_num=1).status,
+    ]
+
+    assert answers == [503, 200]
+    assert "Request leave" in labels(world.slack.home(ADA))
+    assert "Traceback" not in "".join(logged.lines)
 
 
 @pytest.mark.parametrize("kind", [{"is_restricted": True}, {"is_bot": True}, {"is_stranger": True}])
