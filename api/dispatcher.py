@@ -164,15 +164,32 @@ class Dispatcher(Generic[Work, Outcome]):
         try:
             await self._settle(done)
         except DatabaseUnavailable:
-            # What was done was done: it is recorded later rather than done again.
-            for result in done:
-                self._done.put_nowait(result)
+            self._record_later(done)
             raise
+        except Exception:  # noqa: BLE001  # whatever one of them meets
+            _log.exception("dispatcher.settle_failed", dispatcher=self.name, outcomes=len(done))
+            await self._record_each(done)
         finally:
             for _ in done:
                 self._done.task_done()
         # What waited for these, and what there was no room for, may be taken now.
         self._woken.set()
+
+    async def _record_each(self, done: list[tuple[Work, Outcome]]) -> None:
+        """One transaction each: what is wrong with one must not have the others done twice."""
+        for number, result in enumerate(done):
+            try:
+                await self._settle([result])
+            except DatabaseUnavailable:
+                self._record_later(done[number:])
+                raise
+            except Exception:  # noqa: BLE001  # left to its lease, which brings it back
+                _log.exception("dispatcher.outcome_lost", dispatcher=self.name)
+
+    def _record_later(self, done: list[tuple[Work, Outcome]]) -> None:
+        # What was done was done: it is recorded later rather than done again.
+        for result in done:
+            self._done.put_nowait(result)
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

@@ -18,6 +18,7 @@ from bot.workspaces import Workspaces
 from storage import digests
 from storage.database import Database
 from storage.digests import Digest
+from storage.errors import DatabaseUnavailable
 
 # The channel has to be put right by people; trying again would meet the same answer.
 REFUSED: Final = frozenset(
@@ -50,9 +51,25 @@ class Digests:
 
     async def run(self) -> None:
         """Look at every digest that is due. Raises DatabaseUnavailable."""
-        while due := await self._database.write_long(digests.claim, now=self._clock()):
-            for digest in due:
+        while True:
+            now = self._clock()
+            claimed = await self._database.write_long(digests.claim, now=now)
+            if not claimed:
+                return
+            for organisation_id in claimed:
+                await self._seen_to(organisation_id, now)
+
+    async def _seen_to(self, organisation_id: str, now: datetime) -> None:
+        """One organisation's digest; what is wrong with its data is no other one's trouble."""
+        try:
+            digest = await self._database.write_long(digests.look, organisation_id, now=now)
+            if digest is not None:
                 await self._shown(digest)
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # whatever one organisation's data meets
+            _log.exception("slack.digest_failed", organisation_id=organisation_id)
+            await self._database.write(digests.back_off, organisation_id, now=now)
 
     async def _shown(self, digest: Digest) -> None:
         try:

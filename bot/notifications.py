@@ -24,6 +24,7 @@ from bot.views import digest, reminders, replies
 from bot.workspaces import Workspace, Workspaces
 from storage import notices, slack_profiles
 from storage.database import Database
+from storage.errors import DatabaseUnavailable
 from storage.notices import DigestSight, Drawn, Notice, Outcome, Sight, SummarySight, WebhookSight
 from storage.posted import Posted
 from storage.values import User
@@ -84,6 +85,16 @@ class Notifier:
 
     async def deliver(self, notice: Notice) -> Outcome:
         """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""
+        try:
+            return await self._delivered(notice)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever one organisation's data meets
+            # Tried again less and less often, and given up, as what Slack refuses.
+            _log.exception("slack.notice_failed", notice_id=notice.id, kind=notice.kind)
+            return Outcome("retry", type(error).__name__)
+
+    async def _delivered(self, notice: Notice) -> Outcome:
         if notice.kind == "webhook_disabled":
             found = await self._database.read(notices.look_at_webhook, notice)
             if found is None:

@@ -24,10 +24,25 @@ class Timed:
         self._digests = digests
 
     async def tick(self) -> None:
-        """Queue the reminders that are due, and see to the digests."""
+        """Queue the reminders that are due, and see to the digests.
+
+        What fails for one organisation is logged and tried again later, and stops no other one.
+        """
         try:
-            while await self._database.write_long(reminders.run, now=self._clock()):
-                pass
+            due = await self._database.read_long(reminders.due_organisations, now=self._clock())
+            for organisation_id in due:
+                await self._remind_in(organisation_id)
             await self._digests.run()
         except DatabaseUnavailable:
             _log.warning("slack.nothing_timed", reason="the database does not answer")
+
+    async def _remind_in(self, organisation_id: str) -> None:
+        now = self._clock()
+        try:
+            while await self._database.write_long(reminders.run, organisation_id, now=now):
+                pass
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # whatever one organisation's data meets
+            _log.exception("slack.reminders_failed", organisation_id=organisation_id)
+            await self._database.write_long(reminders.back_off, organisation_id, now=now)

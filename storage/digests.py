@@ -28,6 +28,8 @@ POSTED_AT: Final = time(9)
 LOOK_AGAIN: Final = timedelta(minutes=1)
 # Longer than Slack may take; then somebody else may try.
 LEASE: Final = timedelta(minutes=2)
+# When an organisation is looked at again whose data met an error.
+BACK_OFF: Final = timedelta(minutes=15)
 MOST_SHOWN: Final = 100
 # No request is longer (contract 4), so leave that began earlier is over.
 _LONGEST_DAYS: Final = timedelta(days=366)
@@ -61,19 +63,30 @@ class Digest(NamedTuple):
     tomorrow_at: datetime
 
 
-def claim(tx: Transaction, *, now: datetime, limit: int = 20) -> list[Digest]:
-    """Take the digests that are due and have something to look at; others move on by themselves.
+def claim(tx: Transaction, *, now: datetime, limit: int = 20) -> list[str]:
+    """Take the organisations whose digests are due.
 
-    Nobody else takes them until their lease ends, or ``settle`` or ``refuse`` is called.
+    No other process takes them until their lease ends, or ``settle`` or ``refuse`` is called.
     """
     tx.change(_begin, limit=limit)
-    claimed = []
-    for organisation_id, due_at in tx.all(_due, now=now, limit=limit):
-        if _moved(tx, organisation_id, due_at, now + LEASE) and (
-            found := _look(tx, reference.of_organisation(tx, organisation_id), now)
-        ):
-            claimed.append(found)
-    return claimed
+    return [
+        organisation_id
+        for organisation_id, due_at in tx.all(_due, now=now, limit=limit)
+        if _moved(tx, organisation_id, due_at, now + LEASE)
+    ]
+
+
+def look(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | None:
+    """What a claimed organisation's digest shows; None, and moved on, where there is nothing to do.
+
+    ``now`` is that of the claim. A transaction of its own: another organisation's may fail.
+    """
+    return _look(tx, reference.of_organisation(tx, organisation_id), now)
+
+
+def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Look at a claimed organisation again later: its digest met an error. ``now`` as for look."""
+    _moved(tx, organisation_id, now + LEASE, now + BACK_OFF)
 
 
 def settle(

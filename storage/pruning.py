@@ -6,24 +6,40 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
+import structlog
+
 from storage import delivery_log, idempotency, notices, slack_events, slack_states
-from storage.database import Database
+from storage.database import Database, Transaction
+from storage.errors import DatabaseUnavailable
 
 # As long as contract 9 keeps webhook deliveries.
 NOTICES_KEPT: Final = timedelta(days=30)
 # How many rows one transaction deletes.
 BATCH: Final = 1_000
 
+_log = structlog.stdlib.get_logger("hiatus.database")
+
 
 async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
-    """Delete all that was settled or used up long ago."""
-    for delete in (
-        partial(notices.prune, before=now - NOTICES_KEPT, limit=batch),
-        partial(idempotency.prune, now=now, limit=batch),
-        partial(slack_events.prune, now=now, limit=batch),
-        partial(slack_states.prune, now=now, limit=batch),
+    """Delete all that was settled or used up long ago; an error with one kind stops no other.
+
+    Raises DatabaseUnavailable.
+    """
+    for name, delete in (
+        ("notices", partial(notices.prune, before=now - NOTICES_KEPT, limit=batch)),
+        ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
+        ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
+        ("slack_states", partial(slack_states.prune, now=now, limit=batch)),
+        ("deliveries", partial(_prune_deliveries, now=now, limit=batch)),
     ):
-        while await database.write_long(delete) == batch:
-            pass
-    while batch in await database.write_long(delivery_log.prune, now=now, limit=batch):
-        pass
+        try:
+            while await database.write_long(delete) == batch:
+                pass
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # whatever rows of one kind meet
+            _log.exception("pruning.failed", kind=name)
+
+
+def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
+    return max(delivery_log.prune(tx, now=now, limit=limit))

@@ -44,6 +44,10 @@ NEXT_STEP_AFTER: Final = 6
 MOST_SINGLE: Final = 5
 # How many rows of one organisation one transaction looks at.
 AT_ONCE: Final = 100
+# How many organisations one round looks at; the next round follows within a minute.
+MAX_ORGANISATIONS: Final = 1_000
+# When an organisation is looked at again whose data met an error.
+BACK_OFF: Final = timedelta(minutes=15)
 # Where nothing says when to look again.
 LOOK_AGAIN: Final = timedelta(days=7)
 _MOST_ABSENCES: Final = 2_000
@@ -108,16 +112,24 @@ def watch(
     )
 
 
-def run(tx: Transaction, *, now: datetime, limit: int = AT_ONCE) -> int:
+def due_organisations(
+    tx: Transaction, *, now: datetime, limit: int = MAX_ORGANISATIONS
+) -> list[str]:
+    """The organisations in which reminders are due, those due longest first."""
+    return [organisation_id for (organisation_id,) in tx.all(_due_in, now=now, limit=limit)]
+
+
+def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Look at what is due in the organisation later: ``run`` met an error."""
+    tx.change(_back_off, organisation_id=organisation_id, now=now, until=now + BACK_OFF)
+
+
+def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = AT_ONCE) -> int:
     """Look at what is due in one organisation and queue the reminders; how many rows there were.
 
     Each row is moved on by a conditional UPDATE in the transaction that queues its notice, so two
     processes or a restart never remind twice.
     """
-    first = tx.first(_first_due, now=now)
-    if first is None:
-        return 0
-    organisation_id = first[0]
     found = [
         _waiting(row) for row in tx.all(_due, organisation_id=organisation_id, now=now, limit=limit)
     ]
@@ -366,12 +378,20 @@ def _watch(organisation_id: Place, request_id: Place, user_id: Place, now: Place
 
 
 @compiled
-def _first_due(now: Place) -> Select:
+def _due_in(now: Place, limit: Place) -> Select:
     return (
         ReminderRow.select(ReminderRow.organisation_id)
         .where(ReminderRow.due_at <= now)
-        .order_by(ReminderRow.due_at)
-        .limit(1)
+        .group_by(ReminderRow.organisation_id)
+        .order_by(fn.MIN(ReminderRow.due_at))
+        .limit(limit)
+    )
+
+
+@compiled
+def _back_off(organisation_id: Place, now: Place, until: Place) -> Update:
+    return ReminderRow.update(due_at=until).where(
+        ReminderRow.organisation_id == organisation_id, ReminderRow.due_at <= now
     )
 
 

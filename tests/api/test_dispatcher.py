@@ -275,3 +275,25 @@ def test_no_transaction_records_more_than_a_few_dozen() -> None:
     run(story)
 
     assert max(len(done) for done in work.settled) == MOST_RECORDED
+
+
+def test_an_outcome_that_cannot_be_recorded_costs_the_others_nothing() -> None:
+    work = Work(*range(8))
+    settle = work.settle
+
+    async def settle_but_not_3(done: list[tuple[int, int]]) -> None:
+        if (3, 30) in done:
+            raise ValueError("a row that no code of ours writes")
+        await settle(done)
+
+    work.settle = settle_but_not_3  # type: ignore[method-assign]
+
+    async def story() -> None:
+        doing = dispatcher(work, in_flight=8)
+        doing.start()
+        await until(lambda: len(work.all_settled()) == 7)
+        await doing.stop()
+
+    run(story)
+
+    assert work.all_settled() == [(number, number * 10) for number in range(8) if number != 3]

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from bot.loopback.limits import problems_of_message
 from bot.views import digest as views
-from storage import digests, leave, organisations
+from storage import digests, leave, organisations, reminders
 from storage.database import Database
 from storage.digests import Digest, Out
 from storage.values import LeaveRequest
+from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
-from tests.builders import a_request
+from tests.builders import a_person, a_request, an_organisation
+from tests.damage import DAMAGES, damaged
 from tests.fakes.slack import LoopbackSlack, Message
 
 CHANNEL = "CWHOISOUT"
@@ -253,3 +255,29 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> Non
     assert len(found["text"]) <= 4_000
     assert "<" not in found["text"]
     assert digests.MOST_SHOWN == 100
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_digest(
+    acme: World, database_url: str, damage: str
+) -> None:
+    off(acme, ADA, TODAY, TODAY)
+    bad = an_organisation(acme.database, now=acme.clock())
+    damaged(database_url, bad, f"{damage}, digest_channel = 'CBAD'")
+
+    posted = tick(acme, NINE)
+
+    assert len(posted) == 1
+    due = f"SELECT due_at FROM digests WHERE organisation_id = '{bad.id}'"
+    backed_off_to = NINE + digests.BACK_OFF
+    assert outside.rows(database_url, due) == [(round(backed_off_to.timestamp() * 1000),)]
+
+
+def test_reminders_that_fail_hold_up_no_digest(acme: World, database_url: str) -> None:
+    bad = an_organisation(acme.database, now=acme.clock())
+    request = a_request(acme.database, bad, a_person(acme.database, bad))
+    acme.database.write_now(reminders.watch, bad.id, request.id, bad.owner.id, now=acme.clock())
+    damaged(database_url, bad, "working_days = '{'")
+    off(acme, ADA, TODAY, TODAY)
+
+    assert len(tick(acme, NINE)) == 1

@@ -12,8 +12,10 @@ from bot import ids
 from storage import leave, people, reminders
 from storage.database import Database
 from storage.errors import NotFound
+from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
-from tests.builders import a_person, a_request
+from tests.builders import a_person, a_request, an_organisation
+from tests.damage import DAMAGES, damaged
 from tests.fakes.slack import Message
 from tests.refusals import overlapping
 
@@ -194,7 +196,7 @@ def test_two_processes_remind_once(world: World) -> None:
 
     def look() -> None:
         barrier.wait()
-        world.database.write_now(reminders.run, now=TUESDAY)
+        world.database.write_now(reminders.run, world.acme.id, now=TUESDAY)
 
     threads = [threading.Thread(target=look) for _ in range(4)]
     for thread in threads:
@@ -207,7 +209,7 @@ def test_two_processes_remind_once(world: World) -> None:
 
 
 def test_nothing_is_due_for_ever(database: Database) -> None:
-    assert database.write_now(reminders.run, now=TUESDAY) == 0
+    assert database.write_now(reminders.due_organisations, now=TUESDAY) == []
 
 
 @pytest.mark.parametrize("who", [GRACE])
@@ -250,8 +252,8 @@ def test_two_processes_ask_the_next_step_once(world: World) -> None:
     overlapping(
         world.database,
         # One looks at Grace's row, the other at Hedy's.
-        lambda tx: reminders.run(tx, now=last, limit=1),
-        lambda: world.database.write_now(reminders.run, now=last, limit=1),
+        lambda tx: reminders.run(tx, world.acme.id, now=last, limit=1),
+        lambda: world.database.write_now(reminders.run, world.acme.id, now=last, limit=1),
     )
 
     assert world.audited("leave_request.next_step_asked") == 1
@@ -264,7 +266,7 @@ def test_nobody_is_asked_next_about_what_is_decided_meanwhile(world: World) -> N
     overlapping(
         world.database,
         lambda tx: leave.approve(tx, request.id, by=world.acme.caller, now=last),
-        lambda: world.database.write_now(reminders.run, now=last),
+        lambda: world.database.write_now(reminders.run, world.acme.id, now=last),
     )
 
     assert world.audited("leave_request.next_step_asked") == 0
@@ -277,7 +279,9 @@ def test_who_gets_the_card_meanwhile_is_not_asked_as_the_next_step(world: World)
     overlapping(
         world.database,
         lambda tx: reminders.watch(tx, world.acme.id, request.id, owner, now=TUESDAY),
-        lambda: world.database.write_now(reminders.run, now=TUESDAY + timedelta(days=7)),
+        lambda: world.database.write_now(
+            reminders.run, world.acme.id, now=TUESDAY + timedelta(days=7)
+        ),
     )
 
     assert world.audited("leave_request.next_step_asked") == 0
@@ -310,3 +314,54 @@ def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) 
     with pytest.raises(NotFound):
         world.database.write_now(leave.approve, other.id, by=world.caller(GRACE), now=world.clock())
     assert request.id != other.id
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_reminders(
+    world: World, database_url: str, damage: str
+) -> None:
+    world.a_request()
+    bad = an_organisation(world.database, now=world.clock())
+    request = a_request(world.database, bad, a_person(world.database, bad))
+    # Due before everything else.
+    world.database.write_now(
+        reminders.watch, bad.id, request.id, bad.owner.id, now=TUESDAY - timedelta(days=5)
+    )
+    damaged(database_url, bad, damage)
+
+    tick(world, TUESDAY)
+
+    assert [reminded(world, who) for who in (GRACE, HEDY)] == [1, 1]
+    assert world.database.read_now(reminders.due_organisations, now=TUESDAY) == []
+    later = TUESDAY + reminders.BACK_OFF
+    assert bad.id in world.database.read_now(reminders.due_organisations, now=later)
+
+
+def test_a_repaired_organisation_is_reminded_after_the_back_off(
+    world: World, database_url: str
+) -> None:
+    world.a_request()
+    damaged(database_url, world.acme, "timezone = 'Mars/Olympus'")
+    tick(world, TUESDAY)
+    assert reminded(world, GRACE) == 0
+
+    damaged(database_url, world.acme, "timezone = 'Europe/London'")
+    tick(world, TUESDAY + reminders.BACK_OFF)
+
+    assert reminded(world, GRACE) == 1
+
+
+def test_a_message_of_an_organisation_with_a_bad_row_holds_up_no_other(
+    world: World, database_url: str
+) -> None:
+    bad = an_organisation(world.database, now=world.clock())
+    damaged(database_url, bad, "timezone = 'Europe/London'")
+    a_request(world.database, bad, a_person(world.database, bad), now=world.clock())
+    damaged(database_url, bad, "working_days = '{'")
+    a_request(world.database, world.acme, world.people[ADA], now=world.clock())
+
+    world.deliver()
+
+    assert len(cards(world, GRACE)) == 1
+    waiting = f"SELECT DISTINCT status, last_error FROM notices WHERE organisation_id = '{bad.id}'"
+    assert outside.rows(database_url, waiting) == [("pending", "JSONDecodeError")]

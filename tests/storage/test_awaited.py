@@ -224,14 +224,14 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
     before = seen(database, setting, leave_reading.awaiting, head)
 
     # Six of the manager's working days later, at work.
-    while database.write_now(reminders.run, now=NOW + timedelta(days=8)):
+    while database.write_now(reminders.run, acme.id, now=NOW + timedelta(days=8)):
         pass
     after = seen(database, setting, leave_reading.awaiting, head)
     # Five minutes before Head's day begins and the reminder is looked at again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
     database.write_now(leave.approve, request.id, by=caller_for(acme, head), now=decided_at)
     looked_at = [
-        database.write_now(reminders.run, now=decided_at + timedelta(minutes=minute))
+        database.write_now(reminders.run, acme.id, now=decided_at + timedelta(minutes=minute))
         for minute in (6, 7)
     ]
     database.write_now(
