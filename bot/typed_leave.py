@@ -12,19 +12,21 @@ from typing import Final, NamedTuple
 
 from bot import typed_days, typed_terms
 from bot.typed_days import Puzzle, Span, Unclear
+from bot.typed_terms import Day, Term
+from bot.typed_words import words_of
 from storage.values import HalfDay, LeaveType
 
 # Nobody types more to say when he is away; the rest is looked at by nobody.
 LONGEST: Final = 200
 
-_FILLERS: Final = frozenset(
-    ("a", "an", "and", "for", "from", "in", "leave", "of", "off", "on", "please", "the", "time")
-)
 _DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards make of "-"
 
 
 class Wish(NamedTuple):
-    """What was read. None where nothing was said or what was said is not sure."""
+    """What was read. None where nothing was said or what was said is not sure.
+
+    ``is_about_leave``: whether anything in it speaks of days, halves or types of leave.
+    """
 
     start_date: date | None = None
     end_date: date | None = None
@@ -32,54 +34,76 @@ class Wish(NamedTuple):
     end_half_day: HalfDay | None = None
     leave_type_id: str | None = None
     puzzles: tuple[Puzzle, ...] = ()
+    is_about_leave: bool = False
 
     @property
-    def is_about_leave(self) -> bool:
-        """Whether anything in it speaks of days, halves or types of leave."""
-        is_read = self.start_date is not None or self.leave_type_id is not None
-        return is_read or any(one.kind != "unknown" for one in self.puzzles)
+    def has_unclear_days(self) -> bool:
+        """Whether days were typed, or words that may have been days, that were not understood."""
+        about_types = ("which_type", "several_types")
+        return self.start_date is None and any(one.kind not in about_types for one in self.puzzles)
 
 
 class Reader(NamedTuple):
     """Who typed it, as far as it matters.
 
-    ``today`` is the person's own. ``is_month_first`` None where his country writes dates either
-    way. ``weekdays`` are those on which he works, Monday 0.
+    ``today`` is the person's own. ``is_month_first`` is None where their country writes dates
+    either way. ``weekdays`` are those on which they work, Monday 0. ``language`` is theirs, as in
+    ``de``; English is read as well.
     """
 
     today: date
     leave_types: Sequence[LeaveType]
     is_month_first: bool | None
     weekdays: frozenset[int]
+    language: str = "en"
 
 
 def read(typed: str, reader: Reader) -> Wish:
     """The leave that somebody typed: ``3-7 aug``, ``next fri pm sick``, ``24 dec - 2 jan unpaid``.
 
-    Days without a year are the next such days. A half belongs to the day before it, or to the one
-    after it where it comes first. Types are found by code, name or the beginning of either.
+    Days without a year are the next such days, or the latest ones of a type that needs no approval.
+    A half belongs to the day before it, or to the one after it where it comes first. Types are
+    found by code, name or the beginning of either. While a word is left that was not understood,
+    no day is sure: the word may change all of them.
     """
     text = " ".join(typed[:LONGEST].casefold().translate(_DASHES).split())
     offered = [one for one in reader.leave_types if not one.is_archived]
     text, types = _types_of_several_words(text, offered)
-    terms, groups = typed_terms.terms_of(text)
+    terms, groups = typed_terms.terms_of(text, reader.language)
+    fillers = words_of(reader.language).fillers
     puzzles: list[Puzzle] = []
     for words in groups:
-        found, left = _types_among(words, offered)
+        found, left = _types_among(words, offered, fillers)
         types += found
         if left:
             puzzles.append(Puzzle("unknown", " ".join(left)))
-    span = Span()
-    try:
-        span = typed_days.span_of(terms, reader.today, reader.is_month_first, reader.weekdays)
-    except Unclear as unclear:
-        puzzles.append(unclear.puzzle)
+    is_understood = not puzzles
     leave_type_id = None
     try:
         leave_type_id = _only(types)
     except Unclear as unclear:
         puzzles.append(unclear.puzzle)
-    return Wish(*span[:4], leave_type_id, (*span.puzzles, *puzzles))
+    span = Span()
+    try:
+        span = typed_days.span_of(
+            terms,
+            reader.today,
+            reader.is_month_first,
+            reader.weekdays,
+            prefers_past=any(
+                one.id == leave_type_id and not one.requires_approval for one in offered
+            ),
+        )
+    except Unclear as unclear:
+        puzzles.append(unclear.puzzle)
+    if not is_understood:
+        span = Span()
+    is_about_leave = bool(types) or any(map(_is_about_leave, terms))
+    return Wish(*span[:4], leave_type_id, (*span.puzzles, *puzzles), is_about_leave)
+
+
+def _is_about_leave(term: Term) -> bool:
+    return isinstance(term, Day) or term.kind not in ("to", "since", "starting")
 
 
 class _Named(NamedTuple):
@@ -102,16 +126,16 @@ def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[st
 
 
 def _types_among(
-    words: Sequence[str], offered: Sequence[LeaveType]
+    words: Sequence[str], offered: Sequence[LeaveType], fillers: frozenset[str]
 ) -> tuple[list[_Named], list[str]]:
     """The types that words in a row name, and the words that name none."""
     found: list[_Named] = []
     left: list[str] = []
     at = 0
     while at < len(words):
-        named = _longest_at(words, at, offered)
+        named = _longest_at(words, at, offered, fillers)
         if named is None:
-            if words[at] not in _FILLERS:
+            if words[at] not in fillers:
                 left.append(words[at])
             at += 1
         else:
@@ -120,12 +144,14 @@ def _types_among(
     return found, left
 
 
-def _longest_at(words: Sequence[str], at: int, offered: Sequence[LeaveType]) -> _Named | None:
+def _longest_at(
+    words: Sequence[str], at: int, offered: Sequence[LeaveType], fillers: frozenset[str]
+) -> _Named | None:
     phrases = [" ".join(words[at:end]) for end in range(len(words), at, -1)]
     for is_meant in (_is_name, _is_beginning):
         for phrase in phrases:
             meant = [one for one in offered if is_meant(phrase, one)]
-            if meant and (phrase not in _FILLERS or is_meant is _is_name):
+            if meant and (phrase not in fillers or is_meant is _is_name):
                 return _Named(phrase, meant)
     return None
 

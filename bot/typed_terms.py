@@ -1,48 +1,18 @@
 """Days, halves and what joins them, found in what people type. Pure.
 
-Which dates they mean is decided in typed_days.py.
+Which dates they mean is decided in typed_days.py, the words are in typed_words.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from bot.typed_words import WhichWeek, Words, any_of, words_of
 from storage.values import HalfDay
 
-_MONTHS: Final = (
-    ("january", "jan"),
-    ("february", "feb"),
-    ("march", "mar"),
-    ("april", "apr"),
-    ("may",),
-    ("june", "jun"),
-    ("july", "jul"),
-    ("august", "aug"),
-    ("september", "sept", "sep"),
-    ("october", "oct"),
-    ("november", "nov"),
-    ("december", "dec"),
-)
-_WEEKDAYS: Final = (
-    ("monday", "mon"),
-    ("tuesday", "tues", "tue"),
-    ("wednesday", "weds", "wed"),
-    ("thursday", "thurs", "thur", "thu"),
-    ("friday", "fri"),
-    ("saturday", "sat"),
-    ("sunday", "sun"),
-)
-_MONTH_OF: Final = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
-_WEEKDAY_OF: Final = {name: number for number, names in enumerate(_WEEKDAYS) for name in names}
-_DAYS_FROM_TODAY: Final = {"yesterday": -1, "today": 0, "tomorrow": 1, "tmrw": 1}
-_HALF_OF: Final[dict[str, HalfDay]] = {
-    "am": "am",
-    "morning": "am",
-    "pm": "pm",
-    "afternoon": "pm",
-}
+WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks"]
 
 
 class Day(NamedTuple):
@@ -53,7 +23,7 @@ class Day(NamedTuple):
     month: int | None = None
     year: int | None = None
     weekday: int | None = None
-    which_week: str = ""
+    which_week: WhichWeek | None = None
     days_from_today: int | None = None
     # Two numbers whose order is the country's; dotted ones are day and month nearly everywhere.
     pair: tuple[int, int] | None = None
@@ -61,84 +31,171 @@ class Day(NamedTuple):
 
 
 class Word(NamedTuple):
-    """``half``: which one; None for a half that nobody named. Or what joins two days."""
+    """Anything but a day.
 
-    kind: Literal["half", "to", "next_week"]
+    ``half``: which one; None for a half that is not named. ``amount``: of "days" and "weeks" how
+    many, of a "week" how far it is from the current one.
+    """
+
+    kind: WordKind
     typed: str
     half: HalfDay | None = None
+    amount: int = 0
 
 
 Term = Day | Word
 
-
-def _any_of(names: Iterator[str] | Sequence[str]) -> str:
-    return "|".join(sorted(names, key=len, reverse=True))
-
-
-_MONTH: Final = rf"(?P<month>{_any_of(list(_MONTH_OF))})\b\.?"
-_NUMBER: Final = r"(?P<number>\d{1,2})(?!\d)(?:st|nd|rd|th)?"
-_YEAR: Final = r"(?P<year>\d{4})(?!\d)"
-_NAMED_DAY: Final = rf"(?:(?P<weekday>{_any_of(list(_WEEKDAY_OF))})\b\.?,?\ )?"
 # What may follow a term: a space, a comma, the end, or what joins two days.
 _END: Final = r"(?=$|[\s,;]|-|\.\.)"
+_BETWEEN_WEEKS: Final = {"next": 1, "last": -1, "next_or_coming": 1}
+_OTHER_WORD: Final = re.compile(r"[^\s,;]+")
 
-_DAYS: Final = tuple(
-    re.compile(pattern + _END, re.ASCII)
-    for pattern in (
-        rf"{_NAMED_DAY}(?P<year>\d{{4}})[-/](?P<iso_month>\d{{1,2}})[-/](?P<number>\d{{1,2}})",
-        rf"{_NAMED_DAY}(?P<first>\d{{1,2}})(?P<between>[/.])(?P<second>\d{{1,2}})"
-        r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
-        rf"{_NAMED_DAY}{_NUMBER}(?:\ of)?[ .-]?\ ?{_MONTH}(?:[ ,-]\ ?{_YEAR})?",
-        rf"{_NAMED_DAY}{_MONTH}[ -]?(?:the\ )?{_NUMBER}(?:[ ,]\ ?{_YEAR})?",
-        rf"(?P<relative>{_any_of(list(_DAYS_FROM_TODAY))})",
-        rf"(?:(?P<which_week>next|this)\ )?(?P<weekday>{_any_of(list(_WEEKDAY_OF))})",
-        rf"{_NUMBER}(?:\ {_YEAR})?",
+
+class _Patterns(NamedTuple):
+    """In the order in which they are tried."""
+
+    relative: tuple[re.Pattern[str], ...]
+    lengths: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    days: tuple[re.Pattern[str], ...]
+    words: tuple[tuple[WordKind, re.Pattern[str]], ...]
+
+
+@lru_cache
+def _patterns(language: str) -> _Patterns:
+    words = words_of(language)
+    month = rf"(?P<month>{any_of(words.months)})\b\.?"
+    number = r"(?P<number>\d{1,2})(?!\d)(?:st|nd|rd|th|\.(?![.\d]))?"
+    year = r"(?P<year>\d{4})(?!\d)"
+    weekday = rf"(?P<weekday>{any_of(words.weekdays)})\b\.?"
+    named = rf"(?:{weekday},?\ )?"
+    count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
+    which_week = any_of(words.which_week)
+    day_units, week_units = any_of(words.day_units), any_of(words.week_units)
+    away = rf"(?P<days_away>{day_units})|(?P<weeks_away>{week_units})"
+    return _Patterns(
+        relative=(
+            _compiled(rf"(?P<relative>{any_of(words.days_from_today)})"),
+            _compiled(rf"(?:{any_of(words.within)})\ {count}\ (?:{away})"),
+        ),
+        lengths=(
+            ("week_of", _compiled(rf"(?:{any_of(words.week_of)})")),
+            ("week", _compiled(rf"(?P<which_week>{which_week})\ (?:{week_units})")),
+            ("half", _compiled(rf"(?:{any_of(words.unnamed_halves)})")),
+            ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{words.day_units[0]})")),
+            ("weeks", _compiled(rf"{count}\ (?:{week_units})")),
+        ),
+        days=tuple(
+            _compiled(pattern)
+            for pattern in (
+                rf"{named}(?P<year>\d{{4}})[-/](?P<iso_month>\d{{1,2}})[-/](?P<number>\d{{1,2}})",
+                rf"{named}(?P<first>\d{{1,2}})(?P<between>[/.])(?P<second>\d{{1,2}})"
+                r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
+                rf"{named}{number}(?:\ of)?[ .-]?\ ?{month}(?:[ ,-]\ ?{year})?",
+                rf"{named}{month}[ -]?(?:the\ )?{number}(?:[ ,]\ ?{year})?",
+                rf"(?:(?P<which_week>{which_week})\ )?{weekday}",
+                rf"{number}(?:\ {year})?",
+            )
+        ),
+        words=(
+            ("half", _compiled(rf"(?P<half>{any_of(words.halves)})")),
+            ("since", _compiled(rf"(?:{any_of(words.since)})")),
+            ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
+            ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),
+        ),
     )
-)
-_WORDS: Final = (
-    ("next_week", re.compile(r"next week" + _END)),
-    ("half", re.compile(rf"(?P<half>{_any_of(list(_HALF_OF))})" + _END)),
-    ("half", re.compile(r"half(?:[ -]?day)?" + _END)),
-    ("to", re.compile(r"(?:to|until|till|through)(?=$|\s)|\.\.+|-")),
-)
 
 
-def terms_of(text: str) -> tuple[list[Term], list[list[str]]]:
-    """The days, halves and joining words of a lower-case text, and runs of other words."""
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern + _END, re.ASCII)
+
+
+def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
+    """The days, halves and joining words of a casefolded text, and runs of other words."""
+    words, patterns = words_of(language), _patterns(language)
     terms: list[Term] = []
     groups: list[list[str]] = [[]]
-    at = 0
+    at = end_of_day = 0
     while at < len(text):
         if text[at] in " ,;":
             if text[at] == ";":
                 groups.append([])
             at += 1
             continue
-        found = _term_at(text, at)
+        found = _term_at(text, at, words, patterns)
         if found is None:
-            match = re.compile(r"[^\s,;]+").match(text, at)
+            match = _OTHER_WORD.match(text, at)
             assert match is not None
             groups[-1].append(match.group())
         else:
             match, term = found
-            terms.append(term)
+            if not _is_preposition(term, terms, text, match.end(), words, patterns):
+                if _are_two_dates(terms, term) and text[end_of_day:at] == " ":
+                    terms.append(Word("to", " "))
+                terms.append(term)
+            if isinstance(term, Day):
+                end_of_day = match.end()
             groups.append([])
         at = match.end()
     return terms, [group for group in groups if group]
 
 
-def _term_at(text: str, at: int) -> tuple[re.Match[str], Term] | None:
-    for pattern in _DAYS:
+def _are_two_dates(terms: list[Term], term: Term) -> bool:
+    """Whether two days with their years stand side by side, as in ``2027-06-14 2027-06-16``."""
+    both = [*terms[-1:], term]
+    return len(both) == 2 and all(isinstance(one, Day) and one.year is not None for one in both)
+
+
+def _is_preposition(
+    term: Term, terms: list[Term], text: str, end: int, words: Words, patterns: _Patterns
+) -> bool:
+    if term.typed not in words.prepositions or (terms and isinstance(terms[-1], Day)):
+        return False
+    every = (*patterns.relative, *patterns.days)
+    return _day_at(text, end + 1, words, every) is not None
+
+
+def _term_at(
+    text: str, at: int, words: Words, patterns: _Patterns
+) -> tuple[re.Match[str], Term] | None:
+    return (
+        _day_at(text, at, words, patterns.relative)
+        or _word_at(text, at, words, patterns.lengths)
+        or _day_at(text, at, words, patterns.days)
+        or _word_at(text, at, words, patterns.words)
+    )
+
+
+def _day_at(
+    text: str, at: int, words: Words, patterns: tuple[re.Pattern[str], ...]
+) -> tuple[re.Match[str], Day] | None:
+    for pattern in patterns:
         if match := pattern.match(text, at):
-            return match, _day_of(match)
-    for kind, pattern in _WORDS:
-        if match := pattern.match(text, at):
-            half = _HALF_OF.get(match.groupdict().get("half") or "")
-            return match, Word(kind, match.group(), half)  # type: ignore[arg-type]
+            return match, _day_of(match, words)
     return None
 
 
-def _day_of(match: re.Match[str]) -> Day:
+def _word_at(
+    text: str, at: int, words: Words, patterns: tuple[tuple[WordKind, re.Pattern[str]], ...]
+) -> tuple[re.Match[str], Word] | None:
+    for kind, pattern in patterns:
+        if match := pattern.match(text, at):
+            found = match.groupdict()
+            which_week = words.which_week.get(found.get("which_week") or "")
+            if kind == "week" and which_week not in _BETWEEN_WEEKS:
+                continue
+            half = words.halves.get(found.get("half") or "")
+            amount = _BETWEEN_WEEKS[which_week] if which_week else _count(found, words)
+            return match, Word(kind, match.group(), half, amount)
+    return None
+
+
+def _count(found: dict[str, str | None], words: Words) -> int:
+    """How many were counted in digits or in words; one where nothing was counted."""
+    typed = found.get("count") or ""
+    return int(typed) if typed.isdecimal() else words.numbers.get(typed, 1)
+
+
+def _day_of(match: re.Match[str], words: Words) -> Day:
     found = match.groupdict()
 
     def number(name: str) -> int | None:
@@ -148,15 +205,17 @@ def _day_of(match: re.Match[str]) -> Day:
     pair_year = number("pair_year")
     if pair_year is not None:
         year = pair_year + 2000 if pair_year < 100 else pair_year
-    relative = found.get("relative")
+    days_from_today = words.days_from_today.get(found.get("relative") or "")
+    if found.get("days_away") or found.get("weeks_away"):
+        days_from_today = _count(found, words) * (7 if found.get("weeks_away") else 1)
     return Day(
         match.group(),
         number("number"),
-        _MONTH_OF.get(found.get("month") or "") or number("iso_month"),
+        words.months.get(found.get("month") or "") or number("iso_month"),
         year,
-        _WEEKDAY_OF.get(found.get("weekday") or ""),
-        found.get("which_week") or "",
-        None if relative is None else _DAYS_FROM_TODAY[relative],
+        words.weekdays.get(found.get("weekday") or ""),
+        words.which_week.get(found.get("which_week") or ""),
+        days_from_today,
         None if first is None or second is None else (first, second),
         found.get("between") == ".",
     )

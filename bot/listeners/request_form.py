@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from bot import errors, identity, ids, typed_leave
+from bot import errors, identity, ids, language, typed_leave
 from bot.language import later, say
 from bot.listening import Listener, Visit
 from bot.typed_days import is_month_first
@@ -137,16 +137,19 @@ def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
         list(known.leave_types.values()),
         is_month_first(known.organisation.country_code),
         frozenset(weekday for weekday, halves in enumerate(week) if halves),
+        language.locale().language,
     )
 
 
 def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -> _Drawing:
     reader = _reader(tx, by=by, now=now)
     offered = request_form.offered(reader.leave_types)
+    # Days that were typed and not understood are not replaced by others.
+    otherwise = None if wish.has_unclear_days else reader.today
     filled = Filled(
         offered[0].id if len(offered) == 1 else wish.leave_type_id,
-        wish.start_date or reader.today,
-        wish.end_date or reader.today,
+        wish.start_date or otherwise,
+        wish.end_date or otherwise,
         wish.start_half_day == "pm",
         wish.end_half_day == "am",
     )

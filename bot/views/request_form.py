@@ -130,7 +130,7 @@ def _puzzle(puzzle: Puzzle) -> str:
 
 
 _PUZZLES: Final[Mapping[PuzzleKind, str]] = {
-    "unknown": later("I do not understand “{typed}”."),
+    "unknown": later("Sorry, I didn't understand “{typed}”. Please choose the days below."),
     "which_day": later("“{typed}” could be more than one day; please choose below."),
     "which_month": later("“{typed}” is of no month; please choose the days below."),
     "which_year": later("“{typed}” could be in more than one year; please choose below."),
@@ -141,6 +141,11 @@ _PUZZLES: Final[Mapping[PuzzleKind, str]] = {
     "impossible_day": later("There is no “{typed}”; please choose the days below."),
     "several_days": later(
         "“{typed}”: one request has a first and a last day. Type “3-7 aug”, or choose below."
+    ),
+    "which_first_day": later("“{typed}” from which day? Please choose below."),
+    "which_last_day": later("“{typed}” until when? Please choose below."),
+    "which_length": later(
+        "“{typed}” could be working days or days of the calendar; please choose the days below."
     ),
     "which_type": later("“{typed}” could be {choices}; please choose below."),
     "several_types": later("One request is of one type; you named {choices}."),

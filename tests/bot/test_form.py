@@ -174,13 +174,10 @@ def test_what_is_typed_is_filled_in(
     assert not any(one.get("block_id") == ids.ASIDES for one in form.blocks)
 
 
-def test_what_is_not_understood_is_said_in_the_form_and_stays_there(world: World) -> None:
-    form = typed(world, "3-7 aug pm sick <!channel>")
+def test_what_is_not_sure_is_said_in_the_form_and_stays_there(world: World) -> None:
+    form = typed(world, "3-7 aug pm sick")
 
-    asked = (
-        "“pm” could be the half of either day; please choose when it begins and ends.\n"
-        "I do not understand “<!channel>”."
-    )
+    asked = "“pm” could be the half of either day; please choose when it begins and ends.\n"
     assert form.visible_text.startswith(asked)
     assert fields(form)[:2] == ("2026-08-03", "2026-08-07")
     assert pick(world, form, end_date="2026-08-06").visible_text.startswith(asked)
@@ -204,7 +201,16 @@ def test_the_form_opens_for_what_is_understood_and_asks_for_the_rest(world: Worl
 
     assert "“10 sep - 3 aug” could be in more than one year" in form.visible_text
     assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("sick")
-    assert fields(form)[0] == "2026-06-01"
+    assert fields(form)[:2] == (None, None)
+
+
+def test_days_are_left_empty_while_a_word_is_not_understood(world: World) -> None:
+    form = typed(world, "3-7 aug sick <!channel>")
+
+    asked = "Sorry, I didn't understand “<!channel>”. Please choose the days below."
+    assert form.visible_text.startswith(asked)
+    assert fields(form) == (None, None, "whole_day", "whole_day")
+    assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("sick")
 
 
 # Changing

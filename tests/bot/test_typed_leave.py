@@ -18,15 +18,19 @@ from storage.values import LeaveType
 TODAY = date(2026, 6, 1)
 
 
-def a_type(name: str, code: str = "", *, is_archived: bool = False) -> LeaveType:
+def a_type(
+    name: str, code: str = "", *, is_archived: bool = False, requires_approval: bool = True
+) -> LeaveType:
     blank: dict[str, Any] = dict.fromkeys(LeaveType._fields)
     code = code or name.split()[0].casefold()
-    return LeaveType(**blank | {"id": code, "name": name, "code": code, "is_archived": is_archived})
+    named = {"id": code, "name": name, "code": code}
+    rules = {"is_archived": is_archived, "requires_approval": requires_approval}
+    return LeaveType(**blank | named | rules)
 
 
 TYPES = [
     a_type("Annual leave"),
-    a_type("Sick leave"),
+    a_type("Sick leave", requires_approval=False),
     a_type("Unpaid leave"),
     a_type("Parental leave"),
     a_type("Compassionate leave"),
@@ -93,6 +97,34 @@ def dates_of(found: Wish) -> tuple[str, str] | None:
         ("next mon - wed", "2026-06-08", "2026-06-10"),
         ("today - fri", "2026-06-01", "2026-06-05"),
         ("25 may - today", "2026-05-25", "2026-06-01"),
+        ("the day after tomorrow", "2026-06-03", "2026-06-03"),
+        ("day before yesterday", "2026-05-30", "2026-05-30"),
+        ("tomorrow - the day after tomorrow", "2026-06-02", "2026-06-03"),
+        ("in 3 days", "2026-06-04", "2026-06-04"),
+        ("in two weeks", "2026-06-15", "2026-06-15"),
+        ("last fri", "2026-05-29", "2026-05-29"),
+        ("coming fri", "2026-06-05", "2026-06-05"),
+        ("coming mon", "2026-06-08", "2026-06-08"),
+        ("last week", "2026-05-25", "2026-05-29"),
+        ("since friday", "2026-05-29", "2026-06-01"),
+        ("since monday", "2026-05-25", "2026-06-01"),
+        ("since this monday", "2026-06-01", "2026-06-01"),
+        ("since yesterday", "2026-05-31", "2026-06-01"),
+        ("since 20 may", "2026-05-20", "2026-06-01"),
+        ("since 1 june", "2026-06-01", "2026-06-01"),
+        ("since fri until wed", "2026-05-29", "2026-06-03"),
+        ("week of 11 january", "2027-01-11", "2027-01-15"),
+        ("the week of the 13th of january", "2027-01-11", "2027-01-15"),
+        ("2027-06-14 for 3 days", "2027-06-14", "2027-06-16"),
+        ("3 days from 2027-06-14", "2027-06-14", "2027-06-16"),
+        ("from monday for five days", "2026-06-01", "2026-06-05"),
+        ("tomorrow for a day", "2026-06-02", "2026-06-02"),
+        ("a day off on friday", "2026-06-05", "2026-06-05"),
+        ("3 aug for 2 weeks", "2026-08-03", "2026-08-14"),
+        ("wed for a week", "2026-06-03", "2026-06-09"),
+        ("2027-06-14 2027-06-16", "2027-06-14", "2027-06-16"),
+        ("14.6.2027 16.6.2027", "2027-06-14", "2027-06-16"),
+        ("i'm off tomorrow", "2026-06-02", "2026-06-02"),
     ],
 )
 def test_days_that_can_be_read_in_one_way(typed: str, first: str, last: str) -> None:
@@ -121,16 +153,37 @@ def test_days_that_can_be_read_in_one_way(typed: str, first: str, last: str) -> 
         ("31/31", "impossible_day"),
         ("0 aug", "impossible_day"),
         ("3 aug 7 aug", "several_days"),
+        ("2027-06-14, 2027-06-16", "several_days"),
+        ("2027-06-14 and 2027-06-16", "several_days"),
+        ("from 3 aug", "which_last_day"),
+        ("from 3 aug to", "which_day"),
+        ("since 3 jun", "which_year"),
+        ("since 2026-06-03", "which_day"),
+        ("since tomorrow", "which_day"),
+        ("since this fri", "which_day"),
+        ("fri since", "which_day"),
+        ("since", "which_first_day"),
+        ("from next week", "which_day"),
+        ("next week 2 days", "which_length"),
+        ("3-7 aug 5 days", "which_length"),
+        ("fri for 3 days", "which_length"),
+        ("mon for 6 days", "which_length"),
+        ("mon for 0 days", "which_length"),
+        ("3 days", "which_first_day"),
+        ("week of 3", "which_month"),
+        ("week of", "which_first_day"),
+        ("week of 3 aug - 7 aug", "several_days"),
+        ("31.12.9999 for 3 days", "impossible_day"),
         ("mon, wed, fri", "several_days"),
         ("pm", "half_of_which_day"),
     ],
 )
 def test_days_that_are_not_sure_are_asked_for(typed: str, kind: str) -> None:
-    found = wish(f"{typed} sick")
+    found = wish(f"{typed} annual")
 
     assert dates_of(found) is None
     assert [one.kind for one in found.puzzles] == [kind]
-    assert found.leave_type_id == "sick"
+    assert found.leave_type_id == "annual"
     assert found.is_about_leave
 
 
@@ -255,8 +308,78 @@ def test_the_country_says_which_number_is_the_day(
     assert [one.kind for one in found.puzzles] == ([] if day else ["which_day"])
 
 
-def test_this_weekday_that_has_passed_is_asked_about() -> None:
-    assert [one.kind for one in wish("this mon", today=date(2026, 6, 3)).puzzles] == ["which_day"]
+# A Sunday.
+LATE_NOVEMBER = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("typed", "first", "last"),
+    [
+        ("sick 20 nov", "2026-11-20", "2026-11-20"),
+        ("sick 22 nov", "2026-11-22", "2026-11-22"),
+        ("sick 23 nov", "2026-11-23", "2026-11-23"),
+        ("sick 18-20 nov", "2026-11-18", "2026-11-20"),
+        ("sick 20-24 nov", "2026-11-20", "2026-11-24"),
+        ("sick 20 nov - today", "2026-11-20", "2026-11-22"),
+        ("sick fri 20 nov", "2026-11-20", "2026-11-20"),
+        ("sick sat 20 nov", "2027-11-20", "2027-11-20"),
+        ("sick 1 sep", "2026-09-01", "2026-09-01"),
+        ("sick 1 aug", "2027-08-01", "2027-08-01"),
+        ("sick 20 nov 2027", "2027-11-20", "2027-11-20"),
+        ("sick fri", "2026-11-20", "2026-11-20"),
+        ("sick sun", "2026-11-22", "2026-11-22"),
+        ("sick wed-fri", "2026-11-18", "2026-11-20"),
+        ("sick fri for 1 day", "2026-11-20", "2026-11-20"),
+        ("sick next fri", "2026-11-27", "2026-11-27"),
+        ("sick since friday", "2026-11-20", "2026-11-22"),
+        ("sick week of 16 nov", "2026-11-16", "2026-11-20"),
+        ("annual 20 nov", "2027-11-20", "2027-11-20"),
+        ("annual fri", "2026-11-27", "2026-11-27"),
+        ("20 nov", "2027-11-20", "2027-11-20"),
+    ],
+)
+def test_leave_that_is_recorded_afterwards_prefers_the_near_past(
+    typed: str, first: str, last: str
+) -> None:
+    found = wish(typed, today=LATE_NOVEMBER)
+
+    assert (dates_of(found), found.puzzles) == ((first, last), ())
+
+
+def test_a_type_that_is_not_sure_prefers_no_past() -> None:
+    assert dates_of(wish("s 20 nov", today=LATE_NOVEMBER)) == ("2027-11-20", "2027-11-20")
+
+
+def test_a_day_of_the_current_week_that_has_passed_is_asked_about() -> None:
+    found = wish("week of 16 nov", today=LATE_NOVEMBER)
+
+    assert [one.kind for one in found.puzzles] == ["which_year"]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "3 aug for a fortnight",
+        "3-7 aug except wed",
+        "not 3 aug",
+        "3 aug sick with fever",
+        "3d 3 aug",
+    ]
+    + ["half of june", "fri or mon", "3-7 aug <!channel>", "3 aug (pm)", "every fri", "3 aug kids"],
+)
+def test_days_are_never_filled_in_while_a_word_is_left_over(typed: str) -> None:
+    found = wish(typed)
+
+    assert found.is_about_leave
+    assert found.puzzles
+    assert (found.start_date, found.end_date) == (None, None)
+    assert (found.start_half_day, found.end_half_day) == (None, None)
+    assert found.has_unclear_days
+
+
+@pytest.mark.parametrize("typed", ["this mon", "last mon"])
+def test_a_weekday_that_has_passed_this_week_is_asked_about(typed: str) -> None:
+    assert [one.kind for one in wish(typed, today=date(2026, 6, 3)).puzzles] == ["which_day"]
 
 
 def test_next_week_is_asked_about_where_people_work_at_weekends() -> None:
@@ -320,7 +443,40 @@ PIECES = st.sampled_from(
     ["3", "7", "99", "2026", "0000", "9999", "aug", "may", "fri", "next", "this", "next week"]
     + ["-", "to", "until", "..", "/", ".", ",", ";", "am", "pm", "half", "day", "sick", "s", "the"]
     + ["3/8", "31.12.9999", "29 feb", "2026-12-24", "today", "yesterday", "leave", "study-rest"]
+    + ["since", "from", "for 3 days", "2 weeks", "week of", "in 9 weeks", "last", "last week"]
 )
+
+
+UNDERSTOOD = st.sampled_from(
+    ["3-7 aug", "tomorrow", "next fri pm", "sick since friday", "week of 11 january", "sick 20 may"]
+    + ["2027-06-14 for 3 days", "24 dec - 2 jan unpaid", "2027-06-14 2027-06-16", "next week am"]
+)
+
+
+@given(UNDERSTOOD, st.text("qxz", min_size=1, max_size=12), st.data())
+def test_an_unknown_word_is_repeated_and_leaves_no_day_filled_in(
+    understood: str, unknown: str, data: st.DataObject
+) -> None:
+    words = understood.split()
+    words.insert(data.draw(st.integers(0, len(words))), unknown)
+
+    found = wish(" ".join(words))
+
+    assert any(unknown in one.typed.split() for one in found.puzzles if one.kind == "unknown")
+    assert (found.start_date, found.start_half_day, found.end_half_day) == (None, None, None)
+
+
+@given(st.dates(date(2020, 1, 1), date(2035, 12, 31)), st.integers(1, 5))
+def test_so_many_days_are_that_many_working_days_or_asked_about(today: date, many: int) -> None:
+    first = today + timedelta(days=3)
+
+    found = wish(f"{first.isoformat()} for {many} days", today=today)
+
+    days = [first + timedelta(days=index) for index in range(many)]
+    if many == 1 or all(day.weekday() < 5 for day in days):
+        assert (found.start_date, found.end_date, found.puzzles) == (first, days[-1], ())
+    else:
+        assert [one.kind for one in found.puzzles] == ["which_length"]
 
 
 @given(
