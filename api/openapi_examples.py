@@ -297,6 +297,7 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
         "status": "pending",
         "days": _DAYS,
         "colleagues_off_count": 1,
+        "colleagues_pending_count": 2,
         "refusals": [],
     },
     "SubjectRecord": {"type": "leave_request", "id": REQUEST},

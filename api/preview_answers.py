@@ -111,6 +111,15 @@ class PreviewRecord(TypedDict):
         Field(description="Of the team calendar's people, by first day; the first ten."),
     ]
     colleagues_off_count: Annotated[int, Field(description="How many there are, up to 1,000.")]
+    colleagues_pending_count: Annotated[
+        int,
+        Field(
+            description=(
+                "How many more requests of theirs for these days await a decision; their names "
+                "are not shown."
+            )
+        ),
+    ]
     refusals: Annotated[
         list[RefusalRecord],
         Field(description="Empty when it could be asked for; asking answers with the first."),
@@ -138,6 +147,7 @@ def preview(found: Preview) -> PreviewRecord:
         "approved_because": found.approved_because,
         "colleagues_off": [_colleague(one) for one in found.colleagues],
         "colleagues_off_count": found.colleagues_count,
+        "colleagues_pending_count": found.pending_colleagues_count,
         "refusals": [_refusal(one) for one in found.refusals],
     }
 

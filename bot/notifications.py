@@ -81,7 +81,8 @@ class Notifier:
         await self._database.write(notices.settle, outcomes, now=self._clock())
         for notice, _ in outcomes:
             # Whoever is told of something may be looking at it.
-            self._homes.soon(notice.organisation_id, notice.user_id)
+            if notice.kind != "cover_changed":
+                self._homes.soon(notice.organisation_id, notice.user_id)
 
     async def deliver(self, notice: Notice) -> Outcome:
         """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""
@@ -116,6 +117,9 @@ class Notifier:
             return await self._attempted(
                 notice, summary.team_id, summary.locale, partial(self._summary, summary)
             )
+        if notice.kind == "cover_changed":
+            await self._database.write(notices.expand, notice, now=self._clock())
+            return Outcome("delivered")
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
             return Outcome("failed", "the request is gone")
@@ -154,6 +158,8 @@ class Notifier:
 
     async def _card(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         gone = None
+        if notice.is_refresh and not _is_worth_refreshing(sight):
+            return Outcome("delivered")
         if sight.message is not None:
             try:
                 return await self._redrawn(notice, sight, sight.message, workspace.client)
@@ -161,8 +167,8 @@ class Notifier:
                 if slack_web.error_code(failure) not in _GONE:
                     raise
                 gone = sight.message
-        if not sight.card.may_decide:
-            # Decided before it was shown, or no longer this person's to decide.
+        if not sight.card.may_decide or notice.is_refresh:
+            # Decided before it was shown, no longer this person's to decide, or no news.
             return Outcome("delivered", gone=gone)
         drawn = await self._posted(notice, sight, workspace)
         return drawn._replace(gone=gone)
@@ -288,6 +294,12 @@ async def drain(notifier: Notifier, *, limit: int = 32) -> int:
         await notifier.settle([(notice, await notifier.deliver(notice)) for notice in due])
         attempts += len(due)
     return attempts
+
+
+def _is_worth_refreshing(sight: Sight) -> bool:
+    """Whether an open card is there to refresh, and no later notice draws it anyway."""
+    is_open = sight.message is not None and sight.card.request.status == "pending"
+    return is_open and not sight.is_superseded
 
 
 async def _updated(message: Posted, anew: dict[str, Any], client: AsyncWebClient) -> bool:

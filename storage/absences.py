@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from peewee import Select, Tuple
 
+from storage import awaited
 from storage.colleagues import team
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -19,6 +20,9 @@ from storage.pages import Page, PageOf, page_of, position
 from storage.rows import day, instant, with_names
 from storage.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.values import Absence, FeedScope, Organisation, User
+
+# Pending leave in a list of who is away: none, what awaits the viewer's decision, or all.
+Pending = Literal["none", "awaiting", "all"]
 
 MAX_ABSENCES: Final = 50_000
 # How long cancelled leave stays in the feeds that may have shown it (contract 8).
@@ -88,9 +92,12 @@ def away(
     *,
     first_day: date,
     last_day: date,
+    pending: Pending = "none",
+    today: date | None = None,
 ) -> Page[Absence]:
     """Approved leave between two days, both included, as the viewer's feed of that scope shows it.
 
+    ``pending``: which leave is in it that is not decided yet; for "awaiting" also give ``today``.
     Ordered by first day, then id. Raises UnusableCursor.
     """
     bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
@@ -106,6 +113,8 @@ def away(
         last_day=last_day.isoformat(),
         after_key=after and after[0],
         after_id=after and after[1],
+        pending=pending,
+        today=today and today.isoformat(),
         limit=page.limit + 1,
     )
     return page_of(
@@ -194,14 +203,22 @@ def _away(
     last_day: Place,
     after_key: Place | None,
     after_id: Place | None,
+    pending: Pending,
+    today: Place | None,
     limit: Place,
 ) -> Select:
+    is_shown = LeaveRequestRow.status == "approved"
+    if pending != "none":
+        is_pending = LeaveRequestRow.status == "pending"
+        if pending == "awaiting":
+            is_pending &= awaited.awaits(organisation_id, viewer_id, today, for_each=False)
+        is_shown = is_shown | is_pending
     query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.start_date >= earliest_start,
         LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.end_date >= first_day,
-        LeaveRequestRow.status == "approved",
+        is_shown,
     )
     if scope == "team":
         members = team(organisation_id, viewer_id, department_id)

@@ -13,6 +13,7 @@ from peewee import Select, fn
 from storage import (
     audit,
     balances,
+    card_refreshes,
     fields,
     leave_years,
     ledgers,
@@ -101,6 +102,7 @@ def add(
     }
     subject = ("allowance_adjustment", added.id)
     audit.record(tx, "allowance_adjustment.created", *subject, by=by, now=now, after=shown)
+    card_refreshes.enqueue(tx, reference=known, now=now, user_ids={user.id})
     return added
 
 

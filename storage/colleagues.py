@@ -21,7 +21,7 @@ MOST_COUNTED: Final = 1_000
 
 
 class ColleagueOff(NamedTuple):
-    """Approved leave of a colleague; ``type_name`` is None where the type is private."""
+    """Pending or approved leave of a colleague; ``type_name`` is None where the type is private."""
 
     name: str
     start_date: date
@@ -29,12 +29,13 @@ class ColleagueOff(NamedTuple):
     start_half_day: HalfDay | None
     end_half_day: HalfDay | None
     type_name: str | None
+    is_pending: bool = False
 
 
 def off_with(
     tx: Transaction, organisation_id: str, user: User, span: days.Span
 ) -> list[ColleagueOff]:
-    """Approved leave, in the same halves, of those whom the person's team calendar shows.
+    """Pending and approved leave, in the same halves, of the people on the team calendar.
 
     By first day; at most 1,000.
     """
@@ -52,7 +53,7 @@ def off_with(
 
 
 def _colleague(row: Sequence[Any]) -> ColleagueOff:
-    start, _, first_name, last_name, end, start_half, end_half, type_name, is_private = row
+    start, _, first_name, last_name, end, start_half, end_half, type_name, is_private, status = row
     return ColleagueOff(
         f"{first_name} {last_name}".strip(),
         rows.day(start),
@@ -60,6 +61,7 @@ def _colleague(row: Sequence[Any]) -> ColleagueOff:
         start_half,
         end_half,
         None if is_private else type_name,
+        status == "pending",
     )
 
 
@@ -84,13 +86,14 @@ def _team_off(
                 LeaveRequestRow.end_half_day,
                 LeaveTypeRow.name,
                 LeaveTypeRow.is_private,
+                LeaveRequestRow.status,
             )
         )
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
             LeaveRequestRow.user_id.in_(team(organisation_id, user_id, department_id)),
             LeaveRequestRow.user_id != user_id,
-            LeaveRequestRow.status == "approved",
+            LeaveRequestRow.status.in_(("pending", "approved")),
             LeaveRequestRow.start_date <= last_day,
             LeaveRequestRow.end_date >= first_day,
         )

@@ -8,7 +8,17 @@ from typing import Any, Final
 
 from peewee import Delete, Select, Update
 
-from storage import audit, fields, locks, people_rows, reference, rerouting, rows, rules
+from storage import (
+    audit,
+    card_refreshes,
+    fields,
+    locks,
+    people_rows,
+    reference,
+    rerouting,
+    rows,
+    rules,
+)
 from storage.amounts import check_half_days
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -96,7 +106,23 @@ def update(
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
     rerouting.tell(tx, known, rerouted, by=by, now=now)
+    _refresh_cards(tx, known, before, after, now)
     return after
+
+
+def _refresh_cards(
+    tx: Transaction, known: Reference, before: Department, after: Department, now: datetime
+) -> None:
+    """Redraw open cards on which the change shows another balance or other colleagues."""
+    other_manager = after.manager_id != before.manager_id
+    other_allowance = (
+        after.default_leave_allowance_half_days != before.default_leave_allowance_half_days
+    )
+    if other_manager or other_allowance:
+        card_refreshes.enqueue(tx, reference=known, now=now, department_id=before.id)
+    if other_manager:
+        managers = {one for one in (before.manager_id, after.manager_id) if one is not None}
+        card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
 
 
 def foresee_update(

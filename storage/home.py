@@ -70,8 +70,9 @@ class Item(NamedTuple):
 class Home(NamedTuple):
     """``own``: pending leave, and what was approved and is not over, earliest first.
 
-    ``waiting``: what awaits the viewer's decision, oldest first. ``away``: approved leave between
-    ``today`` and ``last_day``, by first day. ``leafed`` is what is shown, its scope settled.
+    ``waiting``: what awaits the viewer's decision, oldest first. ``away``: leave between ``today``
+    and ``last_day``, by first day: approved, and what the viewer could decide on. ``leafed`` is
+    what is shown, its scope settled.
     """
 
     user: User
@@ -125,7 +126,15 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         leafed.away,
         MOST_AWAY,
         lambda page: absences.away(
-            tx, page, user, known.organisation, scope, first_day=today, last_day=last_day
+            tx,
+            page,
+            user,
+            known.organisation,
+            scope,
+            first_day=today,
+            last_day=last_day,
+            pending=_pending_shown(by, waiting),
+            today=local_day(now, known.organisation.timezone),
         ),
     )
     return Home(
@@ -145,6 +154,13 @@ def _end_of_week(today: date) -> date:
     left = _SUNDAY - today.weekday()
     # On a Saturday or Sunday, what is left of the week is of no use to anybody.
     return today + timedelta(days=left if left > 1 else left + 7)
+
+
+def _pending_shown(by: Caller, waiting: Page[LeaveRequest]) -> absences.Pending:
+    """Pending leave among who is out: only what the viewer could approve or decline."""
+    if by.is_admin:
+        return "all"
+    return "awaiting" if waiting.items else "none"
 
 
 def _from(

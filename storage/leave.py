@@ -15,6 +15,7 @@ from peewee import Select, fn
 from storage import (
     approvers,
     awaited,
+    card_refreshes,
     days,
     drafts,
     fields,
@@ -130,6 +131,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         reference=subject.reference,
         now=now,
     )
+    _refresh_cards(tx, None, request, subject, now)
     return request
 
 
@@ -309,7 +311,7 @@ def _approve_unasked(
     """Approve what nobody has to, or could, decide on; the audit says which of the two it was."""
     why = why_unasked(leave_type)
     after = request._replace(status="approved", decided_at=now, decision_reason=None)
-    return _step(tx, "approve", request, after, subject, by=by, now=now, why=why)
+    return _step(tx, "approve", request, after, subject, by=by, now=now, why=why, is_new=True)
 
 
 def why_unasked(leave_type: LeaveType) -> WhyUnasked:
@@ -342,8 +344,12 @@ def _step(
     by: Caller,
     now: datetime,
     why: str | None = None,
+    is_new: bool = False,
 ) -> LeaveRequest:
-    """Take one step of the lifecycle, with everything that follows from it."""
+    """Take one step of the lifecycle, with everything that follows from it.
+
+    ``is_new``: the request was created in this transaction.
+    """
     after = after._replace(updated_at=now, version=before.version + 1)
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
@@ -352,7 +358,18 @@ def _step(
     asked = _asked(tx, subject) if action == "edit" else []
     news = _NEWS.get(action, event)
     outbox.notify(tx, news, after, by=by, approvers=asked, reference=subject.reference, now=now)
+    _refresh_cards(tx, None if is_new else before, after, subject, now)
     return after
+
+
+def _refresh_cards(
+    tx: Transaction,
+    before: LeaveRequest | None,
+    after: LeaveRequest,
+    subject: _Subject,
+    now: datetime,
+) -> None:
+    card_refreshes.leave_changed(tx, [(before, after)], reference=subject.reference, now=now)
 
 
 def _asked(tx: Transaction, subject: _Subject) -> list[User]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from peewee import Delete, Select
 
-from storage import audit, fields, locks, people_rows, reference, rows, rules
+from storage import audit, card_refreshes, fields, locks, people_rows, reference, rows, rules
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.errors import CodeTaken, InvalidInput, NotFound
@@ -125,6 +125,8 @@ _OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
 )
 
 
+# What the cards of pending requests show of a type, or reckon with.
+_ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
 # How many types a refusal names.
 _MOST_NAMED: Final = 20
 
@@ -190,7 +192,11 @@ def update(
     if after.code != before.code:
         _check_code_is_free(tx, after.code, by=by)
     action = "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
-    return _save(tx, before, after, action, by=by, now=now)
+    saved = _save(tx, before, after, action, by=by, now=now)
+    if any(getattr(after, name) != getattr(before, name) for name in _ON_CARDS):
+        known = reference.of_organisation(tx, by.organisation_id)
+        card_refreshes.enqueue(tx, reference=known, now=now)
+    return saved
 
 
 def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) -> LeaveType | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from peewee import Select, fn
 
-from storage import days, leave_rows, outbox, rerouting
+from storage import card_refreshes, days, leave_rows, outbox, rerouting
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -114,6 +114,7 @@ def _move(
     # Nobody is told: the owner is gone. Whoever has a card sees what became of it.
     news: Any = action if is_cancelled else "leave_request.recounted"
     outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
+    card_refreshes.leave_changed(tx, moved, reference=known, now=now)
 
 
 @compiled

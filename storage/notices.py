@@ -15,6 +15,7 @@ from peewee import Delete, Expression, Select, Tuple, Update, fn
 from storage import (
     approval_cards,
     awaited,
+    card_refreshes,
     digests,
     locks,
     outbox,
@@ -62,7 +63,8 @@ Verdict = Literal["delivered", "retry", "failed"]
 class Notice(NamedTuple):
     """Something to show one person; ``attempts`` counts those before this claim.
 
-    It is about the webhook if it has one, else about the leave request.
+    It is about the webhook if it has one, about leave of the person between two days if it has
+    those, else about the leave request.
     """
 
     organisation_id: str
@@ -75,6 +77,13 @@ class Notice(NamedTuple):
     created_at: datetime
     claim_id: str
     webhook_id: str | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+
+    @property
+    def is_refresh(self) -> bool:
+        """Whether it only redraws a card whose request has not changed."""
+        return self.event_type == outbox.CARD_REFRESH
 
 
 class Drawn(NamedTuple):
@@ -143,7 +152,7 @@ class Sight(NamedTuple):
     """All that drawing a notice takes. ``message`` is the card that the person has already.
 
     ``news`` is set where the person is told that his leave counts something else now. ``locale``
-    is the recipient's, as Slack names it.
+    is the recipient's, as Slack names it. ``is_superseded``: a later notice draws the same card.
     """
 
     team_id: str | None
@@ -152,6 +161,7 @@ class Sight(NamedTuple):
     card: ApprovalCard
     message: Posted | None
     news: News | None = None
+    is_superseded: bool = False
 
 
 def claim(
@@ -188,6 +198,8 @@ def _notice(row: Sequence[Any], claim_id: str) -> Notice:
         rows.instant(created_at),
         claim_id,
         row[8],
+        row[9] and rows.day(row[9]),
+        row[10] and rows.day(row[10]),
     )
 
 
@@ -206,7 +218,17 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
         place = (notice.organisation_id, notice.leave_request_id)
         news = recount.news(tx, *place, at=notice.created_at)
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    return Sight(team_id, recipient, locale, card, message, news)
+    is_superseded = notice.is_refresh and _is_awaited(tx, notice)
+    return Sight(team_id, recipient, locale, card, message, news, is_superseded)
+
+
+def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
+    """Queue the redraws that follow from a ``cover_changed`` notice."""
+    if notice.first_day is not None and notice.last_day is not None:
+        change = card_refreshes.CoverChange(
+            notice.organisation_id, notice.user_id, notice.first_day, notice.last_day
+        )
+        card_refreshes.expand(tx, change, now=now)
 
 
 def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
@@ -411,6 +433,8 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
         NoticeRow.attempts,
         NoticeRow.created_at,
         NoticeRow.webhook_id,
+        NoticeRow.first_day,
+        NoticeRow.last_day,
     )
     due = _due(now, limit, engine)
     if engine == "sqlite":

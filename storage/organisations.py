@@ -13,6 +13,7 @@ from peewee import Select, fn
 
 from storage import (
     audit,
+    card_refreshes,
     days,
     effects,
     fields,
@@ -178,6 +179,9 @@ def update(
     if planned is not None:
         known = reference.of_organisation(tx, by.organisation_id)
         recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    if any(after[name] != before[name] for name in _OF_ALLOWANCES):
+        known = reference.of_organisation(tx, by.organisation_id)
+        card_refreshes.enqueue(tx, reference=known, now=now)
     return get(tx, by=by)
 
 

@@ -32,6 +32,7 @@ NoticeKind = Literal[
     "digest_refused",
     "reminder",
     "reminder_summary",
+    "cover_changed",
 ]
 
 # Names of the dispatchers that a commit wakes.
@@ -43,6 +44,8 @@ SETTLED: Final = "leave_request.settled"
 WEBHOOK_DISABLED: Final = "webhook.disabled"
 DIGEST_REFUSED: Final = "digest.refused"
 REMINDER: Final = "approval.reminder"
+# The card shows another balance or other colleagues than before; the request is the same.
+CARD_REFRESH: Final = "approval_card.refresh"
 # How many admins hear of a webhook that was switched off.
 MOST_TOLD: Final = 50
 # The one event that nobody subscribes to: it is asked for.
@@ -272,13 +275,13 @@ def notify(
         for user_id in sorted((holders | {one.id for one in approvers}) - {request.user_id})
     ]
     for kind, user_id in people:
-        notice = _notice_row(organisation_id, kind, user_id, request.id, event_type, now)
+        notice = notice_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.insert_soon(NoticeRow, **notice)
     if rules.may_reconsider(request, now):
         # When it is too late to decide otherwise, the button for it goes away.
         later = {"due_at": now + rules.SECOND_THOUGHTS}
         for user_id in sorted(holders - {request.user_id}):
-            row = _notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
+            row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
             tx.insert_soon(NoticeRow, **row | later)
     tx.wake(NOTICES)
 
@@ -313,27 +316,28 @@ def notify_all(
     )
     cards -= {(request.id, request.user_id) for request in changed}
     notices = [
-        _notice_row(
+        notice_row(
             organisation_id, "requester_notice", request.user_id, request.id, event_type, now
         )
         for request in told
     ]
     notices += [
-        _notice_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
+        notice_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
         for request_id, user_id in sorted(cards)
     ]
     tx.insert_all(NoticeRow, notices)
     tx.wake(NOTICES)
 
 
-def _notice_row(
+def notice_row(
     organisation_id: str,
     kind: NoticeKind,
     user_id: str,
-    leave_request_id: str,
+    leave_request_id: str | None,
     event_type: NoticeEvent,
     now: datetime,
 ) -> dict[str, Any]:
+    """The columns of a notice about a leave request, due at once."""
     return {
         "organisation_id": organisation_id,
         "id": new_id(now),

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from storage import (
+    card_refreshes,
     days,
     effects,
     fields,
@@ -64,6 +65,8 @@ _LOOKING_AROUND: Final = (
     "working_days",
     "public_holiday_country_code",
 )
+# These decide about the balance and the colleagues on the cards of a person's own requests.
+_ON_CARDS: Final = ("leave_allowance_half_days", "start_date", "department_id", "manager_id")
 
 
 class UserArchived(Conflict):
@@ -132,7 +135,23 @@ def update(
     if cause is not None:
         recount.apply(tx, known, counted_anew, cause, by=by, now=now)
     rerouting.tell(tx, known, rerouted, by=by, now=now)
+    _refresh_cards(tx, known, user, after, now)
     return after
+
+
+def _refresh_cards(
+    tx: Transaction, known: Reference, user: User, after: User, now: datetime
+) -> None:
+    """Redraw open cards on which the change shows another balance or other colleagues."""
+    if any(getattr(user, name) != getattr(after, name) for name in _ON_CARDS):
+        card_refreshes.enqueue(tx, reference=known, now=now, user_ids={user.id})
+    if user.department_id != after.department_id:
+        # Former and new colleagues: their cards list this person's leave no longer, or from now on.
+        for department_id in {user.department_id, after.department_id} - {None}:
+            card_refreshes.enqueue(tx, reference=known, now=now, department_id=department_id)
+    if user.manager_id != after.manager_id:
+        managers = {one for one in (user.manager_id, after.manager_id) if one is not None}
+        card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
 
 
 def _rerouted(

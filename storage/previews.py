@@ -55,8 +55,9 @@ class Preview(NamedTuple):
     ``leave_type`` is None, and nothing is counted, where the dates or the type are refused.
     ``approvers``: whose decision it would await. ``approved_because`` says why it would be
     approved at once; None where somebody decides. ``colleagues``: at most ten, by first day, of
-    ``colleagues_count``. ``refusals``: empty when it could be asked for; the first is what asking
-    raises.
+    ``colleagues_count``, with approved leave. ``pending_colleagues_count``: requests of colleagues
+    for these days that are not decided yet; they are counted and never named. ``refusals``: empty
+    when it could be asked for; the first is what asking raises.
     """
 
     user: User
@@ -68,6 +69,7 @@ class Preview(NamedTuple):
     approved_because: WhyUnasked | None
     colleagues: list[ColleagueOff]
     colleagues_count: int
+    pending_colleagues_count: int
     refusals: list[Refusal]
 
 
@@ -99,9 +101,10 @@ def preview(
     if replaced is not None:
         refusals = _refusals_of_edit(replaced, draft) + refusals
     if found is None:
-        return Preview(user, None, [], 0, [], [], None, [], 0, refusals)
+        return Preview(user, None, [], 0, [], [], None, [], 0, 0, refusals)
     deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
-    off = colleagues.off_with(tx, by.organisation_id, user, found.span)
+    team = colleagues.off_with(tx, by.organisation_id, user, found.span)
+    off = [one for one in team if not one.is_pending]
     return Preview(
         user,
         found.leave_type,
@@ -112,6 +115,7 @@ def preview(
         why,
         off[: colleagues.MOST_NAMED],
         len(off),
+        len(team) - len(off),
         refusals,
     )
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from peewee import Select
 
-from storage import audit, days, drafts, leave_rows, locks, outbox, rows
+from storage import audit, card_refreshes, days, drafts, leave_rows, locks, outbox, rows
 from storage.clock import local_day
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
@@ -186,6 +186,13 @@ def apply(
         ],
         reference=known,
         now=now,
+    )
+    card_refreshes.enqueue(
+        tx,
+        reference=known,
+        now=now,
+        user_ids={one.user.id for one in recounted},
+        except_ids={one.after.id for one in recounted},
     )
 
 

@@ -584,6 +584,9 @@ class NoticeRow(Model):  # type: ignore[misc]
     created_at = BigIntegerField()
     settled_at = BigIntegerField(null=True)
     webhook_id = IdField(null=True)
+    # The days on which a "cover_changed" notice says that the person's leave changed.
+    first_day = DateField(null=True)
+    last_day = DateField(null=True)
 
     class Meta:
         table_name = "notices"

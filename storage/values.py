@@ -51,6 +51,7 @@ NoticeEvent = (
         "leave_request.rerouted",
         "leave_request.decision_changed",
         "leave_request.settled",
+        "approval_card.refresh",
     ]
 )
 

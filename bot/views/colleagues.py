@@ -9,14 +9,23 @@ from bot.views import text, words
 from storage.colleagues import ColleagueOff
 
 
-def lines(shown: Sequence[ColleagueOff], count: int) -> list[str]:
-    """A heading, a line for each, and how many are not shown of the ``count``."""
+def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[str]:
+    """A heading, a line for each, and how many are not shown of the ``count``.
+
+    ``pending``: how many requests are to be mentioned without a name.
+    """
     more = count - len(shown)
     rest = [say_count("… and {count} more", "… and {count} more", more)] if more > 0 else []
+    if pending > 0:
+        rest.append(
+            "• " + say_count("{count} pending request", "{count} pending requests", pending)
+        )
     return [say("Off then:"), *map(_line, shown), *rest]
 
 
 def _line(one: ColleagueOff) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
     what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    if one.is_pending:
+        what = say("{leave_type}, pending", leave_type=what)
     return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"

@@ -232,6 +232,8 @@ def _absences(title: str, found: Sequence[Absence]) -> list[Block]:
 def _absent(one: Absence) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
     what = text.cut(one.summary_type or say("Away"), text.LONGEST_NAME)
+    if one.status == "pending":
+        what = say("{leave_type}, pending", leave_type=what)
     who = say("You") if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
     return f"{who}: {when} ({what})"
 

@@ -29,8 +29,10 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
         return [_plain(refused or [say("This cannot be counted.")], ids.LIVE)]
     shown = [_plain(refused, ids.PROBLEMS)] if refused else []
     shown.append(_paragraph(_figures(preview)))
-    if preview.colleagues:
-        lines = colleagues.lines(preview.colleagues, preview.colleagues_count)
+    if preview.colleagues or preview.pending_colleagues_count:
+        lines = colleagues.lines(
+            preview.colleagues, preview.colleagues_count, preview.pending_colleagues_count
+        )
         shown.append(_plain(lines, ids.OFF))
     else:
         shown.append(text.quiet(say("Nobody else of the team is off then.")))

@@ -80,6 +80,20 @@ def test_a_preview_says_what_asking_would_do_and_stores_nothing(client: Client, 
     assert client.get(REQUESTS, team.adas_key).json()["data"] == []
 
 
+def test_pending_leave_of_colleagues_is_counted_without_names(
+    client: Client, team: Team, database: Database
+) -> None:
+    for name in ("Alan", "Hedy"):
+        colleague = a_person(database, team.acme, first_name=name, manager_id=team.ada.id)
+        a_request(database, team.acme, colleague)
+
+    found = previewed(client, team, "2026-08-03", "2026-08-07")
+
+    assert (found["colleagues_off"], found["colleagues_off_count"]) == ([], 0)
+    assert found["colleagues_pending_count"] == 2
+    assert not any(name in str(found) for name in ("Alan", "Hedy"))
+
+
 def test_what_would_refuse_it_is_told_with_200(
     client: Client, team: Team, database: Database
 ) -> None:

@@ -50,6 +50,14 @@ def test_it_shows_balance_own_leave_and_who_is_out(world: World) -> None:
     ]
 
 
+def test_an_approver_sees_pending_leave_among_who_is_out_and_marked(world: World) -> None:
+    world.submit_over_rest(ADA, start_date=date(2026, 6, 2), end_date=date(2026, 6, 3))
+    line = "• Ada Lovelace: Tue 2 June to Wed 3 June 2026 (Annual leave, pending)"
+
+    assert line in opened(world, GRACE).visible_text
+    assert "Ada" not in opened(world, EVE).visible_text
+
+
 def test_the_messages_tab_is_none_of_our_business(world: World) -> None:
     assert world.slack.open_home(ADA, tab="messages").ok
     world.settled()

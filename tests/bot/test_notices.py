@@ -49,7 +49,9 @@ class Asked:
     def claim(
         self, *, limit: int = 100, claim_id: str = "one", now: datetime = NOW
     ) -> list[Notice]:
-        return self.database.write_now(notices.claim, limit=limit, claim_id=claim_id, now=now)
+        """What is due about requests; refreshes of other cards have tests of their own."""
+        found = self.database.write_now(notices.claim, limit=limit, claim_id=claim_id, now=now)
+        return [one for one in found if one.kind != "cover_changed"]
 
     def settle(self, claimed: Sequence[Notice], outcome: Outcome, now: datetime = NOW) -> None:
         done = [(notice, outcome) for notice in claimed]

@@ -84,7 +84,14 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     )
     name = text(200)
     colleague = st.builds(
-        ColleagueOff, name, st.just(start), st.just(end), halves, halves, st.none() | name
+        ColleagueOff,
+        name,
+        st.just(start),
+        st.just(end),
+        halves,
+        halves,
+        st.none() | name,
+        st.booleans(),
     )
     year = st.builds(YearBalance, st.just("2026/27"), st.integers(-732, 732))
     return ApprovalCard(
@@ -187,7 +194,14 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     ]
     name = text(200)
     off: Any = st.builds(
-        ColleagueOff, name, st.just(start), st.just(start), st.none(), st.none(), st.none() | name
+        ColleagueOff,
+        name,
+        st.just(start),
+        st.just(start),
+        st.none(),
+        st.none(),
+        st.none() | name,
+        st.booleans(),
     )
     change = YearChange(LeaveYear(start, start), 0, 0, draw(st.integers(-732, 732)))
     shown = draw(st.lists(off, max_size=10))
@@ -201,6 +215,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         draw(st.sampled_from([None, "no_approval_needed", "nobody_could_approve"])),
         shown,
         len(shown) + draw(st.integers(0, 990)),
+        draw(st.integers(0, 990)),
         [],
     )
 

@@ -22,7 +22,6 @@ from bot import ids
 from bot import socket as slack_socket
 from bot.app import SlackApp, build_app
 from bot.listening import Listener
-from bot.notifications import drain
 from bot.settings import SlackSettings
 from storage import audit, leave, leave_reading, reference, slack_workspaces
 from storage.database import Database
@@ -51,6 +50,10 @@ LAST_DAY: Final = date(2026, 8, 5)
 def to_decide(message: Message) -> list[str]:
     """The buttons of a card that decide a pending request."""
     return [one.text for one in message.buttons if one.action_id in (ids.APPROVE, ids.DECLINE)]
+
+
+def _shown(attempted: Sequence[tuple[Notice, Outcome]]) -> int:
+    return sum(notice.kind != "cover_changed" for notice, _ in attempted)
 
 
 class Clock:
@@ -194,13 +197,21 @@ class World:
     def deliver(self, *, meanwhile: Callable[[], object] = lambda: None) -> int:
         """Let listeners finish, then send every notice that is due; how many attempts it took.
 
+        Looking for cards on which a colleague's leave shows is not counted: nobody sees that.
         ``meanwhile`` happens between sending the first of them and recording that.
         """
         self.settled()
         first = self.run(self._attempted)
         meanwhile()
         self.run(lambda: self.app.notifier.settle(first))
-        return len(first) + self.run(lambda: drain(self.app.notifier))
+        return _shown(first) + self.run(self._drained)
+
+    async def _drained(self) -> int:
+        attempts = 0
+        while attempted := await self._attempted():
+            await self.app.notifier.settle(attempted)
+            attempts += _shown(attempted)
+        return attempts
 
     def deliver_and_die(self) -> int:
         """Send what is due and forget to record it, as a process does that dies just then."""

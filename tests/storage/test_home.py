@@ -10,7 +10,7 @@ import pytest
 from storage import home, leave
 from storage.database import Database, Transaction
 from storage.home import Home, Leafed
-from storage.values import Caller
+from storage.values import Caller, User
 from tests.builders import (
     NOW,
     Acme,
@@ -88,6 +88,33 @@ def test_who_is_out_is_the_team_for_who_has_a_department_and_everybody_otherwise
     ]
     database.write_now(home.leaf, Leafed(scope="org"), by=caller_for(acme, ada), now=NOW)
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
+
+
+def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
+    database: Database, acme: Acme
+) -> None:
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    alan = a_person(database, acme, first_name="Alan", department_id=team.id)
+    grace = a_person(database, acme, first_name="Grace", role="approver", department_id=team.id)
+    hedy = a_person(database, acme, first_name="Hedy", role="approver")
+    a_request(database, acme, ada, start_date=date(2026, 6, 2))
+    a_request(database, acme, hedy, start_date=date(2026, 6, 2), code="compassionate")
+
+    def away(user: User) -> list[tuple[str, str, str | None]]:
+        by = caller_for(acme, user)
+        database.write_now(home.leaf, Leafed(scope="org"), by=by, now=NOW)
+        return [
+            (one.person_name, one.status, one.summary_type) for one in look(database, by).away.items
+        ]
+
+    assert away(grace) == [("Ada Lovelace", "pending", "Annual leave")]
+    assert away(acme.owner) == [
+        ("Ada Lovelace", "pending", "Annual leave"),
+        ("Hedy Lovelace", "pending", None),
+    ]
+    for person in (alan, hedy):
+        assert away(person) == []
 
 
 def test_nobody_sees_another_organisation(database: Database, acme: Acme) -> None:

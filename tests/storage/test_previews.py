@@ -187,6 +187,7 @@ def test_colleagues_are_those_of_the_team_calendar(database: Database) -> None:
         ("Report", "Annual leave"),
     ]
     assert found.colleagues_count == 3
+    assert found.pending_colleagues_count == 1
 
 
 def test_a_colleague_who_is_off_in_the_other_half_is_not_in_the_way(database: Database) -> None:

@@ -1,0 +1,274 @@
+"""Open approval cards show who else is off and what is left as it is now, not as it was."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+
+import pytest
+
+from bot import ids
+from storage import adjustments, departments, leave, leave_types, organisations, people
+from storage.database import Transaction
+from storage.drafts import Draft
+from storage.values import LeaveRequest
+from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
+from tests.builders import a_leave_type, a_person, caller_for
+
+HEDYS_LEAVE = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026"
+
+
+def deliver_all(world: World) -> None:
+    """Send what is due now, and what is due once changes of cover have been gathered."""
+    world.deliver()
+    world.clock.advance(seconds=3)
+    world.deliver()
+
+
+def shown(world: World, who: str = GRACE) -> str:
+    """Ada's card as this approver has it now."""
+    (card,) = [one for one in world.cards(who) if "Ada" in one.text]
+    return card.visible_text
+
+
+def redraws(world: World) -> int:
+    return len(world.slack.calls("chat.update"))
+
+
+def test_pending_leave_of_colleagues_is_on_the_card_and_marked(world: World) -> None:
+    a_leave_type(world.database, world.acme, name="Therapy", code="therapy", is_private=True)
+    world.submit_over_rest(HEDY)
+    world.submit_over_rest(GRACE, leave_type_id=world.leave_type("therapy"))
+
+    world.a_request()
+
+    assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world, GRACE)
+    assert "• Grace Hopper: Mon 3 August to Wed 5 August 2026 (Away, pending)" in shown(world, HEDY)
+    assert "Therapy" not in shown(world, HEDY)
+
+
+def test_an_open_card_follows_what_becomes_of_a_colleagues_leave(world: World) -> None:
+    world.a_request()
+    assert "Hedy" not in shown(world).partition("Waits for")[0]
+
+    theirs = world.submit_over_rest(HEDY)
+    deliver_all(world)
+    assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
+
+    world.database.write_now(
+        leave.edit,
+        theirs.id,
+        {"end_date": date(2026, 8, 4)},
+        by=world.caller(HEDY),
+        now=world.clock(),
+    )
+    deliver_all(world)
+    assert "• Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave, pending)" in shown(
+        world
+    )
+
+    world.database.write_now(leave.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    deliver_all(world)
+    assert "• Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave)" in shown(world)
+
+    world.database.write_now(leave.cancel, theirs.id, by=world.caller(HEDY), now=world.clock())
+    deliver_all(world)
+    assert "• Hedy Lamarr" not in shown(world)
+
+
+def test_leave_that_moves_away_from_the_dates_leaves_the_card(world: World) -> None:
+    theirs = world.submit_over_rest(HEDY)
+    world.a_request()
+    assert HEDYS_LEAVE in shown(world)
+
+    world.database.write_now(
+        leave.edit,
+        theirs.id,
+        {"start_date": date(2026, 9, 1), "end_date": date(2026, 9, 2)},
+        by=world.caller(HEDY),
+        now=world.clock(),
+    )
+    deliver_all(world)
+
+    assert "• Hedy Lamarr" not in shown(world)
+
+
+def test_the_leave_of_an_archived_colleague_leaves_the_card(world: World) -> None:
+    world.submit_over_rest(HEDY)
+    world.a_request()
+    assert HEDYS_LEAVE in shown(world)
+
+    hedy = world.people[HEDY]
+    world.database.write_now(people.archive, hedy.id, by=world.acme.caller, now=world.clock())
+    deliver_all(world)
+
+    assert "• Hedy Lamarr" not in shown(world)
+
+
+def test_two_who_ask_at_the_same_moment_are_on_each_others_cards(world: World) -> None:
+    world.link()
+    together = threading.Barrier(2)
+
+    def ask(who: str) -> LeaveRequest:
+        together.wait()
+        return world.submit_over_rest(who)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(ask, (ADA, HEDY)))
+    deliver_all(world)
+
+    cards = {one.text.split()[0]: one.visible_text for one in world.cards(GRACE)}
+    assert f"{HEDYS_LEAVE} (Annual leave, pending)" in cards["Ada"]
+    assert "• Ada Lovelace: Mon 3 August to Wed 5 August 2026" in cards["Hedy"]
+
+
+def test_cards_of_other_days_and_other_teams_are_left_alone(world: World) -> None:
+    world.a_request()
+    before = redraws(world)
+
+    world.submit_over_rest(HEDY, start_date=date(2026, 9, 7), end_date=date(2026, 9, 8))
+    world.submit_over_rest(EVE)
+    deliver_all(world)
+
+    assert redraws(world) == before
+
+
+def test_several_changes_redraw_a_card_once(world: World) -> None:
+    world.a_request()
+    before = redraws(world)
+    others = [
+        a_person(
+            world.database,
+            world.acme,
+            first_name=f"Colleague{number}",
+            department_id=world.people[ADA].department_id,
+        )
+        for number in range(4)
+    ]
+    for other in others:
+        world.database.write_now(
+            leave.submit,
+            by=caller_for(world.acme, other),
+            draft=Draft(world.leave_type("sick"), FIRST_DAY, LAST_DAY),
+            now=world.clock(),
+        )
+    deliver_all(world)
+
+    assert all(f"• {other.name}: " in shown(world) for other in others)
+    # Ada's card, once for each of its two approvers.
+    assert redraws(world) - before == 2
+
+
+def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card(
+    world: World,
+) -> None:
+    world.a_request()
+    assert "After this: 22 days left in 2026" in shown(world)
+
+    second = world.submit_over_rest(ADA, start_date=date(2026, 9, 7), end_date=date(2026, 9, 8))
+    world.deliver()
+    first, other = [one for one in world.cards(GRACE) if "Ada" in one.text]
+    assert "After this: 20 days left in 2026" in first.visible_text
+    before = redraws(world)
+
+    # Approving takes no more days than waiting did.
+    world.database.write_now(leave.approve, second.id, by=world.acme.caller, now=world.clock())
+    world.deliver()
+    (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
+    assert "After this: 20 days left in 2026" in card.visible_text
+    redrawn = [call.arguments["ts"] for call in world.slack.calls("chat.update")[before:]]
+    assert first.ts not in redrawn
+
+    world.database.write_now(leave.cancel, second.id, by=world.caller(ADA), now=world.clock())
+    world.deliver()
+    (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
+    assert "After this: 22 days left in 2026" in card.visible_text
+
+
+def adjusted(tx: Transaction, world: World) -> None:
+    adjustments.add(
+        tx,
+        world.people[ADA].id,
+        half_days=4,
+        reason="Moved house",
+        leave_year=2026,
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+
+def own_allowance(tx: Transaction, world: World) -> None:
+    changes = {"leave_allowance_half_days": 54}
+    people.update(tx, world.people[ADA].id, changes, by=world.acme.caller, now=world.clock())
+
+
+def allowance_of_the_department(tx: Transaction, world: World) -> None:
+    changes = {"default_leave_allowance_half_days": 54}
+    departments.update(
+        tx,
+        str(world.people[ADA].department_id),
+        changes,
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+
+def allowance_of_the_organisation(tx: Transaction, world: World) -> None:
+    changes = {"default_leave_allowance_half_days": 54}
+    organisations.update(tx, changes, by=world.acme.caller, now=world.clock())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [adjusted, own_allowance, allowance_of_the_department, allowance_of_the_organisation],
+)
+def test_another_allowance_changes_the_balance_on_open_cards(
+    world: World, change: Callable[[Transaction, World], None]
+) -> None:
+    world.a_request()
+    assert "After this: 22 days left in 2026" in shown(world)
+
+    world.database.write_now(change, world)
+    world.deliver()
+
+    assert "After this: 24 days left in 2026" in shown(world)
+
+
+def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: World) -> None:
+    world.submit_over_rest(HEDY)
+    world.a_request()
+    changes = {"is_private": True}
+
+    world.database.write_now(
+        leave_types.update,
+        world.leave_type("annual"),
+        changes,
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+    world.deliver()
+
+    assert f"{HEDYS_LEAVE} (Away, pending)" in shown(world)
+
+
+def test_a_deleted_card_does_not_come_back_because_cover_changed(world: World) -> None:
+    world.a_request()
+    world.delete(world.card(GRACE))
+
+    world.submit_over_rest(HEDY)
+    deliver_all(world)
+
+    assert [one for one in world.cards(GRACE) if "Ada" in one.text] == []
+
+
+def test_the_form_counts_pending_leave_and_names_nobody(world: World) -> None:
+    world.submit_over_rest(HEDY)
+    world.submit_over_rest(GRACE)
+
+    world.slack.command(ADA, "/timeoff", "3-7 aug annual")
+    form = world.slack.open_modal(ADA, ids.REQUEST_FORM)
+
+    assert "Off then:\n• 2 pending requests" in form.visible_text
+    assert "Hedy" not in form.visible_text.partition("Off then:")[2].partition("Will be")[0]
