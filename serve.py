@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import structlog
 import typer
 
-from api.settings import ApiSettings
+from api.settings import ApiSettings, public_url
 from bot import operator_commands as slack_commands
 from bot.settings import SlackSettings
 from storage import commands, holiday_calendar, operator_commands, outbox, secret_canary
@@ -46,6 +46,8 @@ Clock = Callable[[], datetime]
 
 # Whom the playground shows first: somebody who asks, who decides, and who administers.
 _FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
+# Addresses that stand for all of this machine's, and one on which it then reaches itself.
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 # How long a stopping server waits for requests under way.
 DRAIN_SECONDS = 20
 # How long it then has to finish deliveries and to close the database before it is ended.
@@ -63,7 +65,7 @@ class Settings:
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
         """Read all of it, so that all that is wrong is said at once. Raises SettingsError."""
-        environment = Environment(env)
+        environment = Environment({**env, "BASE_URL": public_url(env)})
         settings = cls(
             StorageSettings.read(environment),
             ApiSettings.read(environment),
@@ -165,7 +167,15 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
 
         # Where it listens is the address to name until BASE_URL knows a better one.
         address = shown_address(host, port)
-        settings = prepared({"BASE_URL": f"http://{address}", **env}, migrates=demo)
+        base_url = public_url(env)
+        if not base_url and not demo and host in _WILDCARDS:
+            typer.echo(
+                f"BASE_URL is missing: with --host {host} it has to say how the world reaches "
+                "Hiatus, such as https://hiatus.example.com.",
+                err=True,
+            )
+            raise typer.Exit(1)
+        settings = prepared({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
         # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = open_database(settings)
@@ -219,19 +229,31 @@ def run_server(app: ASGIApp, **options: Any) -> None:
 
 def shown_address(host: str, port: int) -> str:
     """Where this machine's own programs reach a server that listens on ``host``, as in a URL."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    host = _WILDCARDS.get(host, host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
     """``hiatus bot``."""
 
-    def bot() -> None:
+    def bot(
+        idle_without_slack: Annotated[
+            bool,
+            typer.Option(
+                "--idle-without-slack",
+                help="Without HIATUS_SLACK_APP_TOKEN, wait to be stopped instead of refusing: "
+                "process managers stop all processes when one ends.",
+            ),
+        ] = False,
+    ) -> None:
         """Serve Slack over Socket Mode: no public address is needed."""
         from bot.socket import BadToken
 
         settings = prepared(env)
         if settings.slack is None or settings.slack.app_token is None:
+            if idle_without_slack:
+                asyncio.run(idle())
+                return
             typer.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
             raise typer.Exit(1)
         database = open_database(settings)
@@ -246,6 +268,16 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             database.close()
 
     return bot
+
+
+async def idle() -> None:
+    """Wait for SIGTERM or SIGINT, with one line in the log that says why."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    log = structlog.stdlib.get_logger("hiatus.bot")
+    log.info("idle until stopped: HIATUS_SLACK_APP_TOKEN is not set, so there is no Socket Mode")
+    await stop.wait()
 
 
 async def serve_socket(

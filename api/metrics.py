@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
 
+from api.version import VERSION
 from storage.deliveries import Settled
 from storage.delivery_queue import Waiting
 
@@ -63,7 +63,7 @@ class Metrics:
             "hiatus_database_up", "Whether the database answered just now."
         )
         build = Info("hiatus_build", "What runs here.", registry=self._registry)
-        build.info({"version": version("hiatus"), "python": platform.python_version()})
+        build.info({"version": VERSION, "python": platform.python_version()})
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
         return Gauge(name, meaning, registry=self._registry)

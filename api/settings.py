@@ -24,6 +24,14 @@ _RATE_LIMIT_STORAGES: Final = (
     "redis+cluster://",
 )
 
+# Where hosting platforms say how the world reaches the process, and what precedes it in a URL.
+# Only what a platform states is taken: a name that would have to be completed may lead elsewhere.
+_URLS_OF_PLATFORMS: Final = (
+    ("RENDER_EXTERNAL_URL", ""),
+    ("RAILWAY_PUBLIC_DOMAIN", "https://"),
+    ("HEROKU_APP_DEFAULT_DOMAIN_NAME", "https://"),
+)
+
 
 @dataclass(frozen=True)
 class ApiSettings:
@@ -61,6 +69,15 @@ class ApiSettings:
         settings = cls.read(environment)
         environment.check()
         return settings
+
+
+def public_url(values: Mapping[str, str]) -> str:
+    """BASE_URL as it is set, else what the hosting platform states; "" for neither."""
+    for name, scheme in (("BASE_URL", ""), *_URLS_OF_PLATFORMS):
+        value = values.get(name, "").strip()
+        if value:
+            return f"{scheme}{value}"
+    return ""
 
 
 def _base_url(environment: Environment) -> str:

@@ -95,7 +95,7 @@ class Server:
     """One ``hiatus serve``."""
 
     def __init__(self, env: dict[str, str], *options: str) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._clients: list[httpx.Client] = []
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # closed by stop()
@@ -161,7 +161,8 @@ class Server:
         return self._log
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which nothing listens just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.settings import ApiSettings
+from api.settings import ApiSettings, public_url
 from bot.settings import SlackSettings
 from storage.secrets import new_secret_key
 from storage.settings import Environment, SettingsError, StorageSettings
@@ -272,6 +272,26 @@ def test_a_malformed_setting_is_named(name: str, value: str) -> None:
     [problem] = problems_of(ApiSettings.from_env, {name: value})
 
     assert problem.startswith(f"{name} ")
+
+
+@pytest.mark.parametrize(
+    ("values", "url"),
+    [
+        ({}, ""),
+        ({"BASE_URL": " "}, ""),
+        ({"RENDER_EXTERNAL_URL": "https://leave.onrender.com"}, "https://leave.onrender.com"),
+        ({"RAILWAY_PUBLIC_DOMAIN": "leave.up.railway.app"}, "https://leave.up.railway.app"),
+        ({"HEROKU_APP_DEFAULT_DOMAIN_NAME": "a-1.herokuapp.com"}, "https://a-1.herokuapp.com"),
+        (
+            {"BASE_URL": "https://leave.acme.example", "RENDER_EXTERNAL_URL": "https://a.b"},
+            "https://leave.acme.example",
+        ),
+    ],
+)
+def test_a_platform_states_the_public_url_unless_it_is_set(
+    values: dict[str, str], url: str
+) -> None:
+    assert public_url(values) == url
 
 
 def test_without_slack_settings_there_is_no_slack() -> None:
