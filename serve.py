@@ -118,7 +118,7 @@ def build(
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notice_dispatcher(slack))
             if settings.api.scheduler_on:
-                jobs = [] if slack is None else [slack.timed.tick]
+                jobs = [] if slack is None else slack.jobs
                 await stack.enter_async_context(running(database, dispatchers, clock, jobs))
             yield
 
@@ -299,8 +299,7 @@ async def serve_socket(
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
             dispatchers = [notice_dispatcher(slack)]
-            jobs = [slack.timed.tick]
-            await stack.enter_async_context(running(database, dispatchers, utc_now, jobs))
+            await stack.enter_async_context(running(database, dispatchers, utc_now, slack.jobs))
         await socket.run(slack, app_token, stop)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from bot import asgi, errors, slack_web
 from bot.digests import Digests
+from bot.directory_sync import DirectorySync
 from bot.home_tab import Homes
 from bot.installing import Installing
 from bot.language import later
@@ -42,7 +43,13 @@ class SlackApp:
     edge: Edge
     installing: Installing | None
     timed: Timed
+    directory: DirectorySync
     signing_secret: str | None = field(repr=False)
+
+    @property
+    def jobs(self) -> list[Callable[[], Awaitable[None]]]:
+        """What is done by the clock; each by itself, so that a long one holds up no other."""
+        return [self.timed.tick, self.directory.run]
 
     def routes(self) -> list[Route]:
         """What is served over HTTP: Slack's requests, unless they come by socket; installing."""
@@ -93,6 +100,7 @@ def build_app(
         edge,
         Installing(settings, slack, database, clock) if settings.is_oauth else None,
         Timed(database, clock, Digests(database, workspaces, clock)),
+        DirectorySync(database, workspaces, clock),
         signing_secret=settings.signing_secret,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot import errors, slack_web
@@ -19,6 +19,8 @@ from storage.values import SCOPES, Caller, Organisation, User
 _SCOPES: Final = frozenset(SCOPES)
 # A form waits for its answer meanwhile.
 _LOOKUP_SECONDS: Final = 2.0
+# The year 2100: what is later is no time of Slack's.
+_LATEST_SECONDS: Final = 4_102_444_800
 
 _NO_FULL_MEMBER: Final = later(
     "Hiatus is for full members of this workspace; guests, bots and people from other "
@@ -60,6 +62,11 @@ def is_full_member(user: dict[str, Any], team_id: str) -> bool:
     )
 
 
+def is_own(user: dict[str, Any], team_id: str) -> bool:
+    """As ``is_full_member``; an account that was switched off counts as what it was until then."""
+    return is_full_member(user | {"deleted": False}, team_id)
+
+
 def profile_of(user: dict[str, Any]) -> SlackProfile:
     """What Slack's user object says of somebody. Source: docs.slack.dev, "User object"."""
     profile = user.get("profile") or {}
@@ -77,7 +84,13 @@ def profile_of(user: dict[str, Any]) -> SlackProfile:
         avatar_url=profile.get("image_192"),
         is_deleted=bool(user.get("deleted")),
         is_email_confirmed=user.get("is_email_confirmed") is True,
+        updated_at=_updated_at(user.get("updated")),
     )
+
+
+def _updated_at(seconds: Any) -> datetime | None:
+    is_time = isinstance(seconds, int) and 0 < seconds < _LATEST_SECONDS
+    return datetime.fromtimestamp(seconds, UTC) if is_time else None
 
 
 async def _organisation(visit: Visit) -> Organisation:
@@ -122,7 +135,14 @@ async def _joined(visit: Visit, organisation: Organisation) -> User:
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
     user = joining.join_from_slack(tx, organisation_id, profile, now=now)
-    slack_locales.keep(tx, organisation_id, user.id, profile.locale, now=now)
+    slack_locales.keep(
+        tx,
+        organisation_id,
+        user.id,
+        profile.locale,
+        now=now,
+        slack_updated_at=profile.updated_at,
+    )
     return user
 
 

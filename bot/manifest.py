@@ -32,6 +32,7 @@ METHODS: Final[Mapping[str, str | None]] = {
     "chat.update": "chat:write",
     "oauth.v2.access": None,
     "users.info": "users:read",
+    "users.list": "users:read",
     "users.lookupByEmail": "users:read.email",
     "views.open": None,
     "views.publish": None,

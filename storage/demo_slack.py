@@ -10,7 +10,15 @@ from typing import Final
 
 from peewee import Delete, Update
 
-from storage import approvers, leave_reading, outbox, people, reference, slack_workspaces
+from storage import (
+    approvers,
+    leave_reading,
+    outbox,
+    people,
+    reference,
+    slack_syncs,
+    slack_workspaces,
+)
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -35,6 +43,8 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
         slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
     elif organisation.slack_team_id != TEAM_ID:
         return None
+    # The playground's directory is made of the organisation's people: it has no news of them.
+    slack_syncs.end(tx, organisation_id)
     for user in _staff(tx, organisation_id):
         if user.slack_user_id is None:
             slack_workspaces.remember_slack_id(

@@ -213,7 +213,14 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
 
 def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: datetime) -> None:
     user = joining.join_from_slack(tx, organisation_id, person, now=now)
-    slack_locales.keep(tx, organisation_id, user.id, person.locale, now=now)
+    slack_locales.keep(
+        tx,
+        organisation_id,
+        user.id,
+        person.locale,
+        now=now,
+        slack_updated_at=person.updated_at,
+    )
 
 
 def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: datetime) -> None:

@@ -8,6 +8,8 @@ type any address into a Slack profile; only a confirmed one proves who uses the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple
 
 from storage import people_rows
@@ -27,6 +29,8 @@ class SlackProfile(NamedTuple):
     avatar_url: str | None
     is_deleted: bool = False
     is_email_confirmed: bool = False
+    # Slack's own time of the last change, to the second; None where Slack told none.
+    updated_at: datetime | None = None
 
     @property
     def confirmed_email(self) -> str | None:
@@ -37,9 +41,22 @@ class SlackProfile(NamedTuple):
 
 def find(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
     """The account's person, whatever their status; None where there is none."""
-    linked = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
+    return choose(
+        profile,
+        lambda slack_id: people_rows.find_by_slack_id(tx, organisation_id, slack_id),
+        lambda email: people_rows.find_by_email(tx, organisation_id, email),
+    )
+
+
+def choose(
+    profile: SlackProfile,
+    by_slack_id: Callable[[str], User | None],
+    by_email: Callable[[str], User | None],
+) -> User | None:
+    """As ``find``, by look-ups of the caller's: among many people who were read at once."""
+    linked = by_slack_id(profile.slack_user_id)
     email = profile.confirmed_email
     if linked is not None or email is None:
         return linked
-    user = people_rows.find_by_email(tx, organisation_id, email)
+    user = by_email(email)
     return None if user is None or user.slack_user_id is not None else user

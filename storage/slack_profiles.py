@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from peewee import JOIN, OP, Expression, Select
 
 from storage import (
     audit,
@@ -16,15 +18,22 @@ from storage import (
     people,
     people_rows,
     posted,
+    rows,
     rules,
     slack_locales,
     slack_matching,
 )
+from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.pages import PageOf
+from storage.slack_locales import Kept
 from storage.slack_matching import SlackProfile
+from storage.tables import SlackProfileRow, UserRow
 from storage.values import Caller, User
+
+# Before every id.
+_FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class Synced(NamedTuple):
@@ -41,19 +50,129 @@ def keep_in_step(
 
     Matched as slack_matching.py says. Nobody joins, and pending stays pending. Who is switched
     off in Slack is deactivated, unless he is the last owner; who comes back is reactivated if it
-    was Slack that had switched him off. Archived people stay as they are. Source: contract 10.
+    was Slack that had switched him off. Archived people stay as they are, and a profile older than
+    the last one applied changes nothing. Source: contract 10.
     """
     user = _held(tx, organisation_id, profile)
     if user is None or user.status == "archived":
         return None
+    if _is_outdated(profile, slack_locales.find(tx, organisation_id, user.id).slack_updated_at):
+        return None
     by = _slack(organisation_id)
     user = _described(tx, user, profile, by=by, now=now)
-    slack_locales.keep(tx, organisation_id, user.id, profile.locale, now=now)
+    _keep(tx, organisation_id, user.id, profile, now=now)
     if profile.is_deleted:
         return _switched_off(tx, user, by=by, now=now)
     if user.status == "deactivated" and _was_switched_off_by_slack(tx, user, by=by):
         return Synced(people.reactivate(tx, user.id, by=by, now=now))
     return Synced(user)
+
+
+def keep_all_in_step(
+    tx: Transaction, organisation_id: str, profiles: Sequence[SlackProfile], *, now: datetime
+) -> list[Synced]:
+    """As ``keep_in_step``, for accounts that ``differing`` found."""
+    found = [keep_in_step(tx, organisation_id, profile, now=now) for profile in profiles]
+    return [synced for synced in found if synced is not None]
+
+
+def differing(
+    tx: Transaction, organisation_id: str, profiles: Sequence[SlackProfile]
+) -> list[SlackProfile]:
+    """Those of the accounts from which ``keep_in_step`` would take something over."""
+    emails = {profile.confirmed_email for profile in profiles} - {None}
+    found = tx.all(
+        _known,
+        organisation_id=organisation_id,
+        slack_user_ids=[profile.slack_user_id for profile in profiles],
+        email_keys=sorted(email.casefold() for email in emails if email is not None),
+    )
+    kept = {}
+    by_slack_id, by_email = {}, {}
+    for locale, slack_updated_at, *columns in found:
+        user = rows.user(columns)
+        kept[user.id] = Kept(locale, rows.instant_or_none(slack_updated_at))
+        by_email[user.email.casefold()] = user
+        if user.slack_user_id is not None:
+            by_slack_id[user.slack_user_id] = user
+    different = []
+    for profile in profiles:
+        user_or_none = slack_matching.choose(
+            profile, by_slack_id.get, lambda email: by_email.get(email.casefold())
+        )
+        if user_or_none is not None and _differs(user_or_none, kept[user_or_none.id], profile):
+            different.append(profile)
+    return different
+
+
+def _differs(user: User, kept: Kept, profile: SlackProfile) -> bool:
+    if user.status == "archived" or _is_outdated(profile, kept.slack_updated_at):
+        return False
+    if profile.is_deleted and user.status in ("pending", "active"):
+        return True
+    is_newer = profile.updated_at is not None and profile.updated_at != kept.slack_updated_at
+    is_other_locale = profile.locale is not None and profile.locale != kept.locale
+    return is_newer or is_other_locale or _as_described(user, profile) != user
+
+
+def _is_outdated(profile: SlackProfile, applied_at: datetime | None) -> bool:
+    """Whether a later change was applied already: Slack repeats events after minutes and hours."""
+    return (
+        applied_at is not None
+        and profile.updated_at is not None
+        and profile.updated_at < applied_at
+    )
+
+
+def _keep(
+    tx: Transaction, organisation_id: str, user_id: str, profile: SlackProfile, *, now: datetime
+) -> None:
+    slack_locales.keep(
+        tx,
+        organisation_id,
+        user_id,
+        profile.locale,
+        now=now,
+        slack_updated_at=profile.updated_at,
+    )
+
+
+def linked_accounts(
+    tx: Transaction, organisation_id: str, *, after_id: str | None, limit: int
+) -> list[tuple[str, str]]:
+    """People who may use Hiatus and their Slack accounts, by the people's ids; a page of them."""
+    return [
+        (user_id, slack_user_id)
+        for user_id, slack_user_id in tx.all(
+            _linked, organisation_id=organisation_id, after_id=after_id or _FIRST_ID, limit=limit
+        )
+    ]
+
+
+def switch_off_missing(
+    tx: Transaction,
+    organisation_id: str,
+    user_ids: Sequence[str],
+    *,
+    listed_at: datetime,
+    now: datetime,
+) -> list[Synced]:
+    """Deactivate people whose accounts are not in the workspace's member list any more.
+
+    People who changed since ``listed_at``, when the list was begun, are left to the next one: they
+    may have been linked after their page was read.
+    """
+    locks.organisation(tx, organisation_id)
+    by = _slack(organisation_id)
+    found = [people_rows.find(tx, organisation_id, user_id, is_held=True) for user_id in user_ids]
+    return [
+        _switched_off(tx, user, by=by, now=now)
+        for user in found
+        if user is not None
+        and user.slack_user_id is not None
+        and user.status in ("pending", "active")
+        and user.updated_at < listed_at
+    ]
 
 
 def add(
@@ -102,7 +221,7 @@ def add(
         raise InvalidInput.of(field, refusal.code, refusal.detail) from refusal
     linked = user._replace(slack_user_id=profile.slack_user_id)
     user = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
-    slack_locales.keep(tx, by.organisation_id, user.id, profile.locale, now=now)
+    _keep(tx, by.organisation_id, user.id, profile, now=now)
     return user
 
 
@@ -122,7 +241,7 @@ def link(
     matched = slack_matching.find(tx, organisation_id, profile)
     if user is None or matched is None or matched.id != user_id:
         return None
-    slack_locales.keep(tx, organisation_id, user_id, profile.locale, now=now)
+    _keep(tx, organisation_id, user_id, profile, now=now)
     linked = user._replace(slack_user_id=profile.slack_user_id)
     by = _slack(organisation_id)
     people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
@@ -146,6 +265,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     unlinked = user._replace(slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
     posted.forget_all_of(tx, by.organisation_id, user_id)
+    slack_locales.forget(tx, by.organisation_id, user_id)
     return people_rows.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
 
 
@@ -163,9 +283,17 @@ def _held(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User 
 def _described(
     tx: Transaction, user: User, profile: SlackProfile, *, by: Caller, now: datetime
 ) -> User:
+    after = _as_described(user, profile)
+    if after == user:
+        return user
+    return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+
+
+def _as_described(user: User, profile: SlackProfile) -> User:
+    """The person with what Slack says of their account."""
     first_name = fields.plain_name(profile.first_name)
     zone = profile.timezone
-    after = user._replace(
+    return user._replace(
         slack_user_id=profile.slack_user_id,
         # Slack asks for one name only: without a first one nothing is known.
         first_name=first_name or user.first_name,
@@ -173,9 +301,6 @@ def _described(
         timezone=zone if zone is not None and fields.is_timezone(zone) else user.timezone,
         avatar_url=profile.avatar_url or user.avatar_url,
     )
-    if after == user:
-        return user
-    return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
 
 
 def _switched_off(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Synced:
@@ -195,3 +320,41 @@ def _was_switched_off_by_slack(tx: Transaction, user: User, *, by: Caller) -> bo
 
 def _slack(organisation_id: str) -> Caller:
     return Caller(organisation_id, None, "owner", frozenset(), "slack")
+
+
+@compiled
+def _known(organisation_id: Place, slack_user_ids: Place, email_keys: Place) -> Select:
+    """The people who have one of the accounts or addresses, with what is kept of their account."""
+    profile = SlackProfileRow
+    return (
+        UserRow.select(profile.locale, profile.slack_updated_at, *rows.USER)
+        .join(
+            profile,
+            JOIN.LEFT_OUTER,
+            on=(profile.organisation_id == UserRow.organisation_id)
+            & (profile.user_id == UserRow.id),
+        )
+        .where(
+            UserRow.organisation_id == organisation_id,
+            Expression(
+                among(UserRow.slack_user_id, slack_user_ids),
+                OP.OR,
+                among(UserRow.email_key, email_keys),
+            ),
+        )
+    )
+
+
+@compiled
+def _linked(organisation_id: Place, after_id: Place, limit: Place) -> Select:
+    return (
+        UserRow.select(UserRow.id, UserRow.slack_user_id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.id > after_id,
+            UserRow.slack_user_id.is_null(False),
+            UserRow.status.in_(("pending", "active")),
+        )
+        .order_by(UserRow.id)
+        .limit(limit)
+    )

@@ -12,7 +12,7 @@ from typing import Final
 
 from peewee import Select
 
-from storage import leave_rows, outbox, reference, reminders, rerouting, rows
+from storage import leave_rows, outbox, reference, reminders, rerouting, rows, slack_syncs
 from storage.compiled import Place, among, compiled
 from storage.database import Transaction
 from storage.reference import Reference
@@ -44,6 +44,7 @@ def show_missed(
     _show_waiting(tx, known, old, "leave_request.rerouted", now, is_news=False)
     if since is not None:
         _show_decided(tx, known, since, now)
+    slack_syncs.request(tx, organisation_id, now=now)
     reminders.begin_anew(tx, organisation_id, now=now)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from peewee import Select, Update
 
-from storage import audit, locks, organisations, people_rows, reference, rows
+from storage import audit, locks, organisations, people_rows, reference, rows, slack_syncs
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.errors import AlreadyExists
@@ -66,6 +66,7 @@ def link(
         before={"slack_team_id": None},
         after={"slack_team_id": team_id},
     )
+    slack_syncs.begin(tx, organisation.id, now=now)
     reference.changed(tx, organisation.id)
 
 

@@ -525,11 +525,30 @@ class SlackProfileRow(Model):  # type: ignore[misc]
     user_id = IdField()
     locale = CharField(35, null=True)
     updated_at = BigIntegerField()
+    # Slack's own time of the last change of the profile that was applied.
+    slack_updated_at = BigIntegerField(null=True)
 
     class Meta:
         table_name = "slack_profiles"
         primary_key = CompositeKey("organisation_id", "user_id")
         constraints = [references("users", "user_id")]
+
+
+class SlackSyncRow(Model):  # type: ignore[misc]
+    """When an organisation's people are compared with its workspace next; after a claim, when the
+    lease of ``claim_id`` expires."""
+
+    organisation_id = IdField(primary_key=True)
+    due_at = BigIntegerField()
+    claim_id = CharField(36, null=True)
+    failures = IntegerField()
+    last_error = CharField(100, null=True)
+    synced_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "slack_syncs"
+        indexes = ((("due_at",), False),)
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
 
 
 class SlackHomeRow(Model):  # type: ignore[misc]
@@ -707,6 +726,7 @@ TABLES: tuple[type[Model], ...] = (
     SlackStateRow,
     SlackEventRow,
     SlackProfileRow,
+    SlackSyncRow,
     SlackHomeRow,
     SlackMessageRow,
     NoticeRow,

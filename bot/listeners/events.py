@@ -20,7 +20,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 async def user_change(visit: Visit) -> None:
     """Keep a person in step with Slack; guests, bots and strangers are nobody of ours."""
     user: Any = visit.event.get("user")
-    if not isinstance(user, dict) or not _is_ours(user, visit.workspace.team_id):
+    if not isinstance(user, dict) or not identity.is_own(user, visit.workspace.team_id):
         return
     profile = identity.profile_of(user)
     # Whoever is switched off leaves approvals to others, and takes them back: maybe very many.
@@ -44,11 +44,6 @@ async def tokens_revoked(visit: Visit) -> None:
     """As ``app_uninstalled`` where it was the bot's token; we have no others."""
     if (visit.event.get("tokens") or {}).get("bot"):
         await app_uninstalled(visit)
-
-
-def _is_ours(user: dict[str, Any], team_id: str) -> bool:
-    # Who was switched off counts as what he was until then.
-    return identity.is_full_member(user | {"deleted": False}, team_id)
 
 
 def _keep_in_step(

@@ -60,6 +60,8 @@ class Person:
     is_owner: bool = False
     home_team_id: str | None = None
     is_email_confirmed: bool = True
+    # Seconds since 1970; None is now.
+    updated: int | None = None
 
     def __post_init__(self) -> None:
         self.real_name = self.real_name or self.id
@@ -92,7 +94,7 @@ class Person:
             "profile": profile,
             "is_bot": self.is_bot,
             "is_app_user": False,
-            "updated": int(time.time()),
+            "updated": int(time.time()) if self.updated is None else self.updated,
         }
         if not self.deleted:
             user |= self._alive_fields()

@@ -1,0 +1,287 @@
+"""Once a day people are compared with Slack's member list, so that a missed event is made good."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.directory_sync import DirectorySync
+from storage import (
+    people,
+    people_rows,
+    slack_locales,
+    slack_profiles,
+    slack_syncs,
+    slack_workspaces,
+)
+from storage.database import Database
+from storage.slack_matching import SlackProfile
+from storage.values import Caller, User
+from tests.bot.browser import Browser, by_oauth
+from tests.bot.test_events import change, person
+from tests.bot.world import ADA, EVE, GRACE, World
+from tests.builders import NOW, a_person, an_organisation
+from tests.fakes.slack import LoopbackSlack
+from tests.refusals import overlapping
+
+
+def next_day(world: World) -> None:
+    """The scheduler's run a day later, at which every linked workspace is due."""
+    world.clock.advance(days=1, seconds=1)
+    world.run(world.app.directory.run)
+
+
+def linked(world: World, who: str) -> None:
+    world.open_form(who)
+    world.settled()
+
+
+def test_changes_that_no_event_told_are_made_good(world: World) -> None:
+    linked(world, ADA)
+    world.slack.change_person(ADA, real_name="Augusta King", tz="Europe/Rome", locale="it-IT")
+
+    next_day(world)
+
+    ada = person(world, ADA)
+    assert (ada.name, ada.timezone) == ("Augusta King", "Europe/Rome")
+    kept = world.database.read_now(slack_locales.find, world.acme.id, ada.id)
+    assert kept.locale == "it-IT"
+
+
+def test_people_who_left_slack_unnoticed_are_deactivated(world: World) -> None:
+    linked(world, ADA)
+    linked(world, EVE)
+    world.slack.change_person(ADA, deleted=True)
+    del world.slack._workspace.people["T1", EVE]
+
+    next_day(world)
+
+    assert [person(world, who).status for who in (ADA, EVE)] == ["deactivated", "deactivated"]
+    assert person(world, GRACE).status == "active"
+
+
+def test_people_who_came_back_unnoticed_are_active_again(world: World) -> None:
+    linked(world, ADA)
+    change(world, ADA, deleted=True)
+    world.slack.change_person(ADA, deleted=False, updated=person_updated(world, ADA) + 60)
+
+    next_day(world)
+
+    assert person(world, ADA).status == "active"
+
+
+def person_updated(world: World, who: str) -> int:
+    seconds = world.slack.user(who)["updated"]
+    assert isinstance(seconds, int)
+    return seconds
+
+
+def test_the_last_owner_is_kept_though_slack_does_not_know_them(world: World) -> None:
+    owner = world.acme.owner
+    world.slack.add_person("UOLIVE", owner.email, owner.name)
+    linked(world, "UOLIVE")
+    del world.slack._workspace.people["T1", "UOLIVE"]
+
+    next_day(world)
+
+    found = world.database.read_now(people.get, owner.id, by=world.acme.caller)
+    assert found.status == "active"
+
+
+def test_nobody_joins_and_guests_change_nobody(world: World) -> None:
+    world.link()
+    world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
+    world.slack.change_person(EVE, real_name="Guy Guest", is_restricted=True)
+    before = world.database.read_now(people.list_all, by=world.acme.caller)
+
+    next_day(world)
+
+    after = world.database.read_now(people.list_all, by=world.acme.caller)
+    assert len(after) == len(before)
+    assert person(world, EVE).name == "Eve Elsewhere"
+
+
+def test_a_workspace_is_listed_once_a_day_page_by_page(world: World) -> None:
+    world.link()
+    for number in range(450):
+        world.slack.add_person(f"UX{number:03}", f"x{number}@example.com", f"X {number}")
+    world.slack.change_person(EVE, real_name="Eve Everywhere")
+
+    next_day(world)
+    pages = len(world.slack.calls("users.list"))
+    world.clock.advance(hours=23)
+    world.run(world.app.directory.run)
+
+    assert pages == 3
+    assert len(world.slack.calls("users.list")) == pages
+    assert person(world, EVE).name == "Eve Everywhere"
+    assert len(world.slack.calls("users.info")) == 0
+
+
+def test_a_rate_limit_is_waited_for(world: World) -> None:
+    world.link()
+    world.slack.change_person(EVE, real_name="Eve Everywhere")
+    world.slack.fail_next("users.list", error="ratelimited", retry_after=1)
+
+    next_day(world)
+
+    assert person(world, EVE).name == "Eve Everywhere"
+
+
+@pytest.mark.parametrize(
+    "failure", [{"status": 500}, {"error": "ratelimited", "retry_after": 3600}, {"body": "no"}]
+)
+def test_an_incomplete_list_switches_nobody_off_and_is_tried_again(
+    world: World, failure: dict[str, Any]
+) -> None:
+    linked(world, ADA)
+    for number in range(200):
+        world.slack.add_person(f"UX{number:03}", f"x{number}@example.com", f"X {number}")
+    ada = world.slack._workspace.people.pop(("T1", ADA))
+    world.slack._workspace.people["T1", ADA] = ada  # On the second page.
+    world.slack.fail_next("users.list", **failure)
+
+    next_day(world)
+    assert person(world, ADA).status == "active"
+    world.slack.change_person(ADA, real_name="Augusta King")
+    world.clock.advance(minutes=4)
+    world.run(world.app.directory.run)
+    assert person(world, ADA).name == "Ada Lovelace"
+    world.clock.advance(hours=1)
+    world.run(world.app.directory.run)
+
+    assert person(world, ADA).name == "Augusta King"
+
+
+def test_one_workspace_that_fails_stops_no_other(database: Database, slack: LoopbackSlack) -> None:
+    slack.add_team("T2", None, name="Umbrella")
+    slack.add_team("T3", None, name="Initech")
+    slack.add_person("UINA", "ina@umbrella.example", "Ina Installer", team_id="T2")
+    slack.add_person("UBILL", "bill@initech.example", "Bill Lumbergh", team_id="T3")
+    with World(database, slack, slack_settings=by_oauth(slack)) as world:
+        Browser(world).install(slack, "UINA", "T2")
+        Browser(world).install(slack, "UBILL", "T3")
+        token = slack.team("T2").token
+        assert token is not None
+        slack.revoke(token)
+        slack.change_person("UBILL", team_id="T3", real_name="Bill Changed")
+
+        next_day(world)
+
+        assert "Bill Changed" in everybody(world, "T3")
+
+
+def everybody(world: World, team_id: str) -> list[str]:
+    found = world.database.read_now(slack_workspaces.find, team_id)
+    assert found is not None
+    by = Caller(found.id, None, "owner", frozenset(), "cli")
+    return [user.name for user in world.database.read_now(people.list_all, by=by)]
+
+
+def test_two_processes_never_compare_the_same_workspace(world: World) -> None:
+    world.link()
+    world.clock.advance(days=1)
+    other = DirectorySync(world.database, world.app.workspaces, world.clock)
+
+    async def both() -> None:
+        await asyncio.gather(world.app.directory.run(), other.run())
+
+    world.run(both)
+
+    assert len(world.slack.calls("users.list")) == 1
+
+
+def test_a_comparison_whose_process_died_is_taken_over(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(slack_workspaces.link, acme.organisation, "T1", source="cli", now=NOW)
+    claim = slack_syncs.claim
+
+    (first,) = database.write_now(claim, claim_id="a", now=NOW, limit=8)
+    assert database.write_now(claim, claim_id="b", now=NOW, limit=8) == []
+    later = NOW + slack_syncs.LEASE
+    (second,) = database.write_now(claim, claim_id="b", now=later, limit=8)
+
+    assert database.write_now(slack_syncs.renew, first, now=later) is False
+    assert database.write_now(slack_syncs.renew, second, now=later) is True
+    database.write_now(slack_syncs.finish, first, now=later)
+    database.write_now(slack_syncs.finish, second, now=later)
+    tomorrow = later + timedelta(days=1)
+    assert database.write_now(claim, claim_id="c", now=later, limit=8) == []
+    assert len(database.write_now(claim, claim_id="c", now=tomorrow, limit=8)) == 1
+
+
+# Late events
+
+
+def test_an_event_older_than_the_last_one_applied_changes_nothing(world: World) -> None:
+    linked(world, ADA)
+    at = person_updated(world, ADA)
+    change(world, ADA, real_name="Ada King", updated=at + 10)
+    change(world, ADA, deleted=True, updated=at + 20)
+
+    answer = change(world, ADA, deleted=False, real_name="Ada Old", updated=at + 15)
+
+    ada = person(world, ADA)
+    assert answer.status == 200
+    assert (ada.status, ada.name) == ("deactivated", "Ada King")
+
+
+def test_an_event_of_the_same_second_is_applied(world: World) -> None:
+    linked(world, ADA)
+    at = person_updated(world, ADA) + 10
+    change(world, ADA, real_name="Ada King", updated=at)
+
+    change(world, ADA, real_name="Ada Noel", updated=at)
+
+    assert person(world, ADA).name == "Ada Noel"
+
+
+def test_an_event_older_than_a_look_up_changes_nothing(world: World) -> None:
+    at = 1_780_000_000
+    world.slack.change_person(ADA, updated=at)
+    linked(world, ADA)
+
+    change(world, ADA, real_name="Ada Old", updated=at - 1)
+
+    assert person(world, ADA).name == "Ada Lovelace"
+
+
+def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    newer = a_profile(ada, first_name="New", updated_at=NOW)
+    older = a_profile(ada, first_name="Old", updated_at=NOW - timedelta(seconds=1))
+
+    codes = overlapping(
+        database,
+        lambda tx: slack_profiles.keep_in_step(tx, acme.id, newer, now=NOW),
+        lambda: database.write_now(slack_profiles.keep_in_step, acme.id, older, now=NOW),
+    )
+
+    found = database.read_now(people_rows.find, acme.id, ada.id)
+    assert codes == []
+    assert found is not None
+    assert found.first_name == "New"
+
+
+def test_an_unlinked_account_leaves_no_time_behind(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    first = a_profile(ada, updated_at=NOW)
+    database.write_now(slack_profiles.keep_in_step, acme.id, first, now=NOW)
+    database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=NOW)
+
+    other = a_profile(ada, slack_user_id="U2", first_name="Ada", updated_at=NOW - timedelta(days=9))
+    database.write_now(slack_profiles.keep_in_step, acme.id, other, now=NOW)
+
+    found = database.read_now(people_rows.find, acme.id, ada.id)
+    assert found is not None
+    assert found.slack_user_id == "U2"
+
+
+def a_profile(user: User, **said: Any) -> SlackProfile:
+    known = SlackProfile("U1", user.email, "Ada", "King", None, None, None, is_email_confirmed=True)
+    return known._replace(**said)
