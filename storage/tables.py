@@ -7,6 +7,8 @@ JSON text; amounts of leave are whole half-days. Change a table here and in a ne
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from peewee import (
     SQL,
     BigIntegerField,
@@ -21,6 +23,9 @@ from peewee import (
     TextField,
 )
 
+from storage.amounts import MOST_HALF_DAYS
+from storage.values import DELIVERY_STATUSES, LEAVE_STATUSES, ROLES, USER_STATUSES
+
 
 class IdField(Field):  # type: ignore[misc]  # the stubs make it Any
     """A UUID as text on SQLite and as PostgreSQL's own type; always text in Python."""
@@ -32,6 +37,20 @@ def references(table: str, *columns: str) -> SQL:
     """A foreign key within the organisation: an id of another organisation cannot satisfy it."""
     own = ", ".join(("organisation_id", *columns))
     return SQL(f"FOREIGN KEY ({own}) REFERENCES {table} (organisation_id, id)")
+
+
+def check(name: str, condition: str) -> SQL:
+    """A rule that the database holds even against statements that are not ours.
+
+    A condition on NULL is unknown and therefore passes.
+    """
+    return SQL(f'CONSTRAINT "{name}" CHECK ({condition})')
+
+
+def one_of(column: str, values: Iterable[str]) -> str:
+    """The condition that a column holds one of these words."""
+    words = ", ".join(f"'{value}'" for value in values)
+    return f"{column} IN ({words})"
 
 
 class OrganisationRow(Model):  # type: ignore[misc]
@@ -64,6 +83,26 @@ class OrganisationRow(Model):  # type: ignore[misc]
         table_name = "organisations"
         # Which one a new workspace may belong to.
         indexes = ((("domain",), False),)
+        constraints = [
+            check(
+                "organisations_leave_year_type",
+                one_of("leave_year_type", ("calendar", "fiscal", "anniversary")),
+            ),
+            check(
+                "organisations_leave_year_start_month", "leave_year_start_month BETWEEN 1 AND 12"
+            ),
+            check("organisations_leave_year_start_day", "leave_year_start_day BETWEEN 1 AND 31"),
+            check(
+                "organisations_default_leave_allowance",
+                f"default_leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}",
+            ),
+            check(
+                "organisations_carry_over", f"carry_over_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
+            ),
+            check(
+                "organisations_carry_over_expiry_month", "carry_over_expiry_month BETWEEN 1 AND 12"
+            ),
+        ]
 
 
 # Those that want a digest.
@@ -89,7 +128,13 @@ class DepartmentRow(Model):  # type: ignore[misc]
         table_name = "departments"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "manager_id"), False),)
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            check(
+                "departments_default_leave_allowance",
+                f"default_leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}",
+            ),
+        ]
 
 
 class UserRow(Model):  # type: ignore[misc]
@@ -132,6 +177,11 @@ class UserRow(Model):  # type: ignore[misc]
             SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
             references("departments", "department_id"),
             references("users", "manager_id"),
+            check("users_role", one_of("role", ROLES)),
+            check("users_status", one_of("status", USER_STATUSES)),
+            check(
+                "users_leave_allowance", f"leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
+            ),
         ]
 
 
@@ -159,7 +209,11 @@ class LeaveTypeRow(Model):  # type: ignore[misc]
         table_name = "leave_types"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "code"), True),)
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            check("leave_types_min_notice_days", "min_notice_days BETWEEN 0 AND 730"),
+            check("leave_types_max_consecutive_days", "max_consecutive_days BETWEEN 1 AND 366"),
+        ]
 
 
 class LeaveRequestRow(Model):  # type: ignore[misc]
@@ -199,6 +253,12 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
         constraints = [
             references("users", "user_id"),
             references("leave_types", "leave_type_id"),
+            references("users", "decided_by"),
+            check("leave_requests_status", one_of("status", LEAVE_STATUSES)),
+            check("leave_requests_start_half_day", one_of("start_half_day", ("am", "pm"))),
+            check("leave_requests_end_half_day", one_of("end_half_day", ("am", "pm"))),
+            check("leave_requests_dates", "start_date <= end_date"),
+            check("leave_requests_total", f"total_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"),
         ]
 
 
@@ -238,7 +298,10 @@ class HolidayOverrideRow(Model):  # type: ignore[misc]
         table_name = "holiday_overrides"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "holiday_set_id", "date"), True),)
-        constraints = [references("holiday_sets", "holiday_set_id")]
+        constraints = [
+            references("holiday_sets", "holiday_set_id"),
+            check("holiday_overrides_half", one_of("half", ("am", "pm"))),
+        ]
 
 
 class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
@@ -258,7 +321,13 @@ class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
             (("organisation_id", "user_id", "leave_year_start"), False),
             (("organisation_id", "user_id", "id"), False),
         )
-        constraints = [references("users", "user_id")]
+        constraints = [
+            references("users", "user_id"),
+            check(
+                "allowance_adjustments_half_days",
+                f"half_days <> 0 AND half_days BETWEEN -{MOST_HALF_DAYS} AND {MOST_HALF_DAYS}",
+            ),
+        ]
 
 
 class ApiKeyRow(Model):  # type: ignore[misc]
@@ -279,7 +348,10 @@ class ApiKeyRow(Model):  # type: ignore[misc]
         table_name = "api_keys"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "user_id", "id"), False),)
-        constraints = [references("users", "user_id")]
+        constraints = [
+            references("users", "user_id"),
+            check("api_keys_variant", "variant IN (1, 2)"),
+        ]
 
 
 class CalendarFeedRow(Model):  # type: ignore[misc]
@@ -382,7 +454,12 @@ class DeliveryRow(Model):  # type: ignore[misc]
             (("organisation_id", "webhook_id", "status", "event_type", "id"), False),
             (("organisation_id", "event_id"), False),
         )
-        constraints = [references("webhooks", "webhook_id")]
+        constraints = [
+            references("webhooks", "webhook_id"),
+            references("events", "event_id"),
+            check("deliveries_status", one_of("status", DELIVERY_STATUSES)),
+            check("deliveries_attempts", "attempts >= 0"),
+        ]
 
 
 # What claims look at, endpoint by endpoint, and only what is not settled: it stays small.
@@ -428,7 +505,10 @@ class DeliveryAttemptRow(Model):  # type: ignore[misc]
         table_name = "delivery_attempts"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "delivery_id"), False),)
-        constraints = [references("deliveries", "delivery_id")]
+        constraints = [
+            references("deliveries", "delivery_id"),
+            check("delivery_attempts_duration", "duration_milliseconds >= 0"),
+        ]
 
 
 class AuditRow(Model):  # type: ignore[misc]
@@ -453,6 +533,9 @@ class AuditRow(Model):  # type: ignore[misc]
             (("organisation_id", "actor_id", "occurred_at", "id"), False),
             (("organisation_id", "subject_id", "occurred_at", "id"), False),
         )
+        constraints = [
+            check("audit_entries_source", one_of("source", ("api", "slack", "cli", "scheduler"))),
+        ]
 
 
 class IdempotencyKeyRow(Model):  # type: ignore[misc]
@@ -611,8 +694,22 @@ class NoticeRow(Model):  # type: ignore[misc]
         table_name = "notices"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "leave_request_id", "user_id"), False),)
+        constraints = [
+            references("users", "user_id"),
+            references("leave_requests", "leave_request_id"),
+            references("webhooks", "webhook_id"),
+            check("notices_status", one_of("status", DELIVERY_STATUSES)),
+            check("notices_attempts", "attempts >= 0"),
+        ]
 
 
+# What to delete with a webhook.
+NoticeRow.add_index(
+    NoticeRow.organisation_id,
+    NoticeRow.webhook_id,
+    where=SQL("webhook_id IS NOT NULL"),
+    name="notices_of_webhooks",
+)
 NoticeRow.add_index(NoticeRow.due_at, where=SQL("status = 'pending'"), name="notices_due")
 NoticeRow.add_index(
     NoticeRow.user_id,
@@ -647,6 +744,7 @@ class ReminderRow(Model):  # type: ignore[misc]
         constraints = [
             references("leave_requests", "leave_request_id"),
             references("users", "user_id"),
+            check("reminders_sent", "sent >= 0"),
         ]
 
 

@@ -21,7 +21,7 @@ from storage.errors import Conflict, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.secrets import InvalidToken
-from storage.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
+from storage.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
 from storage.values import Caller, Webhook
 from storage.webhook_fields import check_events, check_url
 
@@ -206,14 +206,14 @@ def rotate_secret(
 
 
 def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> None:
-    """Remove an endpoint with its deliveries and their attempts, whatever they wait for.
+    """Remove an endpoint with its deliveries, their attempts and notifications about it.
 
     Needs an admin. Raises InsufficientRole or NotFound.
     """
     # The strongest: a delivery that is about to be queued for it has to wait.
     webhook = _get_alone(tx, webhook_id, "FOR UPDATE", by=by)
     places = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
-    for statement in (_delete_attempts, _delete_deliveries, _delete):
+    for statement in (_delete_attempts, _delete_deliveries, _delete_notices, _delete):
         tx.change(statement, **places)
     audit.record(
         tx,
@@ -376,6 +376,13 @@ def _delete_attempts(organisation_id: Place, webhook_id: Place) -> Delete:
 def _delete_deliveries(organisation_id: Place, webhook_id: Place) -> Delete:
     return DeliveryRow.delete().where(
         DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
+    )
+
+
+@compiled
+def _delete_notices(organisation_id: Place, webhook_id: Place) -> Delete:
+    return NoticeRow.delete().where(
+        NoticeRow.organisation_id == organisation_id, NoticeRow.webhook_id == webhook_id
     )
 
 

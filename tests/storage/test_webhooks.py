@@ -16,7 +16,7 @@ from storage.drafts import Draft
 from storage.errors import InsufficientRole, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.pages import PageOf
-from storage.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
+from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
 from storage.values import EVENT_TYPES, Caller, Role, Webhook
 from storage.webhooks import MAX_WEBHOOKS, TooManyWebhooks
 from tests.builders import (
@@ -305,15 +305,24 @@ def test_both_secrets_sign_for_a_day_after_rotation(database: Database) -> None:
 
 
 def a_delivery(database: Database, acme: Acme, webhook: Webhook) -> None:
-    delivery_id = new_id(NOW)
+    delivery_id, event_id = new_id(NOW), new_id(NOW)
 
     def write(tx: Transaction) -> None:
+        tx.insert(
+            EventRow,
+            organisation_id=acme.id,
+            id=event_id,
+            type="ping",
+            sequence=1,
+            body=b"{}",
+            created_at=NOW,
+        )
         tx.insert(
             DeliveryRow,
             organisation_id=acme.id,
             id=delivery_id,
             webhook_id=webhook.id,
-            event_id=new_id(NOW),
+            event_id=event_id,
             event_type="ping",
             sequence=1,
             status="pending",

@@ -1,0 +1,247 @@
+"""What the database refuses by itself, whichever program writes to it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import peewee
+import psycopg
+import pytest
+from playhouse.migrations import Runner
+
+from storage import adjustments, holiday_overrides, holiday_sets, leave, webhooks
+from storage.database import Database
+from storage.holiday_overrides import NewOverride
+from storage.ids import new_id
+from storage.pages import PageOf
+from storage.schema import MIGRATIONS, migrate
+from tests import outside, postgres
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+)
+
+REFUSED = (sqlite3.IntegrityError, psycopg.errors.IntegrityError)
+
+
+@pytest.fixture
+def acme(database: Database, database_url: str) -> Acme:
+    """An organisation with at least one row in every table that a constraint is about."""
+    acme = an_organisation(database, slack_members_join=True)
+    ada = a_person(database, acme)
+    a_department(database, acme)
+    by = acme.caller
+    webhook, _ = database.write_now(
+        webhooks.create, url="https://example.com/hook", events=["*"], by=by, now=NOW
+    )
+    request = a_request(database, acme, ada)
+    database.write_now(leave.approve, request.id, by=by, now=NOW)
+    database.write_now(
+        adjustments.add,
+        ada.id,
+        half_days=2,
+        reason="Worked on a Saturday",
+        leave_year=2026,
+        by=by,
+        now=NOW,
+    )
+    [holiday_set] = database.read_now(holiday_sets.page, PageOf(limit=5), by=by).items
+    database.write_now(
+        holiday_overrides.add,
+        holiday_set.id,
+        NewOverride(date(2026, 9, 1), "Open day", True, "am"),
+        by=by,
+        now=NOW,
+    )
+    [(delivery_id,), *_] = outside.rows(database_url, "SELECT id FROM deliveries")
+    of_acme = f"'{acme.id}', '{new_id(NOW)}'"
+    for row in (
+        f"delivery_attempts (organisation_id, id, delivery_id, attempted_at, duration_milliseconds)"
+        f" VALUES ({of_acme}, '{delivery_id}', 1, 1)",
+        "notices (organisation_id, id, kind, user_id, leave_request_id, webhook_id, event_type,"
+        " status, attempts, due_at, created_at)"
+        f" VALUES ({of_acme}, 'card', '{ada.id}', '{request.id}', '{webhook.id}',"
+        " 'leave_request.created', 'pending', 0, 1, 1)",
+        "reminders (organisation_id, leave_request_id, user_id, asked_at, sent, is_next_step,"
+        " due_at)"
+        f" VALUES ('{acme.id}', '{request.id}', '{ada.id}', 1, 0, false, 1)",
+        "api_keys (organisation_id, id, user_id, name, secret_sha256, prefix, scopes, variant,"
+        f" created_at) VALUES ({of_acme}, '{ada.id}', 'ci', 'x', 'x', '[]', 1, 1)",
+    ):
+        outside.run(database_url, f"INSERT INTO {row}")
+    return acme
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "organisations SET leave_year_type = 'lunar'",
+        "organisations SET leave_year_start_month = 13",
+        "organisations SET leave_year_start_day = 0",
+        "organisations SET default_leave_allowance_half_days = -1",
+        "organisations SET carry_over_half_days = 733",
+        "organisations SET carry_over_expiry_month = 0",
+        "departments SET default_leave_allowance_half_days = 733",
+        "users SET role = 'boss'",
+        "users SET status = 'asleep'",
+        "users SET leave_allowance_half_days = -1",
+        "leave_types SET min_notice_days = -1",
+        "leave_types SET max_consecutive_days = 0",
+        "leave_requests SET status = 'lost'",
+        "leave_requests SET start_half_day = 'xm'",
+        "leave_requests SET end_half_day = 'xm'",
+        "leave_requests SET end_date = '2026-01-01'",
+        "leave_requests SET total_half_days = -1",
+        "holiday_overrides SET half = 'xm'",
+        "allowance_adjustments SET half_days = 0",
+        "api_keys SET variant = 3",
+        "deliveries SET status = 'lost'",
+        "deliveries SET attempts = -1",
+        "delivery_attempts SET duration_milliseconds = -1",
+        "audit_entries SET source = 'fax'",
+        "notices SET status = 'lost'",
+        "notices SET attempts = -1",
+        "reminders SET sent = -1",
+    ],
+)
+def test_a_value_out_of_range_is_refused(database_url: str, acme: Acme, change: str) -> None:
+    with pytest.raises(REFUSED):
+        outside.run(database_url, f"UPDATE {change}")
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("leave_requests", "decided_by"),
+        ("deliveries", "event_id"),
+        ("notices", "user_id"),
+        ("notices", "leave_request_id"),
+        ("notices", "webhook_id"),
+    ],
+)
+def test_an_id_of_another_organisation_is_refused(
+    database: Database, database_url: str, acme: Acme, table: str, column: str
+) -> None:
+    other = an_organisation(database, name="Bolt")
+    parents = {"user_id": "users", "decided_by": "users", "webhook_id": "webhooks"}
+    parent = parents.get(column, "events" if column == "event_id" else "leave_requests")
+    ada = a_person(database, other)
+    database.write_now(
+        webhooks.create, url="https://example.com/hook", events=["*"], by=other.caller, now=NOW
+    )
+    a_request(database, other, ada)
+    [(foreign_id,), *_] = outside.rows(
+        database_url, f"SELECT id FROM {parent} WHERE organisation_id = '{other.id}'"
+    )
+
+    with pytest.raises(REFUSED):
+        _run_with_foreign_keys(
+            database_url,
+            f"UPDATE {table} SET {column} = '{foreign_id}' WHERE organisation_id = '{acme.id}'",
+        )
+
+
+def test_a_webhook_is_deleted_with_the_notifications_about_it(
+    database: Database, database_url: str, acme: Acme
+) -> None:
+    [(webhook_id,)] = outside.rows(database_url, "SELECT webhook_id FROM notices")
+
+    database.write_now(webhooks.delete, str(webhook_id), by=acme.caller, now=NOW)
+
+    assert outside.rows(database_url, "SELECT 1 FROM notices") == []
+
+
+def test_constraints_come_to_a_database_of_the_first_release_and_keep_its_rows(
+    old_url: str,
+) -> None:
+    organisation, person, request, gone = (new_id(NOW) for _ in range(4))
+    for row in (
+        "organisations (id, name, slug, country_code, timezone, working_days, leave_year_type,"
+        " leave_year_start_month, leave_year_start_day, default_leave_allowance_half_days,"
+        " carry_over_half_days, day_starts_at, midday_at, day_ends_at, slack_members_join,"
+        " reference_version, created_at, updated_at)"
+        f" VALUES ('{organisation}', 'Acme', 'acme', 'GB', 'UTC', '[]', 'calendar', 1, 1, 50, 10,"
+        " '09:00', '13:00', '17:00', true, 1, 1, 1)",
+        "users (organisation_id, id, email, email_key, first_name, last_name, role, status,"
+        " created_at, updated_at, version)"
+        f" VALUES ('{organisation}', '{person}', 'A@b.c', 'a@b.c', 'Ada', 'L', 'owner', 'active',"
+        " 1, 1, 1)",
+        "leave_types (organisation_id, id, name, code, colour, requires_approval,"
+        " deducts_allowance, allow_overdraft, is_paid, is_private, requires_note, min_notice_days,"
+        " is_archived, created_at, updated_at, version)"
+        f" VALUES ('{organisation}', '{request}', 'Annual', 'annual', '#aabbcc', true, true, false,"
+        " true, false, false, 0, false, 1, 1, 1)",
+        "leave_requests (organisation_id, id, user_id, leave_type_id, status, start_date,"
+        " end_date, total_half_days, counted_halves, decided_by, created_at, updated_at, version)"
+        f" VALUES ('{organisation}', '{request}', '{person}', '{request}', 'approved',"
+        f" '2026-08-03', '2026-08-03', 2, '3', '{person}', 1, 1, 1)",
+        *(
+            "notices (organisation_id, id, kind, user_id, leave_request_id, webhook_id, event_type,"
+            " status, attempts, due_at, created_at)"
+            f" VALUES ('{organisation}', '{new_id(NOW)}', 'card', '{person}', {about},"
+            " 'x', 'delivered', 1, 1, 1)"
+            # The second is about a webhook that was deleted.
+            for about in (f"'{request}', NULL", f"NULL, '{gone}'")
+        ),
+    ):
+        outside.run(old_url, f"INSERT INTO {row}")
+
+    migrate(old_url)
+
+    [kept] = outside.rows(old_url, "SELECT status, decided_by FROM leave_requests")
+    assert [str(value) for value in kept] == ["approved", person]
+    [(about,)] = outside.rows(old_url, "SELECT leave_request_id FROM notices")
+    assert str(about) == request
+    assert _broken_references(old_url) == []
+    with pytest.raises(REFUSED):
+        outside.run(old_url, "UPDATE leave_requests SET status = 'lost'")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database with the schema of the first release, on each engine in turn."""
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    for path in MIGRATIONS.glob("00*.py"):
+        if path.stem < "0014":
+            shutil.copy(path, folder)
+    if request.param == "sqlite":
+        path = tmp_path / "old.db"
+        _migrate(peewee.SqliteDatabase(str(path)), folder)
+        yield f"sqlite:///{path}"
+        return
+    server_url: str = request.getfixturevalue("postgres_server")
+    url = postgres.make_database(server_url, f"old_{new_id(NOW).replace('-', '')}")
+    _migrate(peewee.PostgresqlDatabase(url, prefer_psycopg3=True), folder)
+    yield url
+    postgres.drop_database(url)
+
+
+def _migrate(database: Any, folder: Path) -> None:
+    with database.connection_context():
+        Runner(database, str(folder), table_name="schema_migration").up()
+
+
+def _run_with_foreign_keys(url: str, statement: str) -> None:
+    """SQLite enforces foreign keys only on connections that ask for it, as ours do."""
+    if url.startswith("postgresql:"):
+        outside.run(url, statement)
+        return
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
+        file.execute("PRAGMA foreign_keys = ON")
+        file.execute(statement)
+
+
+def _broken_references(url: str) -> list[tuple[Any, ...]]:
+    """PostgreSQL has checked every row when it added the constraints."""
+    return outside.rows(url, "PRAGMA foreign_key_check") if url.startswith("sqlite:") else []
