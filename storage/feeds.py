@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from peewee import Select, Update, fn
 
 from storage import audit, feed_changes, fields, people, rows
-from storage.compiled import Place, among, compiled
+from storage.compiled import Engine, Place, among, compiled, server
 from storage.database import Transaction
 from storage.errors import Conflict, Forbidden, NotFound
 from storage.ids import new_id
@@ -41,9 +41,9 @@ class FeedOwner(NamedTuple):
     """Whom a feed belongs to, and what drawing it needs.
 
     ``timezone`` is the person's, else the organisation's. ``holiday_country_code`` likewise.
-    The last three were read in the same query: ``reference_version`` and ``changes`` grow
-    with everything that the organisation's feeds may show, and ``changed_at`` is when anything at
-    all was last changed in it.
+    The last four were read in the same query: on one ``server``, ``reference_version`` and
+    ``changes`` change with everything that the organisation's feeds may show, and ``changed_at`` is
+    when anything at all was last changed in it.
     """
 
     organisation_id: str
@@ -55,6 +55,7 @@ class FeedOwner(NamedTuple):
     feed_name: str | None
     organisation_name: str
     organisation_timezone: str
+    server: str
     reference_version: int
     changes: int
     changed_at: datetime
@@ -207,6 +208,7 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         organisation_name,
         organisation_timezone,
         organisation_country_code,
+        server_name,
         reference_version,
         changes,
         changed_at,
@@ -221,6 +223,7 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         feed_name,
         organisation_name,
         organisation_timezone,
+        server_name,
         reference_version,
         int(changes or 0),
         rows.instant(changed_at),
@@ -288,16 +291,16 @@ def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime)
 
 
 @compiled
-def _recognise(token_sha256: Place) -> Select:
-    return _of_active_owners().where(CalendarFeedRow.token_sha256 == token_sha256)
+def _recognise(token_sha256: Place, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(CalendarFeedRow.token_sha256 == token_sha256)
 
 
 @compiled
-def _recognise_each(tokens_sha256: Place) -> Select:
-    return _of_active_owners().where(among(CalendarFeedRow.token_sha256, tokens_sha256))
+def _recognise_each(tokens_sha256: Place, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(among(CalendarFeedRow.token_sha256, tokens_sha256))
 
 
-def _of_active_owners() -> Select:
+def _of_active_owners(engine: Engine) -> Select:
     return (
         CalendarFeedRow.select(
             CalendarFeedRow.token_sha256,
@@ -312,6 +315,7 @@ def _of_active_owners() -> Select:
             OrganisationRow.name,
             OrganisationRow.timezone,
             OrganisationRow.country_code,
+            server(engine),
             OrganisationRow.reference_version,
             feed_changes.total(CalendarFeedRow.organisation_id),
             audit.latest(CalendarFeedRow.organisation_id),

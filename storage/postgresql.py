@@ -207,7 +207,8 @@ class PostgresqlDatabase(Database):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         # What is read in here is everybody's only once it is committed.
-        known = self.reference_cache.copy()
+        cache = self.reference_cache
+        known = cache.copy()
         tx = self._transaction(known)
         connection = self._connection()
         connection.execute("BEGIN")
@@ -226,7 +227,7 @@ class PostgresqlDatabase(Database):
             raise DatabaseUnavailable("The connection was lost during COMMIT.") from error
         if ended.statusmessage != "COMMIT":
             raise RuntimeError("The use case went on after an error that undid its transaction.")
-        self.reference_cache.update(known)
+        cache.update(known)
         self._wake(tx.woken)
         return result
 
@@ -241,6 +242,7 @@ class PostgresqlDatabase(Database):
                 self._local.ends_at = _half_way(ends_at) if attempts_left else ends_at
                 return attempt()
             except _UNDONE_BY_OTHERS as error:
+                self.reference_cache = {}
                 if not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
             except _LOST as error:
@@ -273,6 +275,8 @@ class PostgresqlDatabase(Database):
         if connection is not None:
             self._local.connection = None
             self._losses += 1
+            # Another one: transactions that have begun go on filling the old.
+            self.reference_cache = {}
             self._connections.remove(connection)
             connection.close()
             # Another host may have taken over; the one that was lost is asked last.

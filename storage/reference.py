@@ -1,12 +1,13 @@
 """What seldom changes of one organisation, kept in the process and trusted only while it stands.
 
 Every transaction that needs it reads the organisation's ``reference_version`` first; a change of
-anything in here raises that version in its own transaction (``changed``), so no process ever acts
-on an older copy.
+anything in here replaces that version by a random one in its own transaction (``changed``), so no
+process ever acts on an older copy, nor on one that a fail-over has lost.
 """
 
 from __future__ import annotations
 
+import secrets
 from typing import Final, NamedTuple
 
 from peewee import Select, Update
@@ -28,6 +29,7 @@ from storage.values import Department, HalfDay, HolidaySet, LeaveType, Organisat
 
 # How many organisations one process remembers.
 REMEMBERED: Final = 1_000
+_MAX_VERSION: Final = 2**31 - 1
 
 
 class Override(NamedTuple):
@@ -77,7 +79,10 @@ def of_organisation(tx: Transaction, organisation_id: str, version: int | None =
 
 def changed(tx: Transaction, organisation_id: str) -> None:
     """Make every process read the reference data again; call in the transaction that changes it."""
-    tx.change(_raise_version, organisation_id=organisation_id)
+    # Not counted up: after a fail-over that lost a change, the next change would take its number,
+    # and a process that remembers the lost one would take that for the new one.
+    version = secrets.randbelow(_MAX_VERSION) + 1
+    tx.change(_set_version, organisation_id=organisation_id, version=version)
     # This very transaction may read again before anybody knows whether it commits.
     tx.reference_cache.pop(organisation_id, None)
 
@@ -122,8 +127,8 @@ def _version(organisation_id: Place) -> Select:
 
 
 @compiled
-def _raise_version(organisation_id: Place) -> Update:
-    return OrganisationRow.update(reference_version=OrganisationRow.reference_version + 1).where(
+def _set_version(organisation_id: Place, version: Place) -> Update:
+    return OrganisationRow.update(reference_version=version).where(
         OrganisationRow.id == organisation_id
     )
 

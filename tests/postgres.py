@@ -131,6 +131,22 @@ def frozen(folder: Path) -> Iterator[None]:
                 os.kill(pid, signal.SIGCONT)
 
 
+def copied(server: Server) -> Path:
+    """A folder for ``start`` with a running server's data as of now: a standby that stays behind.
+
+    As after a crash, its server first replays its log.
+    """
+    copy = new_folder()
+    with _administration(server.url) as connection:
+        # Commits do not wait for the disk here; the copy is to have those that there are.
+        connection.execute("CHECKPOINT")
+    with frozen(server.folder):
+        # It keeps the owner, which Python's copies do not.
+        subprocess.run(["cp", "-a", server.folder / "data", copy / "data"], check=True)
+    (copy / "data" / "postmaster.pid").unlink()
+    return copy
+
+
 def leave_to_owner() -> None:
     """Forget what this process has started for another, the owner, who ends it by ``stop``."""
     for children in _children.values():
@@ -183,11 +199,8 @@ def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
             "cwd": folder, "env": environment, "stdin": subprocess.DEVNULL,
             "stdout": output, "stderr": output, "start_new_session": True,
         }  # fmt: skip
-        made = subprocess.run(
-            [programs / "initdb", f"--pgdata={data}", *_INITDB], check=False, **common, **account
-        )
-        if made.returncode:
-            raise RuntimeError(f"initdb failed:\n{log.read_text()}")
+        if not data.exists():
+            _make_data(programs / "initdb", data, log, common | account)
         options = [word for setting in settings for word in ("-c", setting)]
         server = subprocess.Popen(
             [programs / "postgres", "-D", data, "-k", folder, *options], **common, **account
@@ -205,6 +218,12 @@ def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
         return lock.exists() and "ready" in lock.read_text()
 
     _wait_until(is_ready, START_SECONDS)
+
+
+def _make_data(initdb: Path, data: Path, log: Path, options: dict[str, Any]) -> None:
+    made = subprocess.run([initdb, f"--pgdata={data}", *_INITDB], check=False, **options)
+    if made.returncode:
+        raise RuntimeError(f"initdb failed:\n{log.read_text()}")
 
 
 def _account(folder: Path) -> dict[str, Any]:

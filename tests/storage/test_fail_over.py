@@ -1,0 +1,136 @@
+"""A fail-over that lost the last transactions: what a process remembers of them is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from storage import feeds, organisations, reference, webhooks
+from storage.database import Database, Transaction
+from storage.schema import migrate
+from storage.secrets import Secrets
+from tests import outside, postgres
+from tests.builders import NOW, Acme, a_request, an_organisation
+from tests.storage.test_database import keep, state
+
+EVENTS = ["leave_request.created"]
+
+
+class Pair(NamedTuple):
+    """A primary, and where its standby is going to be; ``url`` names both."""
+
+    primary: postgres.Server
+    standby: Path
+    url: str
+
+    def standby_url(self) -> str:
+        return f"postgresql://hiatus@/hiatus?host={self.standby}"
+
+    def fall_behind(self) -> None:
+        """Have the standby hear of nothing more."""
+        copy = postgres.copied(self.primary)
+        copy.rename(self.standby)
+
+    def fail_over(self) -> None:
+        """The primary ends for good; the standby takes over."""
+        self.primary.stop()
+        postgres.start(self.standby)
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    primary = postgres.start()
+    migrate(postgres.make_database(primary.url, "hiatus"))
+    standby = postgres.new_folder()
+    standby.rmdir()
+    url = f"postgresql://hiatus@/hiatus?host={primary.folder},{standby}"
+    yield Pair(primary, standby, url)
+    primary.stop()
+    postgres.stop(standby)
+
+
+def rename(tx: Transaction, acme: Acme, name: str) -> None:
+    organisations.update(tx, {"name": name}, by=acme.caller, now=NOW)
+
+
+def name_of(tx: Transaction, acme: Acme) -> str:
+    return reference.of_organisation(tx, acme.id).organisation.name
+
+
+def add_webhook(tx: Transaction, acme: Acme, host: str) -> str:
+    webhook, _ = webhooks.create(tx, f"https://{host}/", EVENTS, by=acme.caller, now=NOW)
+    return webhook.id
+
+
+def test_requests_are_made_after_a_fail_over_that_lost_a_webhook(pair: Pair) -> None:
+    secrets = Secrets.generate()
+    with closing(Database.open(pair.url, secrets)) as process:
+        acme = an_organisation(process)
+        pair.fall_behind()
+        process.write_now(add_webhook, acme, "lost.example.com")
+        a_request(process, acme, acme.owner, start_date=date(2026, 8, 3))
+        pair.fail_over()
+        with closing(Database.open(pair.standby_url(), secrets)) as other:
+            # As many changes as were lost.
+            kept = other.write_now(add_webhook, acme, "kept.example.com")
+
+        request = a_request(process, acme, acme.owner, start_date=date(2026, 8, 10))
+
+        deliveries = outside.rows(pair.standby_url(), "SELECT webhook_id FROM deliveries")
+        assert [str(webhook_id) for (webhook_id,) in deliveries] == [kept]
+        assert request.start_date == date(2026, 8, 10)
+
+
+def test_every_thread_forgets_settings_that_were_lost(pair: Pair) -> None:
+    async def names(process: Database, acme: Acme) -> set[str]:
+        return set(await asyncio.gather(*(process.read(name_of, acme) for _ in range(50))))
+
+    with closing(Database.open(pair.url, Secrets.generate())) as process:
+        acme = an_organisation(process, name="Acme")
+        assert asyncio.run(names(process, acme)) == {"Acme"}
+        pair.fall_behind()
+        process.write_now(rename, acme, "Lost")
+        assert asyncio.run(names(process, acme)) == {"Lost"}
+        pair.fail_over()
+        with closing(Database.open(pair.standby_url(), Secrets.generate())) as other:
+            other.write_now(rename, acme, "Kept")
+
+        assert asyncio.run(names(process, acme)) == {"Kept"}
+
+
+def test_what_is_committed_has_another_name_on_another_server(pair: Pair) -> None:
+    """Also where a connection pooler hides from the process that the server is another one."""
+    with closing(Database.open(pair.url, Secrets.generate())) as process:
+        process.write_now(keep, "first")
+        pair.fall_behind()
+        process.write_now(keep, "lost")
+        before = process.read_now(state)
+    pair.fail_over()
+    with closing(Database.open(pair.standby_url(), Secrets.generate())) as process:
+        process.write_now(keep, "kept")
+        names = {process.read_now(state) for _ in range(3)}
+
+    assert before not in names
+
+
+def test_a_feed_that_was_lost_is_not_shown_again(pair: Pair) -> None:
+    def recognised(tx: Transaction, token: str) -> object:
+        return feeds.recognise(tx, token).state
+
+    secrets = Secrets.generate()
+    with closing(Database.open(pair.url, secrets)) as process:
+        acme = an_organisation(process)
+        feed = process.write_now(feeds.create, None, by=acme.caller, now=NOW)
+        pair.fall_behind()
+        a_request(process, acme, acme.owner, start_date=date(2026, 8, 3))
+        lost = process.read_now(recognised, feed.token)
+        pair.fail_over()
+        a_request(process, acme, acme.owner, start_date=date(2026, 8, 10))
+
+        assert process.read_now(recognised, feed.token) != lost
