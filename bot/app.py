@@ -17,7 +17,7 @@ from bot import asgi, errors, slack_web
 from bot.digests import Digests
 from bot.directory_sync import DirectorySync
 from bot.home_tab import Homes
-from bot.installing import Installing
+from bot.installing import INSTALL_PATH, Installing
 from bot.language import later
 from bot.listeners import registered, unknown
 from bot.listening import FOUND, CheckUrl, Edge, Listener, register
@@ -88,7 +88,13 @@ def build_app(
     slack = slack_web.new_client(settings, None)
     workspaces = _workspaces(settings, slack, database, clock)
     edge = Edge(
-        database, slack, workspaces, clock, settings.base_url, check_webhook_url or _no_webhooks
+        database,
+        slack,
+        workspaces,
+        clock,
+        settings.base_url,
+        check_webhook_url or _no_webhooks,
+        install_url=f"{settings.base_url}{INSTALL_PATH}" if settings.is_oauth else None,
     )
     bolt = _bolt(settings, workspaces)
     register(bolt, edge, registered(settings.command) if listeners is None else listeners)
@@ -106,7 +112,7 @@ def build_app(
 
 
 async def _no_webhooks(url: str) -> None:
-    raise InvalidInput.of("url", "url_invalid", later("Add webhooks over the REST interface here."))
+    raise InvalidInput.of("url", "url_invalid", later("Webhooks cannot be added here."))
 
 
 def _workspaces(

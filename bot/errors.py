@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 from slack_bolt.response import BoltResponse
 
-from bot import ids
+from bot import ids, slack_web
 from bot.language import later, say
 from bot.views import words
 from bot.views.request_form import FIELDS
@@ -34,7 +34,38 @@ BROKEN: Final = later(
     "Something went wrong on our side, and nothing was changed. Please try again."
 )
 BUSY: Final = later("The database does not answer right now. Please try again in a minute.")
-SLACK_FAILED: Final = later("Slack did not answer in time. Please try again.")
+SLACK_TIMED_OUT: Final = later("Slack did not answer in time. Please try again.")
+_SLACK_UNREACHABLE: Final = later(
+    "Slack cannot be reached right now. Please try again in a minute."
+)
+_SLACK_LIMITS: Final = later(
+    "Slack limits how often Hiatus may ask right now. Please try again in a minute."
+)
+_FORM_TOO_LATE: Final = later(
+    "This took too long, so Slack did not open the form. Please try again."
+)
+_SLACK_REFUSED: Final = later(
+    "Slack refused this ({reason}). If it happens again, please tell the people who run Hiatus."
+)
+_INSTALL_AGAIN: Final = later(
+    "Slack no longer accepts Hiatus in this workspace. "
+    "Please ask a Slack admin to install the app again: {url}"
+)
+_NEW_TOKEN: Final = later(
+    "Slack no longer accepts Hiatus in this workspace. Please ask the people who run Hiatus to "
+    "install the app again and to set its new bot token."
+)
+_GRANT_AGAIN: Final = later(
+    "Hiatus lacks a permission in this workspace. "
+    "Please ask a Slack admin to install the app again and to allow it: {url}"
+)
+_ADD_SCOPES: Final = later(
+    "Hiatus lacks a permission in this workspace. Please ask the people who run Hiatus to "
+    "compare the app with its manifest and to install it again."
+)
+NOT_INSTALLED: Final = later(
+    "Hiatus is not installed in this Slack workspace. Please ask a Slack admin to install it: {url}"
+)
 UNKNOWN_WORKSPACE: Final = later(
     "This Slack workspace does not belong to an organisation in Hiatus. "
     "An administrator can link it with `hiatus slack link`."
@@ -42,6 +73,24 @@ UNKNOWN_WORKSPACE: Final = later(
 SLOW: Final = later(
     "This takes longer than usual. Nothing is lost: you will get a message as soon as it is done."
 )
+
+
+def slack_failed(failure: Exception, install_url: str | None) -> str:
+    """Why a call to Slack failed, and what to do. ``install_url`` is None with one bot token."""
+    code = slack_web.error_code(failure)
+    if code in slack_web.TOKEN_REFUSED | {"not_authed", "token_expired"}:
+        return say(_INSTALL_AGAIN, url=install_url) if install_url else say(_NEW_TOKEN)
+    if code in ("missing_scope", "no_permission", "not_allowed_token_type"):
+        return say(_GRANT_AGAIN, url=install_url) if install_url else say(_ADD_SCOPES)
+    if code in ("expired_trigger_id", "trigger_expired"):
+        return say(_FORM_TOO_LATE)
+    if slack_web.is_rate_limit(failure):
+        return say(_SLACK_LIMITS)
+    if isinstance(failure, TimeoutError):
+        return say(SLACK_TIMED_OUT)
+    if slack_web.is_temporary(failure):
+        return say(_SLACK_UNREACHABLE)
+    return say(_SLACK_REFUSED, reason=code or "")
 
 
 def said(sentence: str) -> str:

@@ -34,11 +34,12 @@ async def caller(visit: Visit) -> Caller:
     Raises NotAMember for guests, strangers, bots, people switched off, and workspaces that are
     nobody's; besides what ``slack_web.FAILURES`` names and DatabaseUnavailable.
     """
-    team_id = visit.workspace.team_id
     if not visit.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
-    known, locale = await visit.edge.database.read(_seen, team_id, visit.slack_user_id)
+    known, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+    # First, so that a workspace without the app hears of that in the person's language.
     visit.speak(locale)
+    _ = visit.workspace
     if known is not None and known.user is not None and known.user.status == "active":
         return as_caller(known.organisation, known.user)
     organisation = known.organisation if known is not None else await _organisation(visit)

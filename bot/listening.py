@@ -75,7 +75,7 @@ class Edge:
     ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
     us, without a slash at its end. ``check_webhook_url`` raises InvalidInput for an address that
     nothing may be sent to, as REST has it. ``answer_seconds`` is when whoever is slow is answered
-    for.
+    for. ``install_url`` is where workspaces install the app, None where it has one bot token.
     """
 
     database: Database
@@ -84,6 +84,7 @@ class Edge:
     clock: Callable[[], datetime]
     base_url: str
     check_webhook_url: CheckUrl
+    install_url: str | None = None
     visits: set[asyncio.Task[Any]] = field(default_factory=set)
     redraws: Redraws = field(default_factory=Redraws)
     answer_seconds: float = ANSWER_SECONDS
@@ -126,7 +127,10 @@ class Visit:
         if isinstance(self._found, Exception):
             raise self._found
         if self._found is None:
-            raise NotAMember(errors.UNKNOWN_WORKSPACE)
+            install_url = self.edge.install_url
+            if install_url is None:
+                raise NotAMember(errors.UNKNOWN_WORKSPACE)
+            raise NotAMember(errors.NOT_INSTALLED, url=install_url)
         found: Workspace = self._found
         return found
 
@@ -331,7 +335,7 @@ async def _carried_out(visit: Visit, act: Act) -> None:
         await _told(visit, say(errors.BUSY))
     except slack_web.FAILURES as failure:
         await _call_failed(visit, act, failure)
-        await _told(visit, say(errors.SLACK_FAILED))
+        await _told(visit, errors.slack_failed(failure, visit.edge.install_url))
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
         await _told(visit, say(replies.OUTDATED))

@@ -96,6 +96,11 @@ def is_temporary(failure: Exception) -> bool:
     return code is None or code in _TEMPORARY
 
 
+def is_rate_limit(failure: Exception) -> bool:
+    """Whether Slack asks us to call less often; a 429 may have a body that is not Slack's."""
+    return error_code(failure) in ("ratelimited", "rate_limited") or status_code(failure) == 429
+
+
 def status_code(failure: Exception) -> int | None:
     """The HTTP status of the answer, None when there was none."""
     response = getattr(failure, "response", None)

@@ -148,17 +148,27 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     reason = say(str(webhook.disabled_reason))
     cure = text.section(
         say(
-            "Nothing is sent there any more. Once the receiver is mended, switch the webhook on "
-            "again: `{call}` with `{body}`. What waits for it is then sent.",
-            call=f"PATCH /api/v1/webhooks/{webhook.id}",
-            body='{"is_active": true}',
+            "Nothing is sent there any more. Once your endpoint is fixed, open the webhook and "
+            "switch it on again: what waits for it is then sent."
         )
     )
+    open_webhook: Block = {
+        "type": "actions",
+        "elements": [
+            {
+                "type": "button",
+                "action_id": ids.WEBHOOK,
+                "text": text.plain(say("Open webhook")),
+                "value": webhook.id,
+            }
+        ],
+    }
     blocks: list[Block] = [
         text.section(f"*{told}*"),
         {"type": "section", "text": url},
         {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))},
         cure,
+        open_webhook,
     ]
     fallback = " ".join((told, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
     return {"text": fallback, "blocks": blocks}

@@ -66,8 +66,6 @@ NO_WORDS = {
     "?scope=org",
     "?scope=team",
     "Hiatus",
-    "PATCH /api/v1/webhooks/",
-    '{"is_active": true}',
 }
 
 

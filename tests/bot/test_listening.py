@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 from bot import errors, ids
 from bot.listening import Listener, Visit
 from storage.database import Database
+from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, GRACE, World
 from tests.fakes.slack import LoopbackSlack
 
@@ -211,10 +212,23 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
 
 
 @pytest.mark.parametrize(
-    "failure", [{"error": "expired_trigger_id"}, {"status": 500}, {"reset": True}]
+    ("failure", "sentence"),
+    [
+        ({"error": "expired_trigger_id"}, "This took too long, so Slack did not open the form."),
+        ({"error": "ratelimited"}, "Slack limits how often Hiatus may ask right now."),
+        ({"error": "invalid_auth"}, "to install the app again and to set its new bot token."),
+        ({"error": "account_inactive"}, "to install the app again and to set its new bot token."),
+        ({"error": "missing_scope"}, "Hiatus lacks a permission in this workspace."),
+        ({"error": "view_too_large"}, "Slack refused this (view_too_large)."),
+        ({"error": "internal_error"}, "Slack cannot be reached right now."),
+        ({"status": 500}, "Slack cannot be reached right now."),
+        ({"reset": True}, "Slack cannot be reached right now."),
+        ({"hang_seconds": 3.0}, "Slack did not answer in time."),
+    ],
+    ids=lambda given: str(given) if isinstance(given, dict) else "",
 )
-def test_a_form_that_slack_does_not_open_is_told(
-    world: World, logs: list[Any], failure: dict[str, Any]
+def test_a_form_that_slack_does_not_open_is_told_with_the_reason(
+    world: World, logs: list[Any], failure: dict[str, Any], sentence: str
 ) -> None:
     world.slack.fail_next("views.open", **failure)
 
@@ -222,7 +236,58 @@ def test_a_form_that_slack_does_not_open_is_told(
     world.settled()
 
     assert answer.ok
-    assert world.told(ADA) == [errors.SLACK_FAILED]
+    (told,) = world.told(ADA)
+    assert sentence in told
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        ("token_revoked", "Slack no longer accepts Hiatus in this workspace."),
+        ("missing_scope", "Hiatus lacks a permission in this workspace."),
+    ],
+)
+def test_a_workspace_that_installed_the_app_is_shown_where_to_install_it_again(
+    database: Database, slack: LoopbackSlack, error: str, sentence: str
+) -> None:
+    with World(database, slack, slack_settings=by_oauth(slack)) as world:
+        world.link()
+        assert Browser(world).install(slack, ADA).status_code == 200
+        slack.fail_next("views.open", error=error)
+
+        slack.command(ADA, "/timeoff")
+        world.settled()
+
+        (told,) = world.told(ADA)
+        assert told.startswith(sentence)
+        assert told.endswith(f": {slack.app_url}/slack/install")
+
+
+@pytest.mark.parametrize(
+    ("locale", "sentence"),
+    [
+        ("en-GB", "Hiatus is not installed in this Slack workspace. Please ask a Slack admin"),
+        ("de-DE", "Hiatus ist in diesem Slack-Workspace nicht installiert."),
+    ],
+)
+def test_after_the_app_was_uninstalled_people_are_told_to_install_it_again(
+    database: Database, slack: LoopbackSlack, locale: str, sentence: str
+) -> None:
+    with World(database, slack, slack_settings=by_oauth(slack)) as world:
+        world.link()
+        slack.change_person(ADA, locale=locale)
+        assert Browser(world).install(slack, ADA).status_code == 200
+        world.open_form(ADA)
+        world.settled()
+        now = {"event_time": int(world.clock().timestamp())}
+        assert slack.event({"type": "app_uninstalled"}, overrides=now).ok
+
+        slack.command(ADA, "/timeoff")
+        world.settled()
+
+        told = world.told(ADA)[-1]
+        assert told.startswith(sentence)
+        assert told.endswith(f": {slack.app_url}/slack/install")
 
 
 def test_a_card_is_redrawn_later_where_slack_fails_at_the_click(world: World) -> None:

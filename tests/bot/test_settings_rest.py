@@ -11,7 +11,7 @@ import pytest
 
 from api.addresses import resolve_and_check
 from bot import ids
-from storage import holiday_overrides, people, reference, webhooks
+from storage import holiday_overrides, outbox, people, reference, webhooks
 from storage.pages import PageOf
 from storage.values import HolidayOverride, User, Webhook
 from tests.bot.test_settings_access import _as_sent, click, settings
@@ -191,6 +191,25 @@ def test_its_state_and_last_attempt_are_shown_and_a_test_is_sent(world: World) -
 
     assert "A test is on its way." in tested.visible_text
     assert "The last event (ping) waits to be sent." in tested.visible_text
+
+
+def test_an_admin_switches_it_on_from_the_message_that_tells_of_it(world: World) -> None:
+    world.slack.close(ADMIN, opened(world))
+    (made,) = webhooks_of(world)
+    world.database.write_now(
+        webhooks.disable, world.acme.id, made.id, "It answered 410.", now=world.clock()
+    )
+    world.database.write_now(outbox.notify_of_webhook, world.acme.id, made.id, now=world.clock())
+    world.deliver()
+    told = world.slack.wait_for_dm(ADMIN, showing="switched off")
+
+    world.click(ADMIN, ids.WEBHOOK, told)
+    shown = world.slack.open_modal(ADMIN, "It answered 410.")
+    on = click(world, ADMIN, shown, ids.WEBHOOK_ON)
+
+    assert "PATCH" not in told.visible_text
+    assert "Active" in on.visible_text
+    assert webhooks_of(world)[0].is_active
 
 
 def test_why_it_was_switched_off_is_shown_and_it_is_switched_on(world: World) -> None:
