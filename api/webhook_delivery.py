@@ -26,12 +26,15 @@ from httpx_aiohttp import AiohttpTransport
 
 from api.addresses import check_webhook_url
 from api.name_lookup import PooledResolver
-from api.vetted_connections import USED_SECONDS, Use, VettedConnector, using
+from api.vetted_connections import USED_SECONDS, Use, VettedConnector, heard_answer, using
 from storage.deliveries import SECRET_UNREADABLE, Outcome, Verdict
 from storage.errors import InvalidInput
 
 MAX_EXCERPT_BYTES: Final = 4_096
 SECRET_PREFIX: Final = "whsec_"
+# Of an answer's status line and of each of its headers; some receivers send many cookies.
+MAX_HEAD_BYTES: Final = 65_536
+MAX_HEADERS: Final = 1_000
 
 # What aiohttp found, most particular first. httpx's own classes will not do: the transport makes
 # ConnectTimeout of a dropped connection.
@@ -53,6 +56,7 @@ _HEADERS: Final = (
     ("accept-encoding", "identity"),
 )
 _LAST_HEADERS: Final = (*_HEADERS, ("connection", "close"))
+_RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError)
 
 
@@ -122,7 +126,11 @@ class Sender:
             tls=self._tls,
         )
         session = aiohttp.ClientSession(
-            connector=self._connector, cookie_jar=aiohttp.DummyCookieJar()
+            connector=self._connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            max_line_size=MAX_HEAD_BYTES,
+            max_field_size=MAX_HEAD_BYTES,
+            max_headers=MAX_HEADERS,
         )
         # httpx's client on top would follow redirects, keep cookies and unpack answers, none of
         # which is wanted, and would take as long as everything else together.
@@ -153,7 +161,8 @@ class Sender:
         """Send once, signed as of ``now``; raises for nothing that URL, network or receiver do.
 
         A 2xx whose body takes longer than the whole attempt may is a time-out: who drips may not
-        have finished. A 2xx whose body breaks off is delivered.
+        have finished. A 2xx is delivered once its status line is there, whatever follows it: a body
+        that breaks off or should not be there, or headers that cannot be read.
         """
         async with self._slots:
             started_seconds = time.monotonic()
@@ -207,14 +216,25 @@ class Sender:
         return request
 
     async def _post_until_heard(self, request: httpx.Request, use: Use, answer: _Answer) -> None:
-        """Post, and once more where the receiver had closed a kept connection meanwhile."""
+        """Post, and once more where the receiver had closed a kept connection meanwhile.
+
+        Where the answer cannot be read, what was heard of it says what it was.
+        """
         try:
             await self._post(request, answer)
         except _FAILURES as failure:
-            if answer.status_code is not None or not use.is_kept or not _is_silence(failure):
+            answer.take(use.heard)
+            if answer.status_code is not None or not use.is_kept:
+                raise
+            if not _is_silence(failure) and not _is_stray(use.heard):
                 raise
             use.only_new = True
-            await self._post(request, answer)
+            answer.body.clear()
+            try:
+                await self._post(request, answer)
+            except _FAILURES:
+                answer.take(use.heard)
+                raise
 
     async def _post(self, request: httpx.Request, answer: _Answer) -> None:
         if self._transport is None:
@@ -251,6 +271,11 @@ def _is_silence(failure: Exception) -> bool:
     return isinstance(found, aiohttp.ClientConnectionError)
 
 
+def _is_stray(heard: bytearray) -> bool:
+    """Whether what came is no answer: the rest of an earlier one, on a kept connection."""
+    return bool(heard) and not heard.startswith(b"HTTP/"[: len(heard)])
+
+
 class _Answer:
     """What has come back so far; it outlives the time-out that cuts it short."""
 
@@ -258,6 +283,19 @@ class _Answer:
         self.status_code: int | None = None
         self.retry_after: str | None = None
         self.body = bytearray()
+
+    def take(self, heard: bytearray) -> None:
+        """Fill in from the first bytes of an answer what could not be read otherwise."""
+        if self.status_code is not None:
+            return
+        found = heard_answer(heard)
+        if found is None:
+            self.body[:] = heard[:MAX_EXCERPT_BYTES]
+            return
+        self.status_code = found.status_code
+        self.body[:] = found.body[:MAX_EXCERPT_BYTES]
+        if (retry_after := _RETRY_AFTER.search(found.head)) is not None:
+            self.retry_after = retry_after[1].decode("latin-1")
 
 
 def _word_for(failure: Exception, refused_addresses: Sequence[str]) -> str:

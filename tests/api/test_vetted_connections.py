@@ -10,6 +10,7 @@ from pathlib import Path
 
 import aiohttp
 import httpx
+import pytest
 
 from api.name_lookup import PooledResolver
 from api.vetted_connections import Use, VettedConnector, using
@@ -168,6 +169,36 @@ def test_an_answer_that_nobody_asked_for_is_nobodys() -> None:
                 await receiver.has_sent_late.wait()
                 await asyncio.sleep(0.05)
             assert (receiver.connections, len(receiver.heads)) == (2, 2)
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    "head", [b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"], ids=["length", "chunks"]
+)
+def test_a_connection_with_a_body_behind_a_204_is_not_used_again(head: bytes) -> None:
+    async def story() -> None:
+        reply: Reply = lambda _: b"HTTP/1.1 204 No Content\r\n" + head + b"\r\n"  # noqa: E731
+        async with (
+            receiving(reply, late=b"hello") as receiver,
+            Sender(allow_private=True) as sender,
+        ):
+            for _ in range(20):
+                outcome = await sender.attempt(attempt_to(receiver.url), NOW)
+                assert (outcome.verdict, outcome.status_code) == ("delivered", 204)
+            assert (receiver.connections, len(receiver.heads)) == (20, 20)
+
+    run(story)
+
+
+def test_a_body_that_nobody_announced_costs_no_attempt() -> None:
+    async def story() -> None:
+        stray: Reply = lambda number: NO_CONTENT if number == 1 else b"hello" + NO_CONTENT  # noqa: E731
+        async with receiving(stray) as receiver, Sender(allow_private=True) as sender:
+            outcomes = [await sender.attempt(attempt_to(receiver.url), NOW) for _ in range(2)]
+
+            assert [outcome.verdict for outcome in outcomes] == ["delivered"] * 2
+            assert receiver.connections == 2
 
     run(story)
 

@@ -329,14 +329,89 @@ def test_body_that_breaks_off_does_not_undo_a_2xx() -> None:
     assert outcome.response_excerpt == b"hal"
 
 
+ODD: dict[str, tuple[bytes, bytes]] = {
+    "a body behind a 204": (b"204 No Content\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
+    "a chunked body behind a 204": (
+        b"204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"5\r\nhello\r\n0\r\n\r\n",
+    ),
+    "a page behind a 204 of HTTP/1.0": (b"204 No Content\r\n\r\n<html>", b"<html>"),
+    "a length given twice": (
+        b"200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+        b"ok",
+    ),
+    "a length and chunks": (
+        b"200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        b"",
+    ),
+    "a header of 32 KiB": (
+        b"200 OK\r\nContent-Length: 2\r\nX: " + b"y" * 32_768 + b"\r\n\r\nok",
+        b"ok",
+    ),
+    "a header of 100 KB": (
+        b"200 OK\r\nContent-Length: 2\r\nX: " + b"y" * 100_000 + b"\r\n\r\nok",
+        b"",
+    ),
+    "600 cookies": (
+        b"200 OK\r\nContent-Length: 2\r\n" + b"Set-Cookie: a=b\r\n" * 600 + b"\r\nok",
+        b"ok",
+    ),
+    "3,000 cookies": (
+        b"200 OK\r\nContent-Length: 2\r\n" + b"Set-Cookie: a=b\r\n" * 3_000 + b"\r\nok",
+        b"ok",
+    ),
+    "a header that is none": (b"200 OK\r\nno colon here\r\n\r\nok", b"ok"),
+    "an early hint before": (
+        b"103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok",
+        b"ok",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_2xx_is_delivered_whatever_follows_its_status_line(name: str) -> None:
+    answer, excerpt = ODD[name]
+
+    outcome = outcome_of(raw(b"HTTP/1.1 " + answer))
+
+    assert (outcome.verdict, outcome.error) == ("delivered", None)
+    assert outcome.status_code in (200, 204)
+    assert outcome.response_excerpt.startswith(excerpt)
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict", "error"),
+    [
+        (b"500 Oh No", "retry", "bad_status"),
+        (b"301 Moved", "retry", "redirect"),
+        (b"410 Gone", "gone", "bad_status"),
+    ],
+)
+def test_an_odd_answer_is_judged_by_its_status_line(line: bytes, verdict: str, error: str) -> None:
+    twice = b"Content-Length: 2\r\nContent-Length: 2\r\n"
+    outcome = outcome_of(raw(b"HTTP/1.1 " + line + b"\r\n" + twice + b"Retry-After: 7\r\n\r\nno"))
+
+    assert (outcome.verdict, outcome.error) == (verdict, error)
+    assert outcome.status_code == int(line[:3])
+    assert outcome.response_excerpt == b"no"
+    assert outcome.retry_after_seconds == (None if verdict == "gone" else 7)
+
+
+def test_the_log_shows_what_came_instead_of_an_answer() -> None:
+    outcome = outcome_of(raw(b"SSH-2.0-OpenSSH_9.7\r\n\r\n"))
+
+    assert outcome.error == "invalid_response"
+    assert outcome.response_excerpt == b"SSH-2.0-OpenSSH_9.7\r\n\r\n"
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
         (b"", "disconnected"),
         (b"SSH-2.0-OpenSSH_9.7\r\n\r\n", "invalid_response"),
-        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", "invalid_response"),
+        (b"HTTP/1.1 20", "disconnected"),
     ],
-    ids=["hangs up", "speaks something else", "endless header"],
+    ids=["hangs up", "speaks something else", "half a status line"],
 )
 def test_receiver_that_speaks_no_http_is_tried_again(answer: bytes, error: str) -> None:
     async def run() -> tuple[Outcome, int]:
