@@ -146,7 +146,7 @@ def _change(
     elif is_last or (outcome.verdict == "gone" and is_gone):
         status, settled_at = "failed", milliseconds(now)
     else:
-        due_at += round(retry_delay_seconds(attempts, outcome) * jitter() * 1000)
+        due_at += round(retry_delay_seconds(attempts, outcome, jitter()) * 1000)
     return {
         "organisation_id": delivery.organisation_id,
         "id": delivery.id,
@@ -199,17 +199,19 @@ def _switch_off(
         outbox.notify_of_webhook(tx, organisation_id, webhook_id, now=now)
 
 
-def retry_delay_seconds(attempts: int, outcome: Outcome) -> float:
-    """How long to wait after that many attempts, before jitter (contract 9).
+def retry_delay_seconds(attempts: int, outcome: Outcome, jitter: float) -> float:
+    """How long to wait after that many attempts; ``jitter`` is between 0.8 and 1.2 (contract 9).
 
-    ``Retry-After`` counts between one and two times the step.
+    ``Retry-After`` is a lower bound, up to twice the step: jitter comes on top of it.
     """
     step = float(RETRY_AFTER_SECONDS[attempts - 1])
     if outcome.at_least_60_seconds:
         step = max(step, 75.0)  # Still a minute with the shortest jitter.
-    if outcome.retry_after_seconds is not None:
-        step = min(max(step, outcome.retry_after_seconds), 2 * step)
-    return step
+    if outcome.retry_after_seconds is None:
+        return step * jitter
+    asked = min(float(outcome.retry_after_seconds), 2 * step)
+    # A fifth at most, so that many deliveries do not come back at the same moment.
+    return max(step * jitter, asked * (1 + (jitter - 0.8) / 2))
 
 
 def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, Any]:

@@ -27,6 +27,10 @@ UNSIGNED = Outcome("unsigned", None, "secret_unreadable", 0, b"", None, False)
 GONE = Outcome("gone", 410, "bad_status", 12, b"", None, False)
 
 
+def asked_to_wait(seconds: int) -> Outcome:
+    return FAILED._replace(retry_after_seconds=seconds)
+
+
 @compiled
 def _rows() -> Any:
     return DeliveryRow.select(
@@ -116,18 +120,39 @@ def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None
 
 
 @pytest.mark.parametrize(
-    ("outcome", "attempts", "seconds"),
+    ("outcome", "attempts", "shortest", "longest"),
     [
-        pytest.param(FAILED, 1, 5, id="the step"),
-        pytest.param(FAILED._replace(retry_after_seconds=7), 1, 7, id="what was asked for"),
-        pytest.param(FAILED._replace(retry_after_seconds=1), 1, 5, id="never less than the step"),
-        pytest.param(FAILED._replace(retry_after_seconds=900), 2, 600, id="at most twice the step"),
-        pytest.param(FAILED._replace(at_least_60_seconds=True), 1, 75, id="busy: a minute"),
-        pytest.param(FAILED._replace(at_least_60_seconds=True), 2, 300, id="busy, step is longer"),
+        pytest.param(FAILED, 1, 4, 6, id="the step"),
+        pytest.param(asked_to_wait(7), 1, 7, 8.4, id="what was asked for"),
+        pytest.param(asked_to_wait(400), 2, 400, 480, id="what was asked for, of a longer step"),
+        pytest.param(asked_to_wait(290), 2, 290, 360, id="a little less than the step"),
+        pytest.param(asked_to_wait(1), 1, 4, 6, id="never less than the step"),
+        pytest.param(asked_to_wait(900), 2, 600, 720, id="at most twice the step"),
+        pytest.param(FAILED._replace(at_least_60_seconds=True), 1, 60, 90, id="busy: a minute"),
+        pytest.param(FAILED._replace(at_least_60_seconds=True), 2, 240, 360, id="busy, long step"),
     ],
 )
-def test_how_long_to_wait(outcome: Outcome, attempts: int, seconds: float) -> None:
-    assert deliveries.retry_delay_seconds(attempts, outcome) == seconds
+def test_how_long_to_wait(outcome: Outcome, attempts: int, shortest: float, longest: float) -> None:
+    waits = [
+        deliveries.retry_delay_seconds(attempts, outcome, jitter) for jitter in (0.8, 1.0, 1.2)
+    ]
+
+    assert [waits[0], waits[2]] == pytest.approx([shortest, longest])
+    assert waits == sorted(waits)
+
+
+def test_an_endpoint_that_asks_for_time_is_not_asked_before(database: Database) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    (first,) = claimed(database)
+    settled(database, first, FAILED)
+    now = NOW + timedelta(seconds=5)
+    (second,) = claimed(database, now, claim_id="two")
+    done = [(second, asked_to_wait(400))]
+    database.write_now(deliveries.settle, done, jitter=lambda: 0.8, now=now)
+
+    assert claimed(database, now + timedelta(seconds=399), claim_id="three") == []
+    assert len(claimed(database, now + timedelta(seconds=400), claim_id="four")) == 1
 
 
 def test_410_fails_the_delivery_and_switches_the_endpoint_off(database: Database) -> None:
