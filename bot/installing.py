@@ -120,7 +120,8 @@ class _Flow(AsyncOAuthFlow):
             # The SDK's own function uses what aiohttp has deprecated.
             answer = await self.client.api_call(
                 "oauth.v2.access",
-                params={"code": code, "redirect_uri": self.settings.redirect_uri},
+                # A form: query strings, unlike bodies, end up in logs of proxies and servers.
+                data={"code": code, "redirect_uri": self.settings.redirect_uri},
                 headers={"Authorization": self._credentials},
             )
         except slack_web.FAILURES as failure:

@@ -26,6 +26,9 @@ class SlackServer:
         self.app.router.add_post("/response/{response_id}", self._response)
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
+        if request.match_info["method"] == "oauth.v2.access" and request.query:
+            # Stricter than Slack: a code or secret in a query string ends up in logs.
+            return web.json_response({"ok": False, "error": "invalid_post_type"})
         arguments = await _arguments(request)
         token, client = _credentials(request, arguments)
         return await self._answer(request, arguments, token, client)

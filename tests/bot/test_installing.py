@@ -419,7 +419,7 @@ def test_an_uninstalled_app_is_no_more(world: World) -> None:
     assert organisation_of(world, "T2") is not None
     world.slack.command(INA, "/timeoff", team_id="T2")
     world.settled()
-    assert world.told(INA)[-1].startswith("This Slack workspace does not belong")
+    assert world.told(INA)[-1].endswith(f": {world.slack.app_url}/slack/install")
 
 
 def test_what_was_uninstalled_can_be_installed_again(world: World) -> None:

@@ -250,3 +250,15 @@ def test_a_code_installs_the_app_in_a_second_workspace(slack: LoopbackSlack) -> 
     assert installed["team"]["id"] == "T2"
     assert installed["authed_user"]["id"] == "U9"
     assert web(slack, installed["access_token"]).auth_test()["team_id"] == "T2"
+
+
+def test_a_code_is_taken_from_a_form_and_not_from_the_query(slack: LoopbackSlack) -> None:
+    slack.add_person("U9")
+    code = {"code": slack.oauth_code("U9")}
+    url, client = f"{slack.api_url}oauth.v2.access", (slack.client_id, slack.client_secret)
+
+    by_query = httpx.post(url, auth=client, params=code).json()
+    by_form = httpx.post(url, auth=client, data=code).json()
+
+    assert by_query == {"ok": False, "error": "invalid_post_type"}
+    assert by_form["ok"]
