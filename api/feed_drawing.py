@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 from api import ical
 from api.ical import Feed, PublicHoliday, WorkingHours
 from api.recent import Recent
-from storage import absences, holiday_sets, reference
+from storage import absences, feeds, holiday_sets, reference
 from storage.database import Transaction
 from storage.days import AFTERNOON, MORNING
 from storage.feeds import FeedOwner
@@ -36,8 +36,11 @@ SIGHTINGS_BYTES: Final = 16 * 1024 * 1024
 _EVENT_KEY_BYTES: Final = 1_000
 _SIGHTING_BYTES: Final = 1_500
 
+# How often a feed is read again because a name or setting changed meanwhile.
+_MAX_REREADS: Final = 5
+
 # Part of every fingerprint: raise it when equal values are rendered differently.
-_RENDERING: Final = "2"
+_RENDERING: Final = "3"
 _HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 
@@ -89,9 +92,17 @@ class Drawings:
     ) -> tuple[str, View]:
         """Read what the feed shows; from now on its fingerprint, given first, is known.
 
-        ``owner`` was read before: what is newer than he is seen again at the next request.
+        ``owner`` was read before. Everything but ``sequence`` may be newer in the view: it is read
+        again at the next request.
         """
         view = self._view(tx, subscription, owner)
+        for _ in range(_MAX_REREADS):
+            # A new name under the old SEQUENCE would be ignored by calendars.
+            current = feeds.recognise_each(tx, [subscription.token]).get(subscription.token, owner)
+            if current.sequence == owner.sequence:
+                break
+            owner = current
+            view = self._view(tx, subscription, owner)
         fingerprint = view.fingerprint()
         self._seen.put(subscription, (owner.state, fingerprint), _SIGHTING_BYTES)
         return fingerprint, view
@@ -158,8 +169,10 @@ def _holidays(
 ) -> Iterator[PublicHoliday]:
     country_code = owner.holiday_country_code
     set_up_at = {one.country_code: one.created_at for one in known.holiday_sets.values()}
-    updated_at = set_up_at.get(country_code, known.organisation.created_at)
+    updated_at = max(set_up_at.get(country_code, known.organisation.created_at), owner.sequence_at)
     found = holiday_sets.holidays_between(known, country_code, first_day, last_day)
     for day, holiday in sorted(found.items()):
         half = _HALF_OF_MASK.get(holiday.halves)
-        yield PublicHoliday(country_code, day, holiday.name, updated_at, half, owner.timezone)
+        yield PublicHoliday(
+            country_code, day, holiday.name, updated_at, half, owner.timezone, owner.sequence
+        )

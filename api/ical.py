@@ -64,7 +64,7 @@ class Feed(NamedTuple):
 
 
 class PublicHoliday(NamedTuple):
-    """A holiday; ``updated_at`` is when its set was made.
+    """A holiday; ``updated_at`` is when its set was made, or the sequence was last raised.
 
     ``timezone`` is that of whoever reads the feed: half a day begins and ends by his clock.
     """
@@ -75,6 +75,7 @@ class PublicHoliday(NamedTuple):
     updated_at: datetime
     half: HalfDay | None = None
     timezone: str = "UTC"
+    sequence: int = 0
 
 
 def render_feed(feed: Feed, fragments: Iterable[bytes]) -> bytes:
@@ -94,7 +95,7 @@ def render_event(absence: Absence, hours: WorkingHours) -> bytes:
 
     event = Event()
     event.add("uid", absence.request_id)
-    event.add("sequence", absence.version)
+    event.add("sequence", absence.sequence)
     event.add("dtstamp", absence.updated_at)
     event.add("last-modified", absence.updated_at)
     event.add("dtstart", begins)
@@ -116,7 +117,7 @@ def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
 
     event = Event()
     event.add("uid", _holiday_uid(holiday, label, begins, ends))
-    event.add("sequence", 0)
+    event.add("sequence", holiday.sequence)
     event.add("dtstamp", holiday.updated_at)
     event.add("last-modified", holiday.updated_at)
     event.add("dtstart", begins)
@@ -132,8 +133,8 @@ def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
 def _holiday_uid(holiday: PublicHoliday, label: str, begins: date, ends: date) -> str:
     """One for all that the event shows: a holiday that is changed is another event.
 
-    Overrides come and go without a number that only grows, and calendars ignore an event that
-    differs under an old UID and SEQUENCE.
+    Overrides and releases of the holidays library come without a number that only grows, and
+    calendars ignore an event that differs under an old UID and SEQUENCE.
     """
     shown = f"{label}\n{begins.isoformat()}\n{ends.isoformat()}".encode()
     digest = hashlib.sha256(shown).hexdigest()[:12]

@@ -25,7 +25,7 @@ from storage.values import Absence, FeedScope, Organisation, User
 Pending = Literal["none", "awaiting", "all"]
 
 MAX_ABSENCES: Final = 50_000
-# How long cancelled leave stays in the feeds that may have shown it (contract 8).
+# How long cancelled and declined leave stays in the feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
 # No request is longer (contract 4), so none that began earlier reaches the window.
 _LONGEST_DAYS: Final = 366
@@ -65,7 +65,8 @@ def visible(
 
     Ordered by first day, then id; at most 50,000. Personal: his own leave, pending included. Team
     (his department with its manager, those whom he manages, himself) and org: approved leave.
-    Each with leave that was cancelled in the last 30 days, where such a feed may have shown it.
+    Each with leave that was cancelled or declined in the last 30 days, where such a feed may have
+    shown it: a calendar that keeps what it once read has to be told.
     """
     found = tx.all(
         _visible,
@@ -80,7 +81,14 @@ def visible(
         limit=MAX_ABSENCES,
     )
     found.sort(key=itemgetter(_START_DATE, _ID))
-    return [_absence(row, owner.user_id, owner.organisation_timezone) for row in found]
+    shown = (_absence(row, owner.user_id, owner.organisation_timezone) for row in found)
+    return [
+        absence._replace(
+            sequence=absence.sequence + owner.sequence,
+            updated_at=max(absence.updated_at, owner.sequence_at),
+        )
+        for absence in shown
+    ]
 
 
 def away(
@@ -233,8 +241,14 @@ def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:
     just_cancelled = (LeaveRequestRow.status == "cancelled") & (
         LeaveRequestRow.cancelled_at > cancelled_since
     )
+    is_declined = LeaveRequestRow.status == "declined"
     if scope == "personal":
-        return LeaveRequestRow.status.in_(("pending", "approved")) | just_cancelled
+        just_declined = is_declined & (LeaveRequestRow.decided_at > cancelled_since)
+        is_current = LeaveRequestRow.status.in_(("pending", "approved"))
+        return is_current | just_cancelled | just_declined
     # Declined leave is never cancelled, so whatever was decided before had been approved.
     was_approved = LeaveRequestRow.decided_at.is_null(False)
-    return (LeaveRequestRow.status == "approved") | (just_cancelled & was_approved)
+    # Most declined leave was never approved, so these feeds never showed it.
+    just_reversed = is_declined & (LeaveRequestRow.approval_reversed_at > cancelled_since)
+    is_approved = LeaveRequestRow.status == "approved"
+    return is_approved | (just_cancelled & was_approved) | just_reversed

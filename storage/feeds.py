@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from peewee import Select, Update, fn
+from peewee import JOIN, Select, Update, fn
 
 from storage import audit, feed_changes, fields, people, rows
 from storage.compiled import Engine, Place, among, compiled, server
@@ -19,7 +19,7 @@ from storage.errors import Conflict, Forbidden, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.secrets import fingerprint, new_token
-from storage.tables import CalendarFeedRow, OrganisationRow, UserRow
+from storage.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.values import CalendarFeed, Caller
 
 MAX_FEEDS: Final = 50
@@ -41,9 +41,10 @@ class FeedOwner(NamedTuple):
     """Whom a feed belongs to, and what drawing it needs.
 
     ``timezone`` is the person's, else the organisation's. ``holiday_country_code`` likewise.
-    The last four were read in the same query: on one ``server``, ``reference_version`` and
-    ``changes`` change with everything that the organisation's feeds may show, and ``changed_at`` is
-    when anything at all was last changed in it.
+    The last six were read in the same query: on one ``server``, ``reference_version`` and
+    ``changes`` change with everything that the organisation's feeds may show. ``sequence`` is added
+    to the one of every event, and was last raised at ``sequence_at``. ``changed_at`` is when
+    anything at all was last changed in the organisation.
     """
 
     organisation_id: str
@@ -58,6 +59,8 @@ class FeedOwner(NamedTuple):
     server: str
     reference_version: int
     changes: int
+    sequence: int
+    sequence_at: datetime
     changed_at: datetime
 
     @property
@@ -211,6 +214,8 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         server_name,
         reference_version,
         changes,
+        sequence,
+        sequence_at,
         changed_at,
     ) = row
     return FeedOwner(
@@ -226,7 +231,9 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         server_name,
         reference_version,
         int(changes or 0),
-        rows.instant(changed_at),
+        int(sequence or 0),
+        rows.instant(sequence_at or 0),
+        rows.instant(max(changed_at, sequence_at or 0)),
     )
 
 
@@ -318,6 +325,8 @@ def _of_active_owners(engine: Engine) -> Select:
             server(engine),
             OrganisationRow.reference_version,
             feed_changes.total(CalendarFeedRow.organisation_id),
+            FeedSequenceRow.sequence,
+            FeedSequenceRow.changed_at,
             audit.latest(CalendarFeedRow.organisation_id),
         )
         .join(
@@ -326,6 +335,11 @@ def _of_active_owners(engine: Engine) -> Select:
             & (UserRow.id == CalendarFeedRow.user_id),
         )
         .join(OrganisationRow, on=(OrganisationRow.id == CalendarFeedRow.organisation_id))
+        .join(
+            FeedSequenceRow,
+            JOIN.LEFT_OUTER,
+            on=(FeedSequenceRow.organisation_id == CalendarFeedRow.organisation_id),
+        )
         .where(
             CalendarFeedRow.revoked_at.is_null(),
             UserRow.status == "active",

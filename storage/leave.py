@@ -263,6 +263,8 @@ def change_decision(
         after = after._replace(
             counted_halves=counted_halves, total_half_days=days.total_half_days(counted_halves)
         )
+    if to_status == "declined":
+        leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)
     return _step(tx, action, before, after, subject, by=by, now=now, why="decision_changed")
 
 

@@ -63,6 +63,12 @@ def save(
     return bool(moved)
 
 
+def note_reversed_approval(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
+    """Note that leave which calendar feeds showed as approved is declined in this transaction."""
+    place = {"organisation_id": by.organisation_id, "id": request_id}
+    tx.update(LeaveRequestRow, {"approval_reversed_at": now}, **place)
+
+
 def save_all(
     tx: Transaction,
     action: str,

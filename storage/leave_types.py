@@ -9,7 +9,17 @@ from typing import Any, Final
 
 from peewee import Delete, Select
 
-from storage import audit, card_refreshes, fields, locks, people_rows, reference, rows, rules
+from storage import (
+    audit,
+    card_refreshes,
+    feed_changes,
+    fields,
+    locks,
+    people_rows,
+    reference,
+    rows,
+    rules,
+)
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
 from storage.errors import CodeTaken, InvalidInput, NotFound
@@ -127,6 +137,8 @@ _OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
 
 # What the cards of pending requests show of a type, or reckon with.
 _ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
+# What calendar events show of a type.
+_IN_EVENTS: Final = ("name", "colour", "is_private")
 # How many types a refusal names.
 _MOST_NAMED: Final = 20
 
@@ -285,6 +297,8 @@ def _save(
     if not changed:
         raise people_rows.ChangedMeanwhile
     _record(tx, action, before, after, by=by, now=now)
+    if any(getattr(before, name) != getattr(after, name) for name in _IN_EVENTS):
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     return after
 
 

@@ -16,6 +16,7 @@ from storage import (
     card_refreshes,
     days,
     effects,
+    feed_changes,
     fields,
     holiday_calendar,
     holiday_sets,
@@ -83,6 +84,10 @@ _OF_ALLOWANCES: Final = (
     "carry_over_half_days",
     "carry_over_expiry_month",
 )
+
+
+# Settings that decide when the events of calendar feeds begin and end.
+_IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
 
 
 class NewOrganisation(NamedTuple):
@@ -182,6 +187,8 @@ def update(
     if any(after[name] != before[name] for name in _OF_ALLOWANCES):
         known = reference.of_organisation(tx, by.organisation_id)
         card_refreshes.enqueue(tx, reference=known, now=now)
+    if any(after[name] != before[name] for name in _IN_EVENTS):
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     return get(tx, by=by)
 
 

@@ -18,6 +18,8 @@ from storage.values import Caller, User, UserStatus
 
 # What other people's calendars show of somebody, and whose team he is in.
 _IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
+# Those of them that the events themselves show.
+_IN_EVENTS: Final = frozenset({"first_name", "last_name", "timezone"})
 _NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
 
 
@@ -140,8 +142,13 @@ def save(
     audit.record(
         tx, action, "user", after.id, by=by, now=now, before=audited(before), after=audited(after)
     )
-    if any(getattr(before, name) != getattr(after, name) for name in _IN_CALENDARS):
+    changed_fields = {
+        name for name in _IN_CALENDARS if getattr(before, name) != getattr(after, name)
+    }
+    if changed_fields:
         feed_changes.count(tx, by.organisation_id, after.id)
+    if changed_fields & _IN_EVENTS:
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     return after
 
 

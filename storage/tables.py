@@ -233,6 +233,8 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
     decided_at = BigIntegerField(null=True)
     decision_reason = TextField(null=True)
     cancelled_at = BigIntegerField(null=True)
+    # When an approval was last reversed: calendar feeds had shown the leave (absences.py).
+    approval_reversed_at = BigIntegerField(null=True)
     created_at = BigIntegerField()
     updated_at = BigIntegerField()
     version = IntegerField()
@@ -387,6 +389,21 @@ class FeedChangesRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "feed_changes"
         primary_key = CompositeKey("organisation_id", "shard")
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class FeedSequenceRow(Model):  # type: ignore[misc]
+    """How often calendar events changed without a new version of any leave request.
+
+    Added to the ``SEQUENCE`` of every event of the organisation (feed_changes.py).
+    """
+
+    organisation_id = IdField(primary_key=True)
+    sequence = BigIntegerField()
+    changed_at = BigIntegerField()
+
+    class Meta:
+        table_name = "feed_sequences"
         constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
 
 
@@ -814,6 +831,7 @@ TABLES: tuple[type[Model], ...] = (
     ApiKeyRow,
     CalendarFeedRow,
     FeedChangesRow,
+    FeedSequenceRow,
     WebhookRow,
     EventRow,
     DeliveryRow,

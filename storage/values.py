@@ -355,6 +355,7 @@ class Absence(NamedTuple):
 
     ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".
     ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None where the type is hidden.
+    ``sequence`` rises and ``updated_at`` moves on whenever anything else here changes.
     """
 
     request_id: str
@@ -368,5 +369,5 @@ class Absence(NamedTuple):
     summary_type: str | None
     colour: str | None
     timezone: str
-    version: int
+    sequence: int
     updated_at: datetime

@@ -134,13 +134,24 @@ def _create_tables(database: peewee.Database) -> None:
 
 
 def _sqlite_schema(path: Path) -> set[tuple[str, ...]]:
+    """Statements; without the order of columns, which ALTER TABLE changes."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(
             "SELECT type, name, tbl_name, sql FROM sqlite_master "
             "WHERE tbl_name != ? AND sql IS NOT NULL",
             (HISTORY,),
         )
-        return set(rows)
+        return {
+            (kind, name, table, _in_order(sql) if kind == "table" else sql)
+            for kind, name, table, sql in rows
+        }
+
+
+def _in_order(statement: str) -> str:
+    """A CREATE TABLE statement with the columns and constraints between its brackets sorted."""
+    head, _, body = statement.partition("(")
+    parts = re.split(r",\s*(?![^()]*\))", body.rpartition(")")[0])
+    return f"{head}({', '.join(sorted(part.strip() for part in parts))}){body.rpartition(')')[2]}"
 
 
 def _postgres_schema(url: str) -> set[tuple[str, ...]]:

@@ -80,9 +80,9 @@ PATHS: Final[dict[str, Any]] = {
             "description": (
                 "iCalendar, opened by the token in the path; `.ics` may follow it. Unknown and "
                 "revoked tokens look the same. Unknown parameters are ignored. The feed holds a "
-                "year back and two years ahead; leave that was cancelled stays for 30 days with "
-                "`STATUS:CANCELLED`. Ask again with `If-None-Match` or `If-Modified-Since`. HEAD "
-                "works too."
+                "year back and two years ahead; leave that was cancelled or declined after the "
+                "feed showed it stays for 30 days with `STATUS:CANCELLED`. Ask again with "
+                "`If-None-Match` or `If-Modified-Since`. HEAD works too."
             ),
             "tags": ["Calendar feeds"],
             "security": [],

@@ -280,7 +280,7 @@ def test_what_others_do_leaves_a_personal_feed_as_it_was(world: World) -> None:
     world.clock.now += HOUR
 
     cancels(world)
-    renames_person(world)
+    moves_person(world)
 
     after = world.client.get(path, headers={"If-None-Match": before.headers["ETag"]})
     assert after.status_code == 304
@@ -290,9 +290,9 @@ def test_a_change_that_is_made_back_gives_the_old_tag(world: World) -> None:
     path = world.path(world.grace, "team")
     before = world.client.get(path)
 
-    renames_person(world)
-    world.client.get(path)
-    world.write(people.update, world.ada.id, {"last_name": "Lovelace"})
+    moves_person(world)
+    assert world.client.get(path).content != before.content
+    world.write(people.update, world.ada.id, {"department_id": world.grace.department_id})
 
     assert world.client.get(path).headers["ETag"] == before.headers["ETag"]
 
@@ -333,10 +333,46 @@ def test_the_window_moves_with_the_day(world: World) -> None:
     assert after.headers["ETag"] != before.headers["ETag"]
 
 
-def test_a_personal_feed_drops_its_owner_s_declined_leave(world: World) -> None:
+def event_of(world: World, path: str, request: LeaveRequest) -> str:
+    """The request's event in the feed; empty where there is none."""
+    events = world.client.get(path).text.split("BEGIN:VEVENT")
+    return next((event for event in events if f"UID:{request.id}\r\n" in event), "")
+
+
+def test_declined_leave_is_marked_for_30_days_in_its_owners_feed(world: World) -> None:
+    path = world.path(world.ada)
+    shown = event_of(world, path, world.pending)
     declines(world)
 
-    assert world.pending.id not in world.client.get(world.path(world.ada)).text
+    marked = event_of(world, path, world.pending)
+    world.clock.now += timedelta(days=31)
+
+    assert "STATUS:TENTATIVE" in shown
+    assert f"SEQUENCE:{world.pending.version}\r\n" in shown
+    assert "STATUS:CANCELLED" in marked
+    assert f"SEQUENCE:{world.pending.version + 1}\r\n" in marked
+    assert event_of(world, path, world.pending) == ""
+
+
+@pytest.mark.parametrize("scope", ["team", "org"])
+def test_a_reversed_approval_is_marked_for_30_days_where_it_showed(
+    world: World, scope: str
+) -> None:
+    path = world.path(world.grace, scope)
+    world.clock.now = NOW + timedelta(minutes=5)
+    shown = event_of(world, path, world.approved)
+    world.write(leave.change_decision, world.approved.id, "declined")
+    declines(world)
+
+    marked = event_of(world, path, world.approved)
+    never_shown = event_of(world, path, world.pending)
+    world.clock.now += timedelta(days=31)
+
+    assert "STATUS:CONFIRMED" in shown
+    assert "STATUS:CANCELLED" in marked
+    assert f"SEQUENCE:{world.approved.version + 1}\r\n" in marked
+    assert never_shown == ""
+    assert event_of(world, path, world.approved) == ""
 
 
 def regenerates(world: World) -> None:

@@ -38,15 +38,21 @@ VIEWERS: Final = (
 )
 TEAM: Final = frozenset({"herself", "manager", "department head", "department colleague"})
 SCOPES: Final[tuple[FeedScope, ...]] = ("personal", "team", "org")
-FATES: Final = ("pending", "approved", "declined", "withdrawn", "called off")
+FATES: Final = ("pending", "approved", "declined", "reversed", "withdrawn", "called off")
 # In each scope, what the viewers see of leave that came to this; no word: they see nothing.
 SHOWN_TO_HERSELF: Final = {
     "pending": "TENTATIVE",
     "approved": "CONFIRMED",
+    "declined": "CANCELLED",
+    "reversed": "CANCELLED",
     "withdrawn": "CANCELLED",
     "called off": "CANCELLED",
 }
-SHOWN_TO_OTHERS: Final = {"approved": "CONFIRMED", "called off": "CANCELLED"}
+SHOWN_TO_OTHERS: Final = {
+    "approved": "CONFIRMED",
+    "reversed": "CANCELLED",
+    "called off": "CANCELLED",
+}
 
 PUBLIC, PRIVATE = "Sabbatical", "Chemotherapy"
 NOTE, REASON, CODE, COLOUR = "note-of-ada", "reason-of-olive", "chemo-code", "#7fffd4"
@@ -110,12 +116,18 @@ def ask(
                 leave.decline, request.id, reason=REASON, by=acme.caller, now=NOW
             )
         ],
+        "decline after all": [
+            lambda: database.write_now(
+                leave.change_decision, request.id, "declined", by=acme.caller, now=NOW
+            )
+        ],
         "cancel": [lambda: database.write_now(leave.cancel, request.id, by=by, now=NOW)],
     }
     taken = {
         "pending": [],
         "approved": ["approve"],
         "declined": ["decline"],
+        "reversed": ["approve", "decline after all"],
         "withdrawn": ["cancel"],
         "called off": ["approve", "cancel"],
     }

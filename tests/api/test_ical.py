@@ -39,7 +39,7 @@ OWN = Absence(
     summary_type="Annual leave",
     colour="#2e8b57",
     timezone="Europe/London",
-    version=3,
+    sequence=3,
     updated_at=UPDATED_AT,
 )
 OTHERS = OWN._replace(is_own=False)

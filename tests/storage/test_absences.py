@@ -39,6 +39,7 @@ class Kind(NamedTuple):
 PENDING = Kind("pending")
 APPROVED = Kind("approved", decided_days_ago=50)
 DECLINED = Kind("declined", decided_days_ago=1)
+DECLINED_LONG_AGO = Kind("declined", decided_days_ago=31)
 WITHDRAWN = Kind("cancelled", cancelled_days_ago=1)
 WITHDRAWN_LONG_AGO = Kind("cancelled", cancelled_days_ago=31)
 CALLED_OFF = Kind("cancelled", decided_days_ago=50, cancelled_days_ago=29)
@@ -48,12 +49,13 @@ KINDS = {
     "pending": PENDING,
     "approved": APPROVED,
     "declined": DECLINED,
+    "declined_long_ago": DECLINED_LONG_AGO,
     "withdrawn": WITHDRAWN,
     "withdrawn_long_ago": WITHDRAWN_LONG_AGO,
     "called_off": CALLED_OFF,
     "called_off_long_ago": CALLED_OFF_LONG_AGO,
 }
-SHOWN_IN_PERSONAL = {"pending", "approved", "withdrawn", "called_off"}
+SHOWN_IN_PERSONAL = {"pending", "approved", "declined", "withdrawn", "called_off"}
 SHOWN_TO_OTHERS = {"approved", "called_off"}
 
 
