@@ -295,8 +295,9 @@ OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
 OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "contains_nul": ("The text contains the character NUL.", "Remove it."),
     "control_character": (
-        "The text contains control characters, or line breaks where one line is meant.",
-        "Send plain text.",
+        "The text contains control characters, characters that change the direction of the text "
+        "(U+202A to U+202E, U+2066 to U+2069), or line breaks where one line is meant.",
+        "Remove the character that `detail` names.",
     ),
     "duplicate_working_day": ("A working day is listed twice.", "List each half-day once."),
     "end_before_start": (

@@ -134,7 +134,7 @@ class Drawings:
         return rendered
 
     def _view(self, tx: Transaction, subscription: Subscription, owner: FeedOwner) -> View:
-        token, scope, today = subscription
+        _, scope, today = subscription
         first_day, last_day = today - DAYS_BACK, today + DAYS_AHEAD
         known = reference.of_organisation(tx, owner.organisation_id, owner.reference_version)
         organisation = known.organisation
@@ -146,7 +146,7 @@ class Drawings:
         )
         holidays = _holidays(known, owner, first_day, last_day) if scope == "personal" else ()
         query = "" if scope == "personal" else f"?scope={scope}"
-        url = f"{self._base_url}/cal/{token}{query}"
+        url = f"{self._base_url}/cal{query}"
         return View(Feed(_name(owner, scope), url), hours, away, [*holidays])
 
 

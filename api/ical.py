@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from icalendar import Calendar, Event, vText
 
 from api.css_colours import nearest_css_name
+from storage.fields import without_bidirectional
 from storage.values import Absence, HalfDay, LeaveStatus
 
 PRODID: Final = "-//Hiatus//Leave calendar//EN"
@@ -57,7 +58,7 @@ class WorkingHours(NamedTuple):
 
 
 class Feed(NamedTuple):
-    """``source_url`` is the absolute URL that the calendar is subscribed to, token included."""
+    """``source_url`` is where the calendar comes from, without the token: files are forwarded."""
 
     name: str
     source_url: str
@@ -215,4 +216,5 @@ def _in_utc(local: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _one_line(text: str) -> str:
-    return _NOT_ON_ONE_LINE.sub(" ", text).strip()
+    # Rows that were written before such characters were refused may hold them.
+    return _NOT_ON_ONE_LINE.sub(" ", without_bidirectional(text)).strip()

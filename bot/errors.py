@@ -186,8 +186,9 @@ IN_SLACK: Final[Mapping[str, str]] = {
     ),
     "{field} has 1 to {most} characters.": later("Use 1 to {most} characters."),
     "{field} has at most {most} characters.": later("Use at most {most} characters."),
-    "{field} is one line of plain text.": later("Use one line of plain text."),
-    "{field} is plain text.": later("Use plain text."),
+    "{field} contains the invisible character {character}; remove it.": later(
+        "Remove the invisible character {character}, or type this again."
+    ),
     "Give an address such as ada@example.com in {field}.": later(
         "Give an address such as ada@example.com."
     ),

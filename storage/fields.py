@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zoneinfo
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import lru_cache
 from typing import Any, Final
 
@@ -24,8 +24,13 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LABEL: Final = r"[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf'[^\s@<>()\[\],;:\\"]{{1,64}}@(?:{_LABEL}\.)+{_LABEL}')
 _CLOCK_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
+# They reorder the text around them, so that a name reads as another one: explicit bidirectional
+# embeddings, overrides and isolates. The marks U+200E and U+200F only order a name's own letters.
+_BIDIRECTIONAL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 # Controls, lone surrogates, line and paragraph separators. Joiners (Cf) are letters' own business.
-_UNWANTED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
+_INVISIBLE: Final = "{field} contains the invisible character {character}; remove it."
 
 
 def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
@@ -138,9 +143,10 @@ def name(value: Any, field: str) -> str:
             field=field,
             most=LONGEST_NAME,
         )
-    if any(unicodedata.category(character) in _UNWANTED for character in text):
+    invisible = _first_invisible(text, _NOT_IN_NAMES)
+    if invisible is not None:
         raise InvalidInput.of(
-            field, "control_character", "{field} is one line of plain text.", field=field
+            field, "control_character", _INVISIBLE, field=field, character=invisible
         )
     return text
 
@@ -159,9 +165,21 @@ def free_text(value: str, field: str, longest: int) -> str:
             field=field,
             most=longest,
         )
-    if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t" for c in text):
-        raise InvalidInput.of(field, "control_character", "{field} is plain text.", field=field)
+    invisible = _first_invisible(text, _NOT_IN_TEXTS, allowed="\n\r\t")
+    if invisible is not None:
+        raise InvalidInput.of(
+            field, "control_character", _INVISIBLE, field=field, character=invisible
+        )
     return text
+
+
+def _first_invisible(text: str, categories: Set[str], allowed: str = "") -> str | None:
+    """The first character that must not be in the text, such as ``U+202E``."""
+    for character in text:
+        is_unwanted = unicodedata.category(character) in categories
+        if (is_unwanted or _BIDIRECTIONAL.match(character)) and character not in allowed:
+            return f"U+{ord(character):04X}"
+    return None
 
 
 def optional_text(value: str | None, field: str, longest: int) -> str | None:
@@ -171,9 +189,15 @@ def optional_text(value: str | None, field: str, longest: int) -> str | None:
     return free_text(value, field, longest)
 
 
+def without_bidirectional(text: str) -> str:
+    """The text without the characters that reorder what stands around them."""
+    return _BIDIRECTIONAL.sub("", text)
+
+
 def plain_name(text: str) -> str:
-    """What a foreign system calls somebody, made to pass ``name``; it may come out empty."""
-    kept = (" " if unicodedata.category(c) in _UNWANTED else c for c in text)
+    """A name from another system, made to pass ``name``; it may come out empty."""
+    readable = without_bidirectional(text)
+    kept = (" " if unicodedata.category(c) in _NOT_IN_NAMES else c for c in readable)
     return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
 
 

@@ -69,6 +69,14 @@ def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     ]
 
 
+def test_characters_that_reorder_text_are_stripped_from_slacks_names(world: World) -> None:
+    world.open_form(ADA)
+
+    change(world, ADA, real_name="\u202eAda\u202c \u2066King\u2069\x07")
+
+    assert person(world, ADA).name == "Ada King"
+
+
 def test_who_never_used_slack_is_known_by_his_address(world: World) -> None:
     world.link()
 
