@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -103,10 +104,18 @@ async def _organisation(visit: Visit) -> Organisation:
 
 
 async def greet(visit: Visit) -> None:
-    """Speak the person's language where no more needs to be known of him."""
-    if visit.team_id and visit.slack_user_id:
-        _, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
-        visit.speak(locale)
+    """Speak the person's language where no more needs to be known about them.
+
+    Slack is asked about people who are here for the first time.
+    """
+    if not visit.team_id or not visit.slack_user_id:
+        return
+    _, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+    if locale is None:
+        # What is said matters more than its language.
+        with contextlib.suppress(NotAMember, *slack_web.FAILURES):
+            locale = (await _looked_up(visit, visit.slack_user_id)).get("locale")
+    visit.speak(locale)
 
 
 def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | None, str | None]:

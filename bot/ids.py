@@ -11,8 +11,6 @@ from typing import Final
 COMMAND: Final = "/timeoff"
 # Slack keeps it for itself in most workspaces; where it does not, it opens the same form.
 LEAVE_COMMAND: Final = "/leave"
-# What may be typed behind it to have the form filled in; months and weekdays are read in English.
-TYPED: Final = ("3-7 aug", "next fri pm sick", "24 dec - 2 jan unpaid")
 # Named in manifest.yml, as the command is.
 REQUEST_SHORTCUT: Final = "request_leave"
 

@@ -156,7 +156,7 @@ def _typed(terms: Sequence[Term]) -> str:
 
 def _is_joiner(word: Word) -> bool:
     """Whether it speaks of a first or a last day; a dash may be punctuation."""
-    return word.kind in ("since", "starting") or (word.kind == "to" and word.typed.isalpha())
+    return word.kind in ("since", "starting") or (word.kind == "to" and word.typed[0].isalpha())
 
 
 def _check_not_joined(typed: _Typed, week: Word) -> None:

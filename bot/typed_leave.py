@@ -6,6 +6,7 @@ What can be read in one way only is read; of everything else it is said why it w
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import date
 from typing import Final, NamedTuple
@@ -66,7 +67,7 @@ def read(typed: str, reader: Reader) -> Wish:
     found by code, name or the beginning of either. While a word is left that was not understood,
     no day is sure: the word may change all of them.
     """
-    text = " ".join(typed[:LONGEST].casefold().translate(_DASHES).split())
+    text = _plain(typed[:LONGEST])
     offered = [one for one in reader.leave_types if not one.is_archived]
     text, types = _types_of_several_words(text, offered)
     terms, groups = typed_terms.terms_of(text, reader.language)
@@ -165,8 +166,14 @@ def _is_beginning(phrase: str, leave_type: LeaveType) -> bool:
 
 
 def _names(leave_type: LeaveType) -> tuple[str, str]:
-    name = " ".join(leave_type.name.casefold().translate(_DASHES).split())
-    return leave_type.code.casefold(), name
+    return leave_type.code.casefold(), _plain(leave_type.name)
+
+
+def _plain(typed: str) -> str:
+    """Without differences that nobody sees or means: of case, of dashes, of spaces."""
+    # Some keyboards type an umlaut as two characters.
+    composed = unicodedata.normalize("NFC", typed)
+    return " ".join(composed.casefold().translate(_DASHES).split())
 
 
 def _only(types: Sequence[_Named]) -> str | None:

@@ -47,7 +47,7 @@ Term = Day | Word
 
 # What may follow a term: a space, a comma, the end, or what joins two days.
 _END: Final = r"(?=$|[\s,;]|-|\.\.)"
-_BETWEEN_WEEKS: Final = {"next": 1, "last": -1, "next_or_coming": 1}
+_BETWEEN_WEEKS: Final = {"next": 1, "coming": 1, "next_or_coming": 1, "last": -1}
 _OTHER_WORD: Final = re.compile(r"[^\s,;]+")
 
 
@@ -58,6 +58,8 @@ class _Patterns(NamedTuple):
     lengths: tuple[tuple[WordKind, re.Pattern[str]], ...]
     days: tuple[re.Pattern[str], ...]
     words: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    # A weekday and its half in one word, as in "Freitagnachmittag".
+    compound: re.Pattern[str]
 
 
 @lru_cache
@@ -66,7 +68,8 @@ def _patterns(language: str) -> _Patterns:
     month = rf"(?P<month>{any_of(words.months)})\b\.?"
     number = r"(?P<number>\d{1,2})(?!\d)(?:st|nd|rd|th|\.(?![.\d]))?"
     year = r"(?P<year>\d{4})(?!\d)"
-    weekday = rf"(?P<weekday>{any_of(words.weekdays)})\b\.?"
+    weekdays = any_of(words.weekdays)
+    weekday = rf"(?P<weekday>{weekdays})\b\.?"
     named = rf"(?:{weekday},?\ )?"
     count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
     which_week = any_of(words.which_week)
@@ -81,7 +84,7 @@ def _patterns(language: str) -> _Patterns:
             ("week_of", _compiled(rf"(?:{any_of(words.week_of)})")),
             ("week", _compiled(rf"(?P<which_week>{which_week})\ (?:{week_units})")),
             ("half", _compiled(rf"(?:{any_of(words.unnamed_halves)})")),
-            ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{words.day_units[0]})")),
+            ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{any_of(words.one_day)})")),
             ("weeks", _compiled(rf"{count}\ (?:{week_units})")),
         ),
         days=tuple(
@@ -102,6 +105,7 @@ def _patterns(language: str) -> _Patterns:
             ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
             ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),
         ),
+        compound=re.compile(rf"(?<!\S)({weekdays})({any_of(words.halves)})(?!\w)"),
     )
 
 
@@ -112,6 +116,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
     """The days, halves and joining words of a casefolded text, and runs of other words."""
     words, patterns = words_of(language), _patterns(language)
+    text = patterns.compound.sub(r"\1 \2", text)
     terms: list[Term] = []
     groups: list[list[str]] = [[]]
     at = end_of_day = 0
@@ -148,10 +153,14 @@ def _are_two_dates(terms: list[Term], term: Term) -> bool:
 def _is_preposition(
     term: Term, terms: list[Term], text: str, end: int, words: Words, patterns: _Patterns
 ) -> bool:
-    if term.typed not in words.prepositions or (terms and isinstance(terms[-1], Day)):
+    if term.typed not in words.prepositions:
         return False
-    every = (*patterns.relative, *patterns.days)
-    return _day_at(text, end + 1, words, every) is not None
+    every_day = (*patterns.relative, *patterns.days)
+    is_before_day = _day_at(text, end + 1, words, every_day) is not None
+    following = _word_at(text, end + 1, words, patterns.words)
+    is_before_half = following is not None and following[1].kind == "half"
+    is_after_day = bool(terms) and isinstance(terms[-1], Day)
+    return is_before_half or (is_before_day and not is_after_day)
 
 
 def _term_at(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from babel import Locale
 
@@ -19,24 +19,27 @@ from storage.values import HalfDay
 WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
 
 
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
 class Words(NamedTuple):
     """One language, or several together.
 
-    The first of ``day_units`` alone is one day. ``prepositions`` are halves that say nothing before
-    a day, as "am" in German.
+    ``prepositions`` are halves that say nothing before a day or another half, as "am" in German.
     """
 
-    months: Mapping[str, int]
-    weekdays: Mapping[str, int]
-    days_from_today: Mapping[str, int]
-    halves: Mapping[str, HalfDay]
+    months: dict[str, int]
+    weekdays: dict[str, int]
+    days_from_today: dict[str, int]
+    halves: dict[str, HalfDay]
     unnamed_halves: tuple[str, ...]
-    numbers: Mapping[str, int]
-    which_week: Mapping[str, WhichWeek]
+    numbers: dict[str, int]
+    which_week: dict[str, WhichWeek]
     to: tuple[str, ...]
     since: tuple[str, ...]
     starting: tuple[str, ...]
     within: tuple[str, ...]
+    one_day: tuple[str, ...]
     day_units: tuple[str, ...]
     week_units: tuple[str, ...]
     week_of: tuple[str, ...]
@@ -86,6 +89,7 @@ _ENGLISH: Final = Words(
     since=("since",),
     starting=("from", "starting"),
     within=("in",),
+    one_day=("day",),
     day_units=("day", "days"),
     week_units=("week", "weeks"),
     week_of=(r"(?:the )?week (?:of|commencing|beginning|starting)(?: the)?",),
@@ -96,10 +100,90 @@ _ENGLISH: Final = Words(
 )
 
 
+def _forms(*stems: str) -> tuple[str, ...]:
+    """German adjectives as they are declined: ``nächste``, ``nächsten``, ``nächster``, …"""
+    return tuple(stem + ending for stem in stems for ending in ("e", "en", "er", "es", "em"))
+
+
+_GERMAN: Final = Words(
+    months=_names("de", "months") | {"jänner": 1, "mrz": 3},
+    weekdays=_names("de", "days") | {"sonnabend": 5},
+    days_from_today={"vorgestern": -2, "gestern": -1, "heute": 0, "morgen": 1, "übermorgen": 2},
+    halves={
+        "vormittag": "am",
+        "vormittags": "am",
+        "früh": "am",
+        "nachmittag": "pm",
+        "nachmittags": "pm",
+    },
+    unnamed_halves=(r"halbe[nrsm]?(?: tage?)?", "halbtags", "halb"),
+    numbers={
+        name: number
+        for number, names in enumerate(
+            (
+                *(("ein", *_forms("ein")), ("zwei",), ("drei",), ("vier",), ("fünf",), ("sechs",)),
+                *(("sieben",), ("acht",), ("neun",), ("zehn",)),
+            ),
+            1,
+        )
+        for name in names
+    },
+    which_week={
+        **dict.fromkeys(_forms("dies"), "this"),
+        **dict.fromkeys(_forms("kommend"), "coming"),
+        # Of a Friday some mean the coming one, some that of the next week.
+        **dict.fromkeys(_forms("nächst"), "next_or_coming"),
+        **dict.fromkeys(_forms("letzt", "vergangen", "vorig"), "last"),
+    },
+    to=("bis", "bis zum", "bis einschliesslich", "bis einschliesslich zum"),
+    since=("seit", "seit dem"),
+    starting=("ab", "ab dem", "von", "vom"),
+    within=("in",),
+    one_day=("tag",),
+    day_units=("tag", "tage", "tagen"),
+    week_units=("woche", "wochen"),
+    week_of=("(?:in )?(?:der |die )?woche (?:vom|ab|ab dem)",),
+    fillers=frozenset(
+        ("an", "auf", "beantragen", "bin", "bitte", "brauche", "das", "dem", "den", "der", "die")
+        + ("einschliesslich", "frei", "für", "gern", "gerne", "habe", "ich", "im", "lang", "mein")
+        + ("meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "urlaub", "zum")
+        + ("ein", *_forms("ein"))
+    ),
+    # "am Freitag" is on Friday, "Freitag am Vormittag" in its morning.
+    prepositions=frozenset(("am",)),
+)
+
+
+def _together(one: Words, other: Words) -> Words:
+    """The words of both; where they contradict each other, those of the other."""
+    return Words(*(_joined(*both) for both in zip(one, other, strict=True)))
+
+
+def _joined(one: Any, other: Any) -> Any:
+    return one + other if isinstance(one, tuple) else one | other
+
+
+def _without_umlauts(words: Words) -> Words:
+    """As they are typed on keyboards that have none: ``maerz``."""
+    return Words(*(_spelt_out(one) for one in words))
+
+
+def _spelt_out(words: Any) -> Any:
+    if isinstance(words, Mapping):
+        return {name.translate(_UMLAUTS): meant for name, meant in words.items()}
+    return type(words)(name.translate(_UMLAUTS) for name in words)
+
+
+_OTHERS: Final = {"de": _GERMAN}
+
+
 @lru_cache
 def words_of(language: str) -> Words:
-    """What is read from somebody whose language this is: everybody's English and their own."""
-    return _ENGLISH
+    """What is read from somebody whose language this is: English, and that language."""
+    other = _OTHERS.get(language)
+    if other is None:
+        return _ENGLISH
+    return _together(_ENGLISH, _together(_without_umlauts(other), other))
 
 
 def any_of(names: Iterable[str]) -> str:

@@ -34,7 +34,7 @@ async def timeoff(visit: Visit) -> None:
         await answer(visit)
         return
     first, _, others = typed.partition(" ")
-    if first.casefold() == "request":
+    if WORDS.get(first.casefold()) is request_form.open_form:
         typed = others
     is_misspelt = first.casefold() in WORDS and typed != others
     if is_misspelt or not await request_form.open_typed(visit, typed):
@@ -42,6 +42,7 @@ async def timeoff(visit: Visit) -> None:
 
 
 async def _help(visit: Visit, unknown: str = "") -> None:
+    await visit.ack()
     await identity.greet(visit)
     told = replies.help_text(str(visit.body["command"]), unknown)
     await visit.reply({"text": told})
@@ -91,6 +92,7 @@ def _end_of_week(day: date) -> date:
     return day + timedelta(days=_SUNDAY - day.weekday())
 
 
+# In every language, whatever the reader's is: none of these words means something else in another.
 WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,
@@ -102,4 +104,19 @@ WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
     "out this week": _out_this_week,
     "mine": own_leave.show,
     "cancel": own_leave.show_to_cancel,
+    "antrag": request_form.open_form,
+    "beantragen": request_form.open_form,
+    "hilfe": _help,
+    "konto": _balance,
+    "resturlaub": _balance,
+    "abwesend": _out_today,
+    "abwesend heute": _out_today,
+    "abwesend woche": _out_this_week,
+    "abwesend diese woche": _out_this_week,
+    "weg": _out_today,
+    "weg heute": _out_today,
+    "weg woche": _out_this_week,
+    "weg diese woche": _out_this_week,
+    "meine": own_leave.show,
+    "stornieren": own_leave.show_to_cancel,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from bot import ids
 from bot.language import later, say
@@ -17,6 +17,13 @@ OUTDATED = later(
     "This belongs to an older version of Hiatus, so nothing was changed. Please open it anew."
 )
 
+# What may be typed behind the command; a translation has to be understood, too.
+EXAMPLES: Final = (
+    later("3-7 aug"),
+    later("next fri pm sick"),
+    later("24 dec - 2 jan unpaid"),
+)
+
 _LONGEST_COMMAND = 40
 
 
@@ -26,7 +33,7 @@ def help_text(command: str, unknown_words: str = "") -> str:
     if unknown_words:
         shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
         intro = say("I do not understand “{words}”.", words=shown) + "\n"
-    examples = [f"{command} {typed}" for typed in ids.TYPED]
+    examples = [f"{command} {say(typed)}" for typed in EXAMPLES]
     lines = (
         say("`{command}` opens the form in which you request leave.", command=command),
         say(

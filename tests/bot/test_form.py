@@ -174,6 +174,21 @@ def test_what_is_typed_is_filled_in(
     assert not any(one.get("block_id") == ids.ASIDES for one in form.blocks)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("3.-7. aug", ("2026-08-03", "2026-08-07", "whole_day", "whole_day")),
+        ("Antrag morgen", ("2026-06-02", "2026-06-02", "whole_day", "whole_day")),
+        ("3.8. nachmittags bis 7.8.", ("2026-08-03", "2026-08-07", "midday", "whole_day")),
+        ("3-7 aug am", ("2026-08-03", "2026-08-07", "whole_day", "midday")),
+    ],
+)
+def test_german_readers_may_type_german(world: World, text: str, shown: tuple[Any, ...]) -> None:
+    world.slack.change_person(ADA, locale="de-DE")
+
+    assert fields(typed(world, text)) == shown
+
+
 def test_what_is_not_sure_is_said_in_the_form_and_stays_there(world: World) -> None:
     form = typed(world, "3-7 aug pm sick")
 

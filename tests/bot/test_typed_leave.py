@@ -7,11 +7,14 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from babel.dates import format_date
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.language import available, locale, say, speaking
 from bot.typed_days import is_month_first
 from bot.typed_leave import Reader, Wish, read
+from bot.views import replies
 from storage.values import LeaveType
 
 # A Monday.
@@ -46,8 +49,9 @@ def wish(
     types: list[LeaveType] = TYPES,
     is_month_first: bool | None = False,
     weekdays: frozenset[int] = frozenset(range(5)),
+    language: str = "en",
 ) -> Wish:
-    return read(typed, Reader(today, types, is_month_first, weekdays))
+    return read(typed, Reader(today, types, is_month_first, weekdays, language))
 
 
 def dates_of(found: Wish) -> tuple[str, str] | None:
@@ -394,6 +398,133 @@ def test_next_week_is_the_days_that_one_works() -> None:
     assert dates_of(found) == ("2026-06-09", "2026-06-11")
 
 
+@pytest.mark.parametrize(
+    ("typed", "first", "last"),
+    [
+        ("3.-7. aug", "2026-08-03", "2026-08-07"),
+        ("3. - 7. August", "2026-08-03", "2026-08-07"),
+        ("3.8. bis 7.8.", "2026-08-03", "2026-08-07"),
+        ("vom 3. bis zum 7. August", "2026-08-03", "2026-08-07"),
+        ("3. bis einschließlich 7. August", "2026-08-03", "2026-08-07"),
+        ("24. Dezember bis 2. Jänner", "2026-12-24", "2027-01-02"),
+        ("1. März 2027", "2027-03-01", "2027-03-01"),
+        ("1. maerz 2027", "2027-03-01", "2027-03-01"),
+        ("1. Ma\u0308rz 2027", "2027-03-01", "2027-03-01"),
+        ("heute", "2026-06-01", "2026-06-01"),
+        ("Morgen", "2026-06-02", "2026-06-02"),
+        ("übermorgen", "2026-06-03", "2026-06-03"),
+        ("uebermorgen", "2026-06-03", "2026-06-03"),
+        ("morgen bis Freitag", "2026-06-02", "2026-06-05"),
+        ("Mo.-Mi.", "2026-06-01", "2026-06-03"),
+        ("am Freitag", "2026-06-05", "2026-06-05"),
+        ("am 3. August", "2026-08-03", "2026-08-03"),
+        ("nächsten Montag", "2026-06-08", "2026-06-08"),
+        ("kommenden Freitag", "2026-06-05", "2026-06-05"),
+        ("diesen Freitag", "2026-06-05", "2026-06-05"),
+        ("letzten Freitag", "2026-05-29", "2026-05-29"),
+        ("nächste Woche", "2026-06-08", "2026-06-12"),
+        ("seit Freitag", "2026-05-29", "2026-06-01"),
+        ("seit dem 20. Mai", "2026-05-20", "2026-06-01"),
+        ("Woche vom 11. Januar", "2027-01-11", "2027-01-15"),
+        ("in der Woche ab 11.1.", "2027-01-11", "2027-01-15"),
+        ("ab 14.6.2027 3 Tage", "2027-06-14", "2027-06-16"),
+        ("drei Tage ab Montag", "2026-06-01", "2026-06-03"),
+        ("zwei Wochen ab 3. August", "2026-08-03", "2026-08-14"),
+        ("in einer Woche", "2026-06-08", "2026-06-08"),
+        ("bitte morgen einen Tag frei", "2026-06-02", "2026-06-02"),
+        ("ich nehme 3.-7. August Urlaub", "2026-08-03", "2026-08-07"),
+        ("3-7 august", "2026-08-03", "2026-08-07"),
+        ("next friday", "2026-06-12", "2026-06-12"),
+    ],
+)
+def test_german_days_and_english_ones_are_read_from_german_readers(
+    typed: str, first: str, last: str
+) -> None:
+    found = wish(typed, language="de")
+
+    assert (dates_of(found), found.puzzles) == ((first, last), ())
+
+
+@pytest.mark.parametrize(
+    ("typed", "start", "end"),
+    [
+        ("morgen Vormittag", None, "am"),
+        ("Freitag nachmittags", "pm", None),
+        ("Freitagnachmittag", "pm", None),
+        ("Freitag am Nachmittag", "pm", None),
+        ("am Vormittag des 3. August", None, None),
+        ("fr am", None, "am"),
+        ("3.8. nachmittags bis 7.8. vormittags", "pm", "am"),
+    ],
+)
+def test_german_halves(typed: str, start: str | None, end: str | None) -> None:
+    found = wish(typed, language="de")
+
+    assert (found.start_half_day, found.end_half_day) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind"),
+    [
+        ("ab Freitag", "which_last_day"),
+        ("bis Freitag", "which_day"),
+        ("nächsten Freitag", "which_day"),
+        ("Freitag für 3 Tage", "which_length"),
+        ("halber Tag Freitag", "which_half"),
+        ("Montag und Mittwoch", "several_days"),
+        ("3.-7. Aug außer Mittwoch", "several_days"),
+        ("diese Woche", "unknown"),
+        ("im August", "unknown"),
+        ("3. August mittags", "unknown"),
+        ("nächsten Montag nicht", "unknown"),
+    ],
+)
+def test_german_that_is_not_sure_is_asked_about(typed: str, kind: str) -> None:
+    found = wish(typed, language="de")
+
+    assert kind in [one.kind for one in found.puzzles]
+    assert kind == "which_half" or dates_of(found) is None
+
+
+@pytest.mark.parametrize("typed", ["morgen", "3. August bis 7. Oktober", "übermorgen", "fr"])
+def test_german_is_not_taken_for_english(typed: str) -> None:
+    found = wish(typed)
+
+    assert (dates_of(found), [one.kind for one in found.puzzles][:1]) == (None, ["unknown"])
+
+
+def test_the_countrys_order_of_day_and_month_holds_in_german() -> None:
+    swiss, american = wish("3/8", language="de"), wish("3/8", language="de", is_month_first=True)
+
+    assert (dates_of(swiss), dates_of(american)) == (
+        ("2026-08-03", "2026-08-03"),
+        ("2027-03-08", "2027-03-08"),
+    )
+
+
+@given(
+    st.sampled_from(["d. MMMM y", "EEEE, d. MMMM y", "EEE, d. MMM y", "d.M.y", "dd.MM.yy"]),
+    st.dates(date(2000, 1, 1), date(2099, 12, 31)),
+    st.integers(0, 366),
+)
+def test_days_as_german_writes_them_are_read(pattern: str, first: date, length: int) -> None:
+    last = first + timedelta(days=length)
+    typed = " bis ".join(format_date(day, pattern, locale="de") for day in (first, last))
+
+    found = wish(typed, language="de")
+
+    assert (found.start_date, found.end_date, found.puzzles) == (first, last, ())
+
+
+@pytest.mark.parametrize("slack_locale", ["en-GB", *available()])
+def test_the_examples_of_the_help_are_understood(slack_locale: str) -> None:
+    with speaking(slack_locale):
+        found = [wish(say(one), language=locale().language) for one in replies.EXAMPLES]
+
+    assert [one.puzzles for one in found] == [()] * len(found)
+    assert all(one.start_date for one in found)
+
+
 def typed_in_many_ways(day: date) -> st.SearchStrategy[str]:
     month = month_name[day.month].casefold()
     return st.sampled_from(
@@ -443,6 +574,7 @@ PIECES = st.sampled_from(
     ["3", "7", "99", "2026", "0000", "9999", "aug", "may", "fri", "next", "this", "next week"]
     + ["-", "to", "until", "..", "/", ".", ",", ";", "am", "pm", "half", "day", "sick", "s", "the"]
     + ["3/8", "31.12.9999", "29 feb", "2026-12-24", "today", "yesterday", "leave", "study-rest"]
+    + ["seit", "ab", "bis zum", "nächste woche", "3.", "vormittag", "halber tag", "übermorgen"]
     + ["since", "from", "for 3 days", "2 weeks", "week of", "in 9 weeks", "last", "last week"]
 )
 
@@ -460,7 +592,7 @@ def test_an_unknown_word_is_repeated_and_leaves_no_day_filled_in(
     words = understood.split()
     words.insert(data.draw(st.integers(0, len(words))), unknown)
 
-    found = wish(" ".join(words))
+    found = wish(" ".join(words), language=data.draw(st.sampled_from(["en", "de"])))
 
     assert any(unknown in one.typed.split() for one in found.puzzles if one.kind == "unknown")
     assert (found.start_date, found.start_half_day, found.end_half_day) == (None, None, None)
@@ -485,11 +617,12 @@ def test_so_many_days_are_that_many_working_days_or_asked_about(today: date, man
     | st.lists(PIECES).map("".join),
     st.dates(date(2000, 1, 1), date(2099, 12, 31)),
     st.sampled_from([True, False, None]),
+    st.sampled_from(["en", "de", "fr"]),
 )
 def test_whatever_is_typed_is_read_or_asked_about(
-    typed: str, today: date, month_first: bool | None
+    typed: str, today: date, month_first: bool | None, language: str
 ) -> None:
-    found = wish(typed, today=today, is_month_first=month_first)
+    found = wish(typed, today=today, is_month_first=month_first, language=language)
 
     assert (found.start_date is None) == (found.end_date is None)
     assert found.start_date is not None or (found.start_half_day, found.end_half_day) == (None,) * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
@@ -125,6 +126,41 @@ def test_buttons_of_a_list_are_good_for_ones_own_leave_alone(world: World) -> No
 @pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
 def test_other_words_are_asked_about(world: World, text: str) -> None:
     assert answer(world, text).text.startswith(f"I do not understand “{text}”.")
+
+
+@pytest.mark.parametrize(
+    ("german", "english"),
+    [
+        ("hilfe", "help"),
+        ("Konto", "balance"),
+        ("resturlaub", "balance"),
+        ("weg", "out"),
+        ("abwesend heute", "out today"),
+        ("weg woche", "out week"),
+        ("abwesend diese Woche", "out week"),
+        ("meine", "mine"),
+        ("stornieren", "cancel"),
+    ],
+)
+def test_german_words_are_answered_as_english_ones(world: World, german: str, english: str) -> None:
+    approved(world, HEDY, start_date=_day("2026-06-01"), end_date=_day("2026-06-05"))
+
+    assert answer(world, german).visible_text == answer(world, english).visible_text
+
+
+@pytest.mark.parametrize("text", ["hilfe", "unsinn"])
+def test_the_german_help_names_german_words_that_are_understood(world: World, text: str) -> None:
+    world.slack.change_person(ADA, locale="de-DE")
+
+    told = answer(world, text).text
+
+    named = re.findall(r"`/timeoff (.+?)`", told)
+    assert {"konto", "weg", "weg woche", "meine", "stornieren", "hilfe"} <= set(named)
+    assert "3.-7. aug" in named
+    for words in named:
+        world.slack.command(ADA, "/timeoff", words)
+        world.settled()
+    assert not any("verstehe ich nicht" in one for one in world.told(ADA)[1:])
 
 
 @pytest.mark.parametrize("text", ["balance", "out", "mine", "cancel", "3 aug"])
