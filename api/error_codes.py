@@ -290,6 +290,12 @@ OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
         "The database cannot be reached at the moment. Nothing was changed.",
         "Wait as many seconds as `Retry-After` says and send the same request again.",
     ),
+    "outcome_unknown": (
+        "The connection to the database was lost while the change was being saved. It may or may "
+        "not have been saved.",
+        "Send a `POST` again with the same `Idempotency-Key`: it is carried out once. Without one, "
+        "and for other methods, read what there is before you repeat the request.",
+    ),
 }
 
 OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -520,6 +526,8 @@ def _of_form() -> Iterator[Code]:
     rows[http.HttpRefusal.code] = (http.HttpRefusal.status, http.HttpRefusal.title, "")
     for status, (code, title, detail) in http.HTTP_PROBLEMS.items():
         rows[code] = (status, title, detail)
+    code, title, detail = http.OUTCOME_UNKNOWN
+    rows[code] = (503, title, detail)
     for code, (status, title, detail) in rows.items():
         if code in OF_FORM:
             yield Code(code, status, title, *OF_FORM[code], detail or title, {})

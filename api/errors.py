@@ -103,6 +103,13 @@ HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
     500: ("internal_error", "Something went wrong on our side.", "Quote the request's id to us."),
     503: ("unavailable", "The database is away.", "Nothing was changed; try again soon."),
 }
+# A 503 after which something may have changed.
+OUTCOME_UNKNOWN: Final = (
+    "outcome_unknown",
+    "The outcome is unknown.",
+    "The change may or may not have been saved: repeat the request with the same Idempotency-Key, "
+    "or look before you repeat it.",
+)
 
 
 def status_of(refusal: type[Refusal]) -> int:
@@ -176,6 +183,9 @@ def problem_of(request: Request, base_url: str, error: Exception) -> Response | 
             return _unreadable_problem(request, base_url, error)
         case HTTPException():
             return _raised_problem(request, base_url, error)
+        case errors.OutcomeUnknown():
+            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+            return problem(request, base_url, 503, *OUTCOME_UNKNOWN, headers=headers)
         case errors.DatabaseUnavailable() | errors.SchemaOutOfDate():
             headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
             return http_problem(request, base_url, 503, headers)

@@ -134,6 +134,8 @@ def _of_form(operation: Operation) -> Iterator[Code]:
     for status in statuses:
         code, _, _ = http.HTTP_PROBLEMS[status]
         yield error_codes.of_form(code)
+    if operation.is_write:
+        yield error_codes.of_form(http.OUTCOME_UNKNOWN[0])
 
 
 def _codes_of_body(body: Json | None) -> Iterator[str]:

@@ -34,6 +34,10 @@ BROKEN: Final = later(
     "Something went wrong on our side, and nothing was changed. Please try again."
 )
 BUSY: Final = later("The database does not answer right now. Please try again in a minute.")
+UNKNOWN_OUTCOME: Final = later(
+    "The connection to the database broke while this was being saved, so I can't tell whether it "
+    "was. Please check before you try again."
+)
 SLACK_TIMED_OUT: Final = later("Slack did not answer in time. Please try again.")
 _SLACK_UNREACHABLE: Final = later(
     "Slack cannot be reached right now. Please try again in a minute."

@@ -30,7 +30,7 @@ from bot.views import replies, text
 from bot.workspaces import Workspace, Workspaces
 from storage import slack_events
 from storage.database import Database
-from storage.errors import DatabaseUnavailable, Refusal
+from storage.errors import DatabaseUnavailable, OutcomeUnknown, Refusal
 from storage.joining import NotAMember
 
 T = TypeVar("T")
@@ -330,6 +330,9 @@ async def _carried_out(visit: Visit, act: Act) -> None:
         await act(visit)
     except Refusal as refusal:
         await _told(visit, errors.sentence(refusal))
+    except OutcomeUnknown:
+        _log.exception("slack.outcome_unknown", listener=act.__name__)
+        await _told(visit, say(errors.UNKNOWN_OUTCOME))
     except DatabaseUnavailable:
         _log.exception("slack.database_unavailable", listener=act.__name__)
         await _told(visit, say(errors.BUSY))

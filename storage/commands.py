@@ -21,6 +21,7 @@ from storage.errors import (
     DatabaseUnavailable,
     InvalidInput,
     NotFound,
+    OutcomeUnknown,
     Refusal,
     SchemaOutOfDate,
     SecretKeysUnusable,
@@ -70,6 +71,11 @@ def refusals_on_stderr() -> Iterator[None]:
         _refuse("\n".join(error.problems))
     except (Refusal, SchemaOutOfDate, SecretKeysUnusable) as error:
         _refuse(str(error))
+    except OutcomeUnknown:
+        _refuse(
+            "The connection to the database was lost while the change was being saved. "
+            "It may or may not have been saved: look before you repeat the command."
+        )
     except DatabaseUnavailable as error:
         # Drivers add lines of advice; the first says what happened.
         _refuse(f"The database does not answer: {str(error).partition(chr(10))[0]}")

@@ -219,6 +219,7 @@ class Database(ABC):
         """Run a short use case in one transaction: committed when it returns, undone if it raises.
 
         Raises whatever the use case raises, or DatabaseUnavailable; then nothing has changed.
+        Raises OutcomeUnknown where the connection was lost during COMMIT.
         """
 
     @abstractmethod

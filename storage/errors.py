@@ -23,6 +23,7 @@
     SchemaOutOfDate           an operator's problem, not a caller's
     SecretKeysUnusable        likewise
     DatabaseUnavailable       likewise; worth another try soon
+    OutcomeUnknown            of these the only one after which something may have changed
 
 ``code`` is public and never changes. Sentences are for people and may change.
 A rule's code names the rule (``no_working_time``); a field's error points at the field.
@@ -334,3 +335,7 @@ class SecretKeysUnusable(Exception):
 
 class DatabaseUnavailable(Exception):
     """The database did not answer; nothing was changed, and trying again soon may work."""
+
+
+class OutcomeUnknown(DatabaseUnavailable):
+    """The connection was lost during COMMIT: the change may or may not have been saved."""

@@ -27,7 +27,7 @@ from storage.database import (
     Transaction,
     in_callers_context,
 )
-from storage.errors import DatabaseUnavailable
+from storage.errors import DatabaseUnavailable, OutcomeUnknown
 from storage.gathering import Gathering
 from storage.secrets import Secrets
 
@@ -222,9 +222,12 @@ class PostgresqlDatabase(Database):
         try:
             ended = connection.execute("COMMIT")
         except psycopg.OperationalError as error:
+            if connection.pgconn.transaction_status == TransactionStatus.IDLE:
+                # PostgreSQL says that it has undone the transaction.
+                raise
             # Not repeated: whether it was committed is unknown.
             self._forget_connection()
-            raise DatabaseUnavailable("The connection was lost during COMMIT.") from error
+            raise OutcomeUnknown("The connection was lost during COMMIT.") from error
         if ended.statusmessage != "COMMIT":
             raise RuntimeError("The use case went on after an error that undid its transaction.")
         cache.update(known)

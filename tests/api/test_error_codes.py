@@ -24,6 +24,7 @@ def test_every_refusal_is_explained() -> None:
 def test_every_problem_of_http_is_explained() -> None:
     codes = {code for code, _, _ in http.HTTP_PROBLEMS.values()}
     codes |= {kind.code for kind in (*http.HTTP_REFUSALS, http.HttpRefusal)}
+    codes.add(http.OUTCOME_UNKNOWN[0])
     known = {one.code for one in error_codes.every_code()}
 
     assert codes <= known, HOW

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from structlog.testing import capture_logs
@@ -16,8 +16,10 @@ from structlog.testing import capture_logs
 from bot import errors, ids
 from bot.listening import Listener, Visit
 from storage.database import Database
+from storage.secrets import Secrets
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, GRACE, World
+from tests.fakes.breaking_proxy import BreakingProxy, Moment
 from tests.fakes.slack import LoopbackSlack
 
 SOON_SECONDS = 0.3
@@ -322,3 +324,24 @@ def test_what_was_begun_is_finished_before_the_process_ends(
 def _without_table(tmp_path: Path, name: str) -> None:
     with closing(sqlite3.connect(tmp_path / "hiatus.db")) as connection:
         connection.execute(f"ALTER TABLE {name} RENAME TO {name}_gone")
+
+
+@pytest.mark.parametrize("moment", get_args(Moment))
+def test_a_form_whose_commit_breaks_does_not_say_that_nothing_was_changed(
+    slack: LoopbackSlack, postgres_url: str, moment: Moment
+) -> None:
+    secrets = Secrets.generate()
+    with (
+        BreakingProxy(postgres_url) as proxy,
+        closing(Database.open(postgres_url, secrets)) as database,
+        closing(Database.open(proxy.url, secrets)) as breaking,
+        World(database, slack, app_database=breaking) as world,
+    ):
+        form = world.open_form(ADA)
+        world.settled()
+        proxy.breaks = moment
+
+        answer = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+
+        assert answer.errors == {ids.LEAVE_TYPE: errors.UNKNOWN_OUTCOME}
+        assert slack.has_modal(ADA)

@@ -1,0 +1,82 @@
+"""A connection that breaks during COMMIT: nobody can tell whether the change was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import get_args
+
+import pytest
+
+from storage.database import Database
+from storage.secrets import Secrets
+from tests.api.conftest import Client, a_key, application
+from tests.builders import an_organisation
+from tests.fakes.breaking_proxy import BreakingProxy, Moment
+
+PATH = "/api/v1/departments"
+
+
+@pytest.fixture
+def proxy(postgres_url: str) -> Iterator[BreakingProxy]:
+    with BreakingProxy(postgres_url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def database(proxy: BreakingProxy) -> Iterator[Database]:
+    """The service's own, through the proxy."""
+    with closing(Database.open(proxy.url, Secrets.generate())) as database:
+        yield database
+
+
+@pytest.mark.parametrize("moment", get_args(Moment))
+def test_it_is_503_with_a_code_of_its_own(
+    client: Client, database: Database, proxy: BreakingProxy, moment: Moment
+) -> None:
+    key = a_key(database, an_organisation(database))
+    proxy.breaks = moment
+
+    answer = client.post(PATH, key, json={"name": "Design"})
+
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (503, "outcome_unknown")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "may or may not have been saved" in problem["detail"]
+    assert "Idempotency-Key" in problem["detail"]
+    # Looking shows it, as the answer says.
+    names = [one["name"] for one in client.get(PATH, key).json()["data"]]
+    assert names == (["Design"] if moment == "after" else [])
+
+
+@pytest.mark.parametrize("moment", get_args(Moment))
+def test_a_repeat_with_the_same_idempotency_key_leads_to_one_department(
+    client: Client, database: Database, proxy: BreakingProxy, moment: Moment
+) -> None:
+    key = a_key(database, an_organisation(database))
+    headers = {"Idempotency-Key": "design-1"}
+    proxy.breaks = moment
+    first = client.post(PATH, key, json={"name": "Design"}, headers=headers)
+
+    repeat = client.post(PATH, key, json={"name": "Design"}, headers=headers)
+
+    assert (first.status_code, repeat.status_code) == (503, 201)
+    is_replay = repeat.headers.get("Idempotent-Replayed") == "true"
+    assert is_replay == (moment == "after")
+    names = [one["name"] for one in client.get(PATH, key).json()["data"]]
+    assert names == ["Design"]
+
+
+def test_a_break_before_commit_changes_nothing_and_says_so(
+    client: Client, database: Database, postgres_url: str
+) -> None:
+    key = a_key(database, an_organisation(database))
+    database.close()
+    away = Database.open("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())
+    with closing(away):
+        gone = Client(application(away))
+        answers = [gone.post(PATH, key, json={"name": "Design"}), gone.get(PATH, key)]
+        gone.close()
+
+    assert [answer.json()["code"] for answer in answers] == ["unavailable"] * 2
+    assert "Nothing was changed" in answers[0].json()["detail"]
