@@ -32,7 +32,7 @@ curl -s -H "$KEY" "$BASE/api/v1/leave-types"
 ```sh
 curl -s -H "$KEY" -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-request' \\
   "$BASE/api/v1/leave-requests" \\
-  -d '{"leave_type_id": "...", "start_date": "2027-03-01", "end_date": "2027-03-03",
+  -d '{"leave_type_id": "<leave type id>", "start_date": "2027-03-01", "end_date": "2027-03-03",
        "end_half_day": "am"}'
 ```
 
@@ -41,7 +41,7 @@ curl -s -H "$KEY" -H 'Content-Type: application/json' -H 'Idempotency-Key: my-fi
 
 ```sh
 curl -s -H "$KEY" "$BASE/api/v1/approvals/pending"
-curl -s -H "$KEY" -X POST "$BASE/api/v1/approvals/<id>/approve"
+curl -s -H "$KEY" -X POST "$BASE/api/v1/approvals/<request id>/approve"
 ```
 
 5. **See it in a calendar.** Subscribe to one of these paths in any calendar program.
@@ -63,10 +63,10 @@ one. Keep keys on servers, never in a browser or an app.
 
 ## Dates, half-days and ids
 
-Dates are `YYYY-MM-DD`, points in time are in UTC (`2026-06-15T09:30:00Z`), ids are UUIDs. Leave is
-counted in half-days and shown in days (`4.5`): the halves that a person works, without those that
-are public holidays for that person. What belongs to another organisation is answered exactly as
-if it did not exist.
+Dates are `YYYY-MM-DD`; points in time are in UTC, with a fraction of a second unless it is zero
+(`2026-06-15T09:30:00.412000Z`); ids are UUIDs. Leave is counted in half-days and shown in days
+(`4.5`): the halves that a person works, without those that are public holidays for that person.
+What belongs to another organisation is answered exactly as if it did not exist.
 
 ## Lists
 
@@ -111,7 +111,7 @@ people would have left before and after, which pending requests would await whom
 
 ```sh
 curl -s -H "$KEY" -H 'Content-Type: application/json' -X PATCH \\
-  "$BASE/api/v1/users/<id>?dry_run=true" -d '{"working_days": ["monday", "tuesday"]}'
+  "$BASE/api/v1/users/<user id>?dry_run=true" -d '{"working_days": ["monday", "tuesday"]}'
 ```
 
 ## Limits
@@ -148,8 +148,7 @@ that the registration answers with. What arrives is described in the part *Event
 ## Generating a client
 
 [`/openapi.json`]({base_url}/openapi.json) is OpenAPI 3.1 and is made of the code that answers the
-requests. For example `openapi-python-client generate --url {base_url}/openapi.json` or
-`npx openapi-typescript {base_url}/openapi.json -o hiatus.d.ts`.
+requests. Tools such as openapi-python-client and openapi-typescript generate clients from it.
 
 ## Compatibility
 

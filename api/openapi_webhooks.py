@@ -136,7 +136,7 @@ _STATE_OF_EVENT: Final[Mapping[str, Json]] = {
     },
     "leave_request.cancelled": {
         "status": "cancelled",
-        "cancelled_at": "2026-06-20T10:00:00Z",
+        "cancelled_at": "2026-06-20T10:00:00.655000Z",
         "sequence": 3,
         "version": 3,
     },

@@ -1,0 +1,315 @@
+"""Every shell command in the documents is run as it is written.
+
+Commands for a running service go to one demo deployment, page by page. Commands that another test
+runs, or that start something that does not end, are named here with the place that runs them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from api.openapi_guide import GUIDE
+from storage.secrets import new_secret_key
+from tests.flows.running import ROOT, START_SECONDS, Deployment, Server, free_port
+
+PAGES = {
+    "README.md": (ROOT / "README.md").read_text(encoding="utf-8"),
+    **{
+        f"docs/{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted((ROOT / "docs").glob("*.md"))
+    },
+    "/docs": GUIDE,
+}
+
+# What a test cannot run from here, and the test that runs it instead.
+ELSEWHERE = {
+    "make run": "tests/flows/test_playground.py",
+    "make test": ".ci/run",
+    "make catalogues NEW=fr": "tests/bot/test_language.py",
+    "make test ARGS=tests/bot/test_language.py": ".ci/run",
+    "$EDITOR bot/catalogues/fr.po": "nothing: it is for a person",
+    "hiatus bot": "tests/flows/test_slack.py",
+    "python -c ' from http.server import": "test_the_receiver_to_try_prints_what_it_is_sent",
+}
+
+
+class Command(NamedTuple):
+    """One command of a document; what is expected is what its comment says of the answer."""
+
+    page: str
+    text: str
+    expected_status: int | None
+    expected_header: str = ""
+
+    @property
+    def is_assignment(self) -> bool:
+        return re.match(r"(export )?[A-Z_]+=\S*(\s|$|\$\()", self.text) is not None
+
+    @property
+    def program(self) -> str:
+        """The first word that is not an assignment."""
+        return next(
+            (word for word in self.text.split() if not re.match(r"[A-Z_]+=", word)), self.text
+        )
+
+
+def commands_of(page: str) -> list[Command]:
+    found: list[Command] = []
+    for block in re.findall(r"^```sh\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE):
+        text = ""
+        for line in block.splitlines():
+            again = re.match(r"# the same line again: (\d{3})(?:, (.*))?", line)
+            if again:
+                found.append(
+                    found[-1]._replace(
+                        expected_status=int(again[1]), expected_header=again[2] or ""
+                    )
+                )
+            elif text or (line and not line.startswith("#")):
+                text += line + "\n"
+                if _is_whole(text):
+                    comment = re.search(r"\s+#\s*(\d{3})?[^'\"\n]*\n$", text)
+                    status = int(comment[1]) if comment and comment[1] else None
+                    command = text[: comment.start()] if comment else text
+                    found.append(Command(page, command.strip(), status))
+                    text = ""
+        assert not text, f"{page}: a command without an end: {text}"
+    return found
+
+
+def _is_whole(text: str) -> bool:
+    if text.endswith("\\\n"):
+        return False
+    try:
+        shlex.split(text, comments=True)
+    except ValueError:
+        return False
+    return True
+
+
+def is_elsewhere(command: Command) -> bool:
+    text = " ".join(command.text.split())
+    return any(text == known or text.startswith(known + " ") for known in ELSEWHERE)
+
+
+def test_every_page_with_commands_is_covered() -> None:
+    programs = {
+        command.program
+        for page in PAGES
+        for command in commands_of(page)
+        if not command.is_assignment and not is_elsewhere(command)
+    }
+
+    assert programs <= {"curl", "hiatus"}, "add how to run the new command to this file"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`hiatus serve --demo`; nothing is sent to the receivers that documents name."""
+    path = tmp_path_factory.mktemp("documents") / "hiatus.db"
+    deployment = Deployment(
+        f"sqlite:///{path}", HIATUS_SCHEDULER="off", HIATUS_WEBHOOK_ALLOW_PRIVATE="on"
+    )
+    with deployment.serving("--demo") as server:
+        yield server
+
+
+class Shell:
+    """A shell at the demo deployment: variables last, placeholders stand for what is there."""
+
+    def __init__(self, server: Server) -> None:
+        self._url = server.url
+        keys = re.findall(r"hiatus_sk_live_\w+", server.printed())
+        self._owner_key, self._member_key = keys[0], keys[1]
+        self._owner = server.client(self._owner_key)
+        self._assignments = ""
+
+    def assign(self, command: Command) -> None:
+        name = command.text.removeprefix("export ").partition("=")[0]
+        script = f'{self._filled_in(command.text)}\nprintf %s "${name}"'
+        value = self._run(script).stdout
+        assert value, f"{name} is empty"
+        self._assignments += f"{name}={shlex.quote(value)}\n"
+
+    def curl(self, command: Command) -> None:
+        done = self._run(self._filled_in(command.text))
+        status = int(done.stderr.strip().splitlines()[-1])
+        if command.expected_status is None:
+            assert 200 <= status < 300, (command, done.stdout)
+        else:
+            assert status == command.expected_status, (command, done.stdout)
+        assert command.expected_header.lower() in done.stdout.lower(), (command, done.stdout)
+
+    def _run(self, script: str) -> subprocess.CompletedProcess[str]:
+        reported = 'curl() { command curl -w "%{stderr}%{http_code}\\n" "$@"; }\n'
+        return subprocess.run(
+            ["bash", "-c", reported + self._assignments + script],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def _filled_in(self, text: str) -> str:
+        for address in ("http://127.0.0.1:8000", "https://hiatus.example.com", "{base_url}"):
+            text = text.replace(address, self._url)
+        key = self._member_key if text.startswith("MEMBER=") else self._owner_key
+        text = re.sub(r"hiatus_sk_live_(…|\.\.\.)", key, text)
+        values: dict[str, Callable[[], Any]] = {
+            "<leave type id>": lambda: self._get("leave-types")["data"][0]["id"],
+            "<request id>": self._pending_request,
+            "<user id>": self._user_id,
+            "<token>": lambda: self._get("calendar-feeds/token")["token"],
+            "<next_cursor>": lambda: self._get("leave-requests?status=approved&limit=2")[
+                "pagination"
+            ]["next_cursor"],
+        }
+        for name, value in values.items():
+            if name in text:
+                text = text.replace(name, value())
+        assert "<" not in re.sub(r"<<|<\(", "", text), f"an unknown placeholder: {text}"
+        return text
+
+    def _get(self, path: str) -> Any:
+        answer = self._owner.get(f"/api/v1/{path}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def _user_id(self, email: str = "amir@acme.example") -> str:
+        [found] = [one["id"] for one in self._get("users") if one["email"] == email]
+        return str(found)
+
+    def _pending_request(self) -> str:
+        """The newest one that the owner may decide on."""
+        owner_id = self._user_id("olivia@acme.example")
+        pending = self._get("leave-requests?status=pending&limit=100")["data"]
+        return str(next(one["id"] for one in pending if one["user_id"] != owner_id))
+
+
+CALLING = [
+    page
+    for page in PAGES
+    if any(command.program == "curl" for command in commands_of(page) if not is_elsewhere(command))
+]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl, as the documents do")
+@pytest.mark.parametrize("page", CALLING)
+def test_the_calls_of_a_page_work_as_they_are_written(page: str, demo: Server) -> None:
+    shell = Shell(demo)
+    ran = 0
+
+    for command in commands_of(page):
+        if is_elsewhere(command):
+            continue
+        if command.is_assignment and command.program != "hiatus":
+            shell.assign(command)
+        elif command.program == "curl":
+            shell.curl(command)
+            ran += 1
+
+    assert ran
+
+
+def test_hiatus_commands_work_as_they_are_written(tmp_path: Path) -> None:
+    people = "email,first_name,last_name\nbo@example.com,Bo,Lind\n"
+    (tmp_path / "people.csv").write_text(people)
+    env = {
+        "PATH": os.environ["PATH"],
+        "DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db",
+        "HIATUS_SECRET_KEYS": new_secret_key(),
+    }
+    program = [sys.executable, str(ROOT / "serve.py")]
+    ran = []
+    for page in PAGES:
+        for command in commands_of(page):
+            if command.program != "hiatus" or is_elsewhere(command):
+                continue
+            words = shlex.split(command.text.replace("\\\n", " "))
+            arguments = words[words.index("hiatus") + 1 :]
+            if arguments[0] == "serve":
+                _starts_and_stops([*program, *arguments], env, tmp_path)
+            else:
+                done = subprocess.run(
+                    [*program, *arguments],
+                    cwd=tmp_path,
+                    env=env,
+                    capture_output=True,
+                    text=True,
+                    timeout=120,
+                    check=False,
+                )
+                assert done.returncode == 0, (command, done.stderr)
+            ran.append(arguments[0])
+
+    assert {"migrate", "init", "serve", "keys", "slack"} <= set(ran)
+
+
+def _starts_and_stops(command: list[str], env: dict[str, str], folder: Path) -> None:
+    port = free_port()
+    process = subprocess.Popen(
+        [*command, "--port", str(port)],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                if httpx.get(f"http://127.0.0.1:{port}/readyz").status_code == 200:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        else:
+            pytest.fail(f"{command} did not become ready")
+    finally:
+        process.terminate()
+        _, logged = process.communicate(timeout=90)
+    assert process.returncode == 0, logged
+
+
+def test_the_receiver_to_try_prints_what_it_is_sent() -> None:
+    [program] = [c.text for c in commands_of("docs/webhooks.md") if c.program == "python"]
+    port = free_port()
+    arguments = shlex.split(program.replace("9000", str(port)))[1:]
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                answer = httpx.post(
+                    f"http://127.0.0.1:{port}/", content=b"{}", headers={"webhook-id": "7"}
+                )
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        else:
+            pytest.fail("the receiver did not start")
+    finally:
+        process.kill()
+        printed, _ = process.communicate(timeout=90)
+
+    assert answer.status_code == 204
+    assert printed == "7 {}\n"
+
+
+@pytest.mark.parametrize("known", ELSEWHERE)
+def test_a_command_that_is_run_elsewhere_is_still_in_a_document(known: str) -> None:
+    documented = [" ".join(c.text.split()) for page in PAGES for c in commands_of(page)]
+
+    assert any(text == known or text.startswith(known + " ") for text in documented)
