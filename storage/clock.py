@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
+
+_FRIDAY: Final = 4
+_SUNDAY: Final = 6
 
 
 def local_day(now: datetime, timezone: str) -> date:
     """The date at ``now`` in an IANA time zone."""
     return now.astimezone(ZoneInfo(timezone)).date()
+
+
+def end_of_week(today: date) -> date:
+    """The Sunday until which "who is out this week" looks ahead, wherever people ask.
+
+    At weekends it is that of the next week: what is left of the current one interests few.
+    """
+    sunday = today + timedelta(days=_SUNDAY - today.weekday())
+    return sunday + timedelta(weeks=1) if today.weekday() > _FRIDAY else sunday

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Final, NamedTuple, TypeVar
 
 from storage import (
@@ -15,7 +15,7 @@ from storage import (
     reference,
     slack_homes,
 )
-from storage.clock import local_day
+from storage.clock import end_of_week, local_day
 from storage.database import Transaction
 from storage.errors import NotFound, UnusableCursor
 from storage.ledgers import Balance
@@ -28,7 +28,6 @@ MOST_OWN: Final = 8
 MOST_WAITING: Final = 10
 MOST_AWAY: Final = 12
 
-_SUNDAY: Final = 6
 _NOTHING: Final = "-"
 
 T = TypeVar("T")
@@ -113,7 +112,7 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     if user is None:
         raise NotFound("user")
     today = local_day(now, user.timezone or known.organisation.timezone)
-    last_day = _end_of_week(today)
+    last_day = end_of_week(today)
     scope = leafed.scope or ("team" if user.department_id else "org")
     leafed = leafed._replace(scope=scope)
     waiting, at_waiting = _from(
@@ -148,12 +147,6 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         away,
         Leafed(at_own, at_waiting, at_away, scope),
     )
-
-
-def _end_of_week(today: date) -> date:
-    left = _SUNDAY - today.weekday()
-    # On a Saturday or Sunday, what is left of the week is of no use to anybody.
-    return today + timedelta(days=left if left > 1 else left + 7)
 
 
 def _pending_shown(by: Caller, waiting: Page[LeaveRequest]) -> absences.Pending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from bot import identity, ids
@@ -12,12 +12,10 @@ from bot.listening import Listener, Visit
 from bot.views import answers, replies
 from bot.views.answers import Away
 from storage import absences, ledgers, people, reference
-from storage.clock import local_day
+from storage.clock import end_of_week, local_day
 from storage.database import Transaction
 from storage.pages import PageOf
 from storage.values import Caller
-
-_SUNDAY: Final = 6
 
 
 def listeners(command: str) -> tuple[Listener, ...]:
@@ -73,11 +71,11 @@ async def _out(visit: Visit, *, is_week: bool) -> None:
 
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
-    """Who is off today, or until Sunday: the team of whoever has one, then everybody else."""
+    """Who is off today, or this week as Home means it: the caller's team, then everybody else."""
     known = reference.of_organisation(tx, by.organisation_id)
     user = people.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or known.organisation.timezone)
-    last_day = _end_of_week(first_day) if is_week else first_day
+    last_day = end_of_week(first_day) if is_week else first_day
     page = PageOf(answers.MOST_AWAY)
     team, everybody = (
         absences.away(
@@ -86,10 +84,6 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
         for scope in ("team", "org")
     )
     return Away(first_day, last_day, team, everybody)
-
-
-def _end_of_week(day: date) -> date:
-    return day + timedelta(days=_SUNDAY - day.weekday())
 
 
 # In every language, whatever the reader's is: none of these words means something else in another.

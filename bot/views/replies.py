@@ -44,7 +44,8 @@ def help_text(command: str, unknown_words: str = "") -> str:
         ),
         say("`{command} balance` tells what you have left.", command=command),
         say(
-            "`{command} out` tells who is off today, `{command} out week` until Sunday.",
+            "`{command} out` tells who is off today, `{command} out week` until Sunday, "
+            "at weekends until the Sunday after.",
             command=command,
         ),
         say(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -126,6 +126,32 @@ def test_buttons_of_a_list_are_good_for_ones_own_leave_alone(world: World) -> No
 @pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
 def test_other_words_are_asked_about(world: World, text: str) -> None:
     assert answer(world, text).text.startswith(f"I do not understand “{text}”.")
+
+
+@pytest.mark.parametrize("day", range(1, 8))
+def test_the_command_and_home_mean_the_same_week(world: World, day: int) -> None:
+    """From Monday 1 to Sunday 7 June: leave on either Sunday is in both answers or in neither."""
+    for number, sunday in enumerate(("2026-06-07", "2026-06-14", "2026-06-21")):
+        eve = a_person(world.database, world.acme, first_name="Eve", last_name=f"Sunday{number}")
+        world.people[f"U{number}"] = eve
+        first = _day(sunday) - timedelta(days=2)
+        approved(world, f"U{number}", start_date=first, end_date=_day(sunday))
+    world.clock.advance(days=day - 1)
+
+    told = answer(world, "out week").visible_text
+    world.slack.open_home(ADA)
+    world.settled()
+    switch = world.slack.home(ADA)
+    if "Sunday" not in switch.visible_text:
+        world.slack.click_in_view(ADA, switch, ids.HOME_SCOPE)
+        world.settled()
+    home = world.slack.home(ADA).visible_text
+
+    ends_on = "Sun 14 June" if day > 5 else "Sun 7 June"
+    assert f"until {ends_on}" in told
+    assert f"From today to {ends_on}" in home
+    for number in range(3):
+        assert (f"Sunday{number}" in told) == (f"Sunday{number}" in home)
 
 
 @pytest.mark.parametrize(
