@@ -22,7 +22,9 @@ MOST_SHOWN: Final = 100
 
 Effect = Literal["recounted", "shortened", "cancelled"]
 LeaveWarning = Literal["counts_nothing"]
-Warning = Literal["leave_counts_nothing", "country_has_regions", "other_balances_change"]
+Warning = Literal[
+    "leave_counts_nothing", "country_has_regions", "other_balances_change", "balance_negative"
+]
 
 
 class BalanceChangeRecord(TypedDict):
@@ -94,6 +96,10 @@ class EffectTotalsRecord(TypedDict):
     calendar_feeds: Annotated[int, Field(description="That would stop answering.")]
     reports: Annotated[int, Field(description="People whose manager would be archived.")]
     departments: Annotated[int, Field(description="Whose manager would be archived.")]
+    overdrawn: Annotated[
+        int,
+        Field(description="People of whom the changed allowance would make a balance negative."),
+    ]
 
 
 class EffectsRecord(TypedDict):
@@ -109,8 +115,8 @@ class EffectsRecord(TypedDict):
         list[BalanceEffectRecord],
         Field(
             description="Every leave year, from today's to the one of their last leave, of which "
-            "somebody has more or less left: the person who is changed, else the first 100 people "
-            "whose leave changes."
+            "somebody has more or less left: the person who is changed, else those whose balance "
+            "becomes negative and the first 100 people whose leave changes."
         ),
     ]
     has_more: Annotated[bool, Field(description="A list was cut at 100.")]
@@ -120,7 +126,8 @@ class EffectsRecord(TypedDict):
             description="`leave_counts_nothing`: a request would stay and count nothing. "
             "`country_has_regions`: only national holidays would count; see `GET /countries`. "
             "`other_balances_change`: what people are granted changes, so that balances which are "
-            "not listed would, too."
+            "not listed would, too. `balance_negative`: the changed allowance would make a balance "
+            "negative, or lower a negative one."
         ),
     ]
 
@@ -141,11 +148,12 @@ def shown(tx: Transaction, call: Call, found: Effects) -> EffectsRecord:
             "calendar_feeds": found.calendar_feeds,
             "reports": len(found.reports),
             "departments": len(found.departments),
+            "overdrawn": len({one.user_id for one in found.overdrawn}),
         },
         "leave_requests": [_leave(known, one) for one in leave[:MOST_SHOWN]],
         "rerouted": [_rerouted(one) for one in found.rerouted[:MOST_SHOWN]],
         "balances": [_balance(one) for one in found.balances],
-        "has_more": max(len(leave), len(found.rerouted)) > MOST_SHOWN,
+        "has_more": max(map(len, (leave, found.rerouted, found.overdrawn))) > MOST_SHOWN,
         "warnings": _warnings(found),
     }
 
@@ -215,4 +223,6 @@ def _warnings(found: Effects) -> list[Any]:
         warnings.append("country_has_regions")
     if found.moves_allowances:
         warnings.append("other_balances_change")
+    if found.overdrawn:
+        warnings.append("balance_negative")
     return warnings

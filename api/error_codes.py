@@ -152,6 +152,12 @@ EXPLAINED: Final = (
         "Choose another code, or change the type that has it.",
     ),
     Explained(
+        errors.NameTaken("Research", _LEAVE_ID),
+        "Another department, or another leave type that is not archived, has this name. Small and "
+        "capital letters make no difference.",
+        "Use the one that exists, `other_id` is its id, or choose another name.",
+    ),
+    Explained(
         errors.AlreadyExists("There is a set for GB-SCT already."),
         "The same thing was set up before.",
         "Use the one that exists; the list shows it.",
@@ -409,6 +415,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "unknown_country": (
         "No public holidays are known for this country or region.",
         "Use an ISO 3166-1 code of two letters, with a region where there is one: `GB-SCT`.",
+    ),
+    "unknown_emoji": (
+        "Slack has no standard emoji of this name.",
+        "Use one that every workspace has, such as palm_tree; custom emoji cannot be used.",
     ),
     "unknown_event": ("There is no such event.", "`detail` lists the events that there are."),
     "unknown_field": (

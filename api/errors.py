@@ -226,6 +226,8 @@ def members(error: Refusal) -> dict[str, Any]:
             }
         case errors.OverlappingLeave():
             return {"leave_request_id": error.other_id}
+        case errors.NameTaken():
+            return {"other_id": error.other_id}
         case errors.InvalidTransition():
             return {"leave_status": error.status}
         case errors.InsufficientScope():

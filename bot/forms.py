@@ -97,7 +97,7 @@ class Saving(NamedTuple):
 
 
 async def saved(visit: Visit, form: Form, saving: Saving, *, by: Caller) -> Any:
-    """Do it, once however often the form is sent; ask first where it concerns somebody's leave.
+    """Do it, once however often the form is sent; ask first where it changes leave or overdraws.
 
     None while nothing was saved: refused, asked, or done before. The question takes the form's
     place, so that what is below it is there again as soon as it is answered.

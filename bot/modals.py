@@ -13,7 +13,7 @@ from bot.language import say
 from bot.listening import Visit
 from storage import rules, slack_events
 from storage.database import Transaction
-from storage.errors import CodeTaken, InvalidInput, Refusal
+from storage.errors import CodeTaken, InvalidInput, NameTaken, Refusal
 from storage.values import Caller
 
 T = TypeVar("T")
@@ -130,6 +130,8 @@ def inline(refusal: Refusal, view: dict[str, Any]) -> dict[str, str]:
     pointers = refusal.errors if isinstance(refusal, InvalidInput) else ()
     if isinstance(refusal, CodeTaken) and "code" in inputs:
         return {"code": errors.sentence(refusal)}
+    if isinstance(refusal, NameTaken) and "name" in inputs:
+        return {"name": errors.sentence(refusal)}
     if not inputs or not pointers:
         return dict.fromkeys(inputs[:1], errors.sentence(refusal))
     found: dict[str, str] = {}

@@ -11,6 +11,7 @@ from peewee import Delete, Select, Update
 from storage import (
     audit,
     card_refreshes,
+    effects,
     fields,
     locks,
     people_rows,
@@ -23,7 +24,7 @@ from storage.amounts import check_half_days
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.effects import Effects
-from storage.errors import InUse, NotFound
+from storage.errors import InUse, NameTaken, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Reference
@@ -42,11 +43,14 @@ def create(
 ) -> Department:
     """Add a department: ``name`` and whatever else ``update`` takes.
 
-    Raises InsufficientRole or InvalidInput; then nothing has changed.
+    Raises InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
     rules.check_role(by.role, "admin")
     fields.require(fields_of_department, "name")
     values = fields.checked(fields_of_department, _CHECKS)
+    # Of two at once of one name, the second waits and then sees the first.
+    locks.organisation(tx, by.organisation_id)
+    _check_name_is_free(tx, values["name"], by=by)
     people_rows.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
     department = Department(
         id=new_id(now),
@@ -79,7 +83,7 @@ def update(
 
     Another manager gets the cards of what now awaits him.
 
-    Raises NotFound, InsufficientRole or InvalidInput; then nothing has changed.
+    Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -132,10 +136,20 @@ def foresee_update(
     rules.check_role(by.role, "admin")
     before, after = _checked_update(tx, department_id, changes, by=by, is_held=False)
     known = reference.of_organisation(tx, by.organisation_id)
+    rerouted = tuple(_rerouted(tx, known, before, after, now))
+    if after.default_leave_allowance_half_days == before.default_leave_allowance_half_days:
+        return Effects(rerouted=rerouted)
+    will_be = known._replace(departments={**known.departments, after.id: after})
+    members = people_rows.living(
+        tx, by.organisation_id, department_id=after.id, limit=effects.MAX_CHECKED
+    )
+    concerned = [user for user in members if user.leave_allowance_half_days is None]
+    overdrawn = effects.overdrawn_of(tx, known, will_be, concerned, now=now)
     return Effects(
-        rerouted=tuple(_rerouted(tx, known, before, after, now)),
-        moves_allowances=after.default_leave_allowance_half_days
-        != before.default_leave_allowance_half_days,
+        rerouted=rerouted,
+        moves_allowances=True,
+        balances=overdrawn[: effects.MOST_BALANCED],
+        overdrawn=overdrawn,
     )
 
 
@@ -147,7 +161,17 @@ def _checked_update(
     after = before._replace(**fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
         people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
+    if fields.name_key(after.name) != fields.name_key(before.name):
+        _check_name_is_free(tx, after.name, by=by)
     return before, after
+
+
+def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
+    """Raises NameTaken."""
+    wanted = fields.name_key(name)
+    for other_id, other_name in tx.all(_names, organisation_id=by.organisation_id):
+        if fields.name_key(other_name) == wanted:
+            raise NameTaken(other_name, other_id)
 
 
 def _rerouted(
@@ -238,6 +262,13 @@ def _departments(
     if after_id is not None:
         query = query.where(DepartmentRow.id > after_id)
     return query.order_by(DepartmentRow.id).limit(limit)
+
+
+@compiled
+def _names(organisation_id: Place) -> Select:
+    return DepartmentRow.select(DepartmentRow.id, DepartmentRow.name).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
 
 
 @compiled

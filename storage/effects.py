@@ -16,6 +16,10 @@ from storage.values import LeaveEffect, LeaveRequest, Rerouted, User
 
 # Whose balances are worked out at most.
 MOST_BALANCED: Final = 100
+# How many people a change of an allowance is checked for.
+MAX_CHECKED: Final = 10_000
+# Whose leave is in memory at a time.
+_READ_AT_ONCE: Final = 500
 
 
 class BalanceEffect(NamedTuple):
@@ -38,6 +42,7 @@ class Effects(NamedTuple):
     and ``calendar_feeds`` are how many stop answering; ``reports`` and ``departments`` are the ids
     of those whose manager is archived then. ``balances`` are those of at most 100 people;
     ``moves_allowances`` says that others' change too, because what they are granted does.
+    ``overdrawn`` are all balances that a changed allowance makes negative.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -49,11 +54,12 @@ class Effects(NamedTuple):
     departments: tuple[str, ...] = ()
     balances: tuple[BalanceEffect, ...] = ()
     moves_allowances: bool = False
+    overdrawn: tuple[BalanceEffect, ...] = ()
 
     @property
     def concerns_others(self) -> bool:
-        """Whether anybody's leave changes or awaits others."""
-        return bool(self.leave or self.rerouted)
+        """Whether leave changes, awaits other approvers, or a balance becomes negative."""
+        return bool(self.leave or self.rerouted or self.overdrawn)
 
 
 def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
@@ -93,8 +99,44 @@ def balances_of(
     day of a leave year that lies ahead: what his balance of that day shows.
     """
     some = list(people)[:MOST_BALANCED]
-    if not some:
-        return ()
+    return tuple(_changes(tx, before, after, some, leave, now)) if some else ()
+
+
+def overdrawn_of(
+    tx: Transaction,
+    before: Reference,
+    after: Reference,
+    people: Sequence[User],
+    leave: Sequence[LeaveEffect] = (),
+    *,
+    now: datetime,
+) -> tuple[BalanceEffect, ...]:
+    """The balances of these people that become negative, or more negative than they are."""
+    found: list[BalanceEffect] = []
+    for start in range(0, len(people), _READ_AT_ONCE):
+        some = [(user, user) for user in people[start : start + _READ_AT_ONCE]]
+        found += overdrawn(_changes(tx, before, after, some, leave, now))
+    return tuple(found)
+
+
+def overdrawn(changes: Iterable[BalanceEffect]) -> tuple[BalanceEffect, ...]:
+    """Those after which a balance is negative, and lower than before."""
+    return tuple(
+        one
+        for one in changes
+        if one.after_half_days is not None
+        and one.after_half_days < min(one.before_half_days or 0, 0)
+    )
+
+
+def _changes(
+    tx: Transaction,
+    before: Reference,
+    after: Reference,
+    some: Sequence[tuple[User, User]],
+    leave: Sequence[LeaveEffect],
+    now: datetime,
+) -> list[BalanceEffect]:
     today = local_day(now, after.organisation.timezone)
     worlds = [(before, was) for was, _ in some] + [(after, will_be) for _, will_be in some]
     begin = min(balances.reckoned_from(known, user, today) for known, user in worlds)
@@ -114,7 +156,7 @@ def balances_of(
             for year in sorted(had.keys() | has.keys())
             if had.get(year) != has.get(year)
         ]
-    return tuple(found)
+    return found
 
 
 def owners(leave: Iterable[LeaveEffect]) -> list[tuple[User, User]]:

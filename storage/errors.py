@@ -14,6 +14,7 @@
         OverlappingLeave
         EmailTaken
         CodeTaken
+        NameTaken
         AlreadyExists
         LastOwner
         InUse
@@ -249,6 +250,20 @@ class CodeTaken(Conflict):
 
     def __init__(self, taken: str) -> None:
         super().__init__("Another leave type has the code {taken}.", taken=taken)
+
+
+class NameTaken(Conflict):
+    """Another department, or another leave type in use, has this name."""
+
+    code = "name_taken"
+    title = "The name is taken."
+
+    def __init__(self, other_name: str, other_id: str) -> None:
+        super().__init__(
+            "{other_name} exists already ({other_id}).", other_name=other_name, other_id=other_id
+        )
+        self.other_name = other_name
+        self.other_id = other_id
 
 
 class AlreadyExists(Conflict):

@@ -207,6 +207,11 @@ def slug_of(text: str, longest: int) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:longest].rstrip("-")
 
 
+def name_key(text: str) -> str:
+    """By which two names are the same: without case, and however their letters are encoded."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def email(value: Any, field: str) -> str:
     """An address of the shape ``local@host.domain``, at most 254 characters, without outer space.
 

@@ -19,10 +19,11 @@ from storage import (
     reference,
     rows,
     rules,
+    slack_emoji,
 )
 from storage.compiled import Place, compiled
 from storage.database import DuplicateRow, Transaction
-from storage.errors import CodeTaken, InvalidInput, NotFound
+from storage.errors import CodeTaken, InvalidInput, NameTaken, NotFound
 from storage.fields import slug_of
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
@@ -63,6 +64,13 @@ def _emoji(value: Any, field: str) -> str:
     if _EMOJI.fullmatch(text) is None:
         raise InvalidInput.of(
             field, "invalid_emoji", "Give an emoji by its Slack short name, such as palm_tree."
+        )
+    if not slack_emoji.is_standard(text):
+        raise InvalidInput.of(
+            field,
+            "unknown_emoji",
+            "Slack has no standard emoji :{emoji}:. Emoji of your own workspace cannot be used.",
+            emoji=text,
         )
     return text
 
@@ -155,8 +163,8 @@ def create(
     """Add a type: ``name`` and whatever else ``update`` takes.
 
     An absent code is made from the name. Unless said otherwise a type needs approval, is paid and
-    comes out of the allowance. Raises InsufficientRole, InvalidInput or CodeTaken; then nothing
-    has changed.
+    comes out of the allowance. Raises InsufficientRole, InvalidInput, CodeTaken or NameTaken; then
+    nothing has changed.
     """
     rules.check_role(by.role, "admin")
     fields.require(fields_of_type, "name")
@@ -169,7 +177,11 @@ def create(
         updated_at=now,
         version=1,
     )
+    # Of two at once of one name, the second waits and then sees the first.
+    locks.organisation(tx, by.organisation_id)
     _check_code_is_free(tx, leave_type.code, by=by)
+    if not leave_type.is_archived:
+        _check_name_is_free(tx, leave_type, by=by)
     try:
         tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **leave_type._asdict())
     except DuplicateRow as error:
@@ -193,14 +205,20 @@ def update(
 ) -> LeaveType:
     """Change fields; ``is_archived`` false brings a type back. What was requested keeps its count.
 
-    Raises NotFound, InsufficientRole, InvalidInput or CodeTaken; then nothing has changed.
+    Raises NotFound, InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has
+    changed.
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before = get(tx, leave_type_id, by=by, is_held=True)
+    if changes.get("emoji") == before.emoji:
+        # An older type may have an emoji that would be refused today; it keeps it.
+        changes = {name: value for name, value in changes.items() if name != "emoji"}
     after = before._replace(**fields.checked(changes, _CHECKS))
     if after == before:
         return before
+    if _may_clash(before, after):
+        _check_name_is_free(tx, after, by=by)
     if after.code != before.code:
         _check_code_is_free(tx, after.code, by=by)
     action = "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
@@ -277,6 +295,21 @@ def _is_archival(before: LeaveType, after: LeaveType) -> bool:
     return after.is_archived and not before.is_archived
 
 
+def _may_clash(before: LeaveType, after: LeaveType) -> bool:
+    """Whether the type, in use, takes a name that it did not have in use before."""
+    if after.is_archived:
+        return False
+    return before.is_archived or fields.name_key(after.name) != fields.name_key(before.name)
+
+
+def _check_name_is_free(tx: Transaction, leave_type: LeaveType, *, by: Caller) -> None:
+    """Raises NameTaken. Archived types do not count: their names may be used again."""
+    wanted = fields.name_key(leave_type.name)
+    for other_id, other_name in tx.all(_names_in_use, organisation_id=by.organisation_id):
+        if other_id != leave_type.id and fields.name_key(other_name) == wanted:
+            raise NameTaken(other_name, other_id)
+
+
 def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:
     places = {"organisation_id": by.organisation_id, "code": code}
     if tx.first(_type_of_code, **places) is not None:
@@ -342,6 +375,14 @@ def _leave_types(
 def _type_of_code(organisation_id: Place, code: Place) -> Select:
     return LeaveTypeRow.select(LeaveTypeRow.id).where(
         LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.code == code
+    )
+
+
+@compiled
+def _names_in_use(organisation_id: Place) -> Select:
+    return LeaveTypeRow.select(LeaveTypeRow.id, LeaveTypeRow.name).where(
+        LeaveTypeRow.organisation_id == organisation_id,
+        LeaveTypeRow.is_archived == False,  # noqa: E712  # SQL, not Python
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, get_args
 
@@ -32,13 +32,13 @@ from storage import (
 from storage.amounts import check_half_days
 from storage.compiled import Place, among, compiled
 from storage.database import DuplicateRow, Transaction
-from storage.effects import Effects
+from storage.effects import BalanceEffect, Effects
 from storage.errors import AlreadyExists, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.leave_years import check_leave_year_start
 from storage.reference import Reference
 from storage.tables import OrganisationRow
-from storage.values import Caller, LeaveYearType, Organisation, Source, User
+from storage.values import Caller, LeaveEffect, LeaveYearType, Organisation, Source, User
 
 LONGEST_SLUG: Final = 48
 # How many organisations of one name get a readable slug.
@@ -88,6 +88,8 @@ _OF_ALLOWANCES: Final = (
 
 # Settings that decide when the events of calendar feeds begin and end.
 _IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
+# More of these makes no balance negative.
+_AMOUNTS: Final = ("default_leave_allowance_half_days", "carry_over_half_days")
 
 
 class NewOrganisation(NamedTuple):
@@ -203,12 +205,34 @@ def foresee_update(
     known = reference.of_organisation(tx, by.organisation_id)
     will_be = _with(known, after)
     is_new = after["country_code"] != before["country_code"]
+    overdrawn = _overdrawn(tx, known, will_be, leave, now)
+    balances = effects.balances_of(tx, known, will_be, effects.owners(leave), leave, now=now)
+    # What becomes negative first: it may be cut off.
+    shown = dict.fromkeys((*overdrawn, *balances))
     return Effects(
         leave,
         chosen_country_code=after["country_code"] if is_new else None,
-        balances=effects.balances_of(tx, known, will_be, effects.owners(leave), leave, now=now),
+        balances=tuple(shown)[: effects.MOST_BALANCED] if overdrawn else balances,
         moves_allowances=any(after[name] != before[name] for name in _OF_ALLOWANCES),
+        overdrawn=overdrawn,
     )
+
+
+def _overdrawn(
+    tx: Transaction,
+    known: Reference,
+    will_be: Reference,
+    leave: Sequence[LeaveEffect],
+    now: datetime,
+) -> tuple[BalanceEffect, ...]:
+    """The balances that other settings of allowances make negative."""
+    before, after = known.organisation, will_be.organisation
+    changed = [name for name in _OF_ALLOWANCES if getattr(before, name) != getattr(after, name)]
+    # More than before overdraws nobody.
+    if all(name in _AMOUNTS and getattr(after, name) > getattr(before, name) for name in changed):
+        return ()
+    people = people_rows.living(tx, before.id, limit=effects.MAX_CHECKED)
+    return effects.overdrawn_of(tx, known, will_be, people, leave, now=now)
 
 
 def _checked_update(

@@ -191,11 +191,13 @@ def foresee_update(
     is_new = chosen is not None and chosen != user.public_holiday_country_code
     is_counted = recount.cause_of(user, after) is not None
     leave = recount.plan(tx, known, [after], now=now) if is_counted else []
+    balances = effects.balances_of(tx, known, known, [(user, after)], leave, now=now)
     return Effects(
         tuple(leave),
         chosen_country_code=chosen if is_new else None,
         rerouted=tuple(_rerouted(tx, known, user, after, now)),
-        balances=effects.balances_of(tx, known, known, [(user, after)], leave, now=now),
+        balances=balances,
+        overdrawn=effects.overdrawn(balances),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from storage import card_refreshes, departments, locks, people, people_rows, reference, rows
+from storage import departments, locks, people, people_rows, reference, rows
 from storage.database import ROWS_AT_ONCE, Transaction
 from storage.errors import Conflict, FieldError, Refusal
 from storage.ids import new_id
@@ -106,9 +106,6 @@ def bring_in(
         _change(tx, plan.people, by=by, now=now, progress=lambda count: progress(done + count))
     except people_rows.ChangedMeanwhile as error:
         raise FileOvertaken from error
-    changed = {person.id for person in plan.people if person.is_changed}
-    known = reference.of_organisation(tx, by.organisation_id)
-    card_refreshes.enqueue(tx, reference=known, now=now, user_ids=changed)
     progress(len(lines))
     return plan.counts
 

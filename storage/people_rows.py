@@ -223,6 +223,26 @@ def _columns(user: User) -> dict[str, Any]:
     }
 
 
+def living(
+    tx: Transaction, organisation_id: str, *, department_id: str | None = None, limit: int
+) -> list[User]:
+    """Everyone who is not archived, of the organisation or of one department, by id."""
+    found = tx.all(
+        _living, organisation_id=organisation_id, department_id=department_id, limit=limit
+    )
+    return [rows.user(row) for row in found]
+
+
+@compiled
+def _living(organisation_id: Place, department_id: Place | None, limit: Place) -> Select:
+    query = UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, UserRow.status != "archived"
+    )
+    if department_id is not None:
+        query = query.where(UserRow.department_id == department_id)
+    return query.order_by(UserRow.id).limit(limit)
+
+
 @compiled
 def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) -> Select:
     query = UserRow.select(*rows.USER).where(

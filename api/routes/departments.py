@@ -72,7 +72,7 @@ OPERATIONS = (
         summary="Create a department",
         description=(
             "People join it by their own `department_id`. Its manager approves for those who have "
-            "no manager of their own."
+            "no manager of their own. Names are unique, without case."
         ),
         handler=create,
         tag="Departments",
@@ -81,6 +81,7 @@ OPERATIONS = (
         body=NewDepartment,
         result=DepartmentRecord,
         status=201,
+        refusals=(errors.NameTaken,),
         rules=_RULES,
         example={"name": "Research", "default_leave_allowance": 27.5},
     ),
@@ -114,7 +115,7 @@ OPERATIONS = (
         kind="department",
         body=DepartmentChanges,
         result=DepartmentRecord,
-        refusals=(people_rows.ChangedMeanwhile,),
+        refusals=(errors.NameTaken, people_rows.ChangedMeanwhile),
         rules=_RULES,
         example={"manager_id": None},
     ),

@@ -45,6 +45,7 @@ _RULES = (
     "invalid_emoji",
     "invalid_length",
     "out_of_range",
+    "unknown_emoji",
 )
 
 OPERATIONS = (
@@ -66,7 +67,9 @@ OPERATIONS = (
         path="/leave-types",
         summary="Create a leave type",
         description=(
-            "Unless said otherwise it needs approval, is paid and comes out of the allowance."
+            "Unless said otherwise it needs approval, is paid and comes out of the allowance. Its "
+            "name is unique among the types in use, and `emoji` is one that every Slack workspace "
+            "has."
         ),
         handler=create,
         tag="Leave types",
@@ -75,7 +78,7 @@ OPERATIONS = (
         body=NewLeaveType,
         result=LeaveTypeRecord,
         status=201,
-        refusals=(errors.CodeTaken,),
+        refusals=(errors.CodeTaken, errors.NameTaken),
         rules=_RULES,
         example={"name": "Study leave", "code": "study", "max_consecutive_days": 5},
     ),
@@ -102,7 +105,7 @@ OPERATIONS = (
         kind="leave type",
         body=LeaveTypeChanges,
         result=LeaveTypeRecord,
-        refusals=(errors.CodeTaken, people_rows.ChangedMeanwhile),
+        refusals=(errors.CodeTaken, errors.NameTaken, people_rows.ChangedMeanwhile),
         rules=_RULES,
         example={"requires_note": True},
     ),

@@ -9,7 +9,7 @@ from bot.language import say, say_count
 from bot.views import card as cards
 from bot.views import fields, text, words
 from bot.views.text import Block
-from storage.effects import Effects
+from storage.effects import BalanceEffect, Effects
 from storage.values import LeaveEffect, Rerouted, User
 
 T = TypeVar("T")
@@ -31,7 +31,8 @@ class Sight(NamedTuple):
 def named(effects: Effects) -> list[str]:
     """The ids of those whom ``Sight.names`` has to name."""
     requesters = {one.request.user_id for one in effects.rerouted[:_MOST_NAMED]}
-    return sorted(requesters | set(effects.reports[:_MOST_NAMED]))
+    overdrawn = {one.user_id for one in effects.overdrawn[:_MOST_NAMED]}
+    return sorted(requesters | overdrawn | set(effects.reports[:_MOST_NAMED]))
 
 
 def before_saving(sight: Sight, callback_id: str, kept: str) -> dict[str, Any]:
@@ -56,6 +57,7 @@ def _paragraphs(sight: Sight) -> list[str]:
     return [
         "\n".join(_leave(effects.leave)) if effects.leave else "",
         "\n".join(_rerouted(sight)) if effects.rerouted else "",
+        "\n".join(_overdrawn(sight)) if effects.overdrawn else "",
         "\n".join(f"• {line}" for line in _others(sight)),
     ]
 
@@ -117,6 +119,31 @@ def _rerouted(sight: Sight) -> list[str]:
         len(rerouted),
     )
     return [heading, *_few(rerouted, line)]
+
+
+def _overdrawn(sight: Sight) -> list[str]:
+    overdrawn = sight.effects.overdrawn
+
+    def line(one: BalanceEffect) -> str:
+        after = words.number((one.after_half_days or 0) / 2)
+        who = _name(sight.names.get(one.user_id, ""))
+        if one.before_half_days is None:
+            return say("{who}, {year}: {after} days left", who=who, year=one.year.name, after=after)
+        before = words.number(one.before_half_days / 2)
+        return say(
+            "{who}, {year}: {before} → {after} days left",
+            who=who,
+            year=one.year.name,
+            before=before,
+            after=after,
+        )
+
+    heading = say_count(
+        "The balance of {count} person becomes negative.",
+        "The balances of {count} people become negative.",
+        len({one.user_id for one in overdrawn}),
+    )
+    return [heading, *_few(overdrawn, line)]
 
 
 def _asked(users: Sequence[User]) -> str:

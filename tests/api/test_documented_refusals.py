@@ -83,6 +83,7 @@ UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
                 ("invalid_code", "storage.leave_types._code"),
                 ("invalid_colour", "storage.leave_types._colour"),
                 ("invalid_emoji", "storage.leave_types._emoji"),
+                ("unknown_emoji", "storage.leave_types._emoji"),
                 ("not_half_days", "storage.amounts.half_days_of"),
                 ("out_of_range", "storage.fields.whole_number"),
             )

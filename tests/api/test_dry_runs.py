@@ -58,6 +58,35 @@ def test_a_dry_run_says_what_a_change_would_do_and_does_nothing(
     assert found["total_days"] == one["days_after"]
 
 
+def test_an_allowance_that_overdraws_somebody_says_so_before_it_is_saved(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    team = a_department(database, acme)
+    ada = a_person(database, acme, department_id=team.id)
+    grace = a_person(database, acme, first_name="Grace", leave_allowance_half_days=60)
+    for person in (ada, grace):
+        a_request(database, acme, person, start_date=MONDAY, end_date=FRIDAY)
+    changes: list[tuple[str, dict[str, Any]]] = [
+        (f"{API}/users/{ada.id}", {"leave_allowance": 3}),
+        (f"{API}/departments/{team.id}", {"default_leave_allowance": 3}),
+        (f"{API}/organisation", {"default_leave_allowance": 3}),
+    ]
+
+    for path, change in changes:
+        found = client.patch(f"{path}?dry_run=true", key, json=change).json()
+        assert "balance_negative" in found["warnings"], path
+        assert found["totals"]["overdrawn"] == 1
+        (balance,) = [one for one in found["balances"] if one["after"] < 0]
+        assert (balance["user_id"], balance["after"]) == (ada.id, -2)
+        enough = dict.fromkeys(change, 5)
+        found = client.patch(f"{path}?dry_run=true", key, json=enough).json()
+        assert "balance_negative" not in found["warnings"], path
+        assert found["totals"]["overdrawn"] == 0
+
+    for path, change in changes:
+        assert client.patch(path, key, json=change).status_code == 200
+
+
 def test_archiving_is_foreseen(client: Client, database: Database, acme: Acme, key: str) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)

@@ -66,6 +66,28 @@ def test_a_leave_type_from_creation_to_deletion(client: Client, key: str) -> Non
     assert codes == ["annual", "sick", "unpaid", "parental", "compassionate"]
 
 
+def test_a_taken_name_is_409_and_names_the_one_that_has_it(client: Client, key: str) -> None:
+    research = client.post(f"{API}/departments", key, json={"name": "Research"}).json()
+    study = client.post(f"{API}/leave-types", key, json={"name": "Study"}).json()
+
+    department = client.post(f"{API}/departments", key, json={"name": "research"})
+    leave_type = client.post(f"{API}/leave-types", key, json={"name": "STUDY", "code": "other"})
+
+    for refused, other in ((department, research), (leave_type, study)):
+        assert (refused.status_code, refused.json()["code"]) == (409, "name_taken")
+        assert refused.json()["other_id"] == other["id"]
+        assert f"{other['name']} exists already" in refused.json()["detail"]
+
+
+def test_an_unknown_emoji_is_422(client: Client, key: str) -> None:
+    refused = client.post(f"{API}/leave-types", key, json={"name": "Study", "emoji": ":bookz:"})
+
+    assert refused.status_code == 422
+    (error,) = refused.json()["errors"]
+    assert (error["pointer"], error["code"]) == ("/emoji", "unknown_emoji")
+    assert ":bookz:" in error["detail"]
+
+
 def test_the_organisations_settings_are_read_and_changed(client: Client, key: str) -> None:
     assert client.get(f"{API}/organisation", key).json()["default_leave_allowance"] == 25
 

@@ -82,6 +82,42 @@ def test_what_concerns_nobody_is_saved_without_a_question(world: World) -> None:
     assert person(world, ADA).leave_allowance_half_days == 40
 
 
+# Ada has asked for three days.
+OVERDRAWN = "The balance of 1 person becomes negative.\n• Ada Lovelace, 2026: 22 → -1 days left"
+
+
+def test_an_own_allowance_that_overdraws_is_asked_about_then_saved(world: World) -> None:
+    world.submit_over_rest(ADA)
+
+    question = asked(world, form_of(world), {"leave_allowance": "2"})
+
+    assert OVERDRAWN in question.visible_text
+    assert person(world, ADA).leave_allowance_half_days is None
+    confirm(world, question)
+    assert person(world, ADA).leave_allowance_half_days == 4
+
+
+def test_a_departments_allowance_that_overdraws_is_asked_about(world: World) -> None:
+    world.submit_over_rest(ADA)
+    team_id = str(world.people[ADA].department_id)
+    listed = settings(world, ADMIN, ids.DEPARTMENTS)
+    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, team_id)
+
+    question = asked(world, form, {"default_leave_allowance": "2"})
+
+    assert OVERDRAWN in question.visible_text
+
+
+def test_an_organisations_allowance_that_overdraws_is_asked_about(world: World) -> None:
+    world.submit_over_rest(ADA)
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    question = asked(world, form, {"default_leave_allowance": "2"})
+
+    assert OVERDRAWN in question.visible_text
+    assert organisation(world).default_leave_allowance_half_days == 50
+
+
 def test_another_manager_is_asked_instead(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)

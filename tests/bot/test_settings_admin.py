@@ -371,7 +371,13 @@ def test_leave_types_are_added_changed_archived_and_brought_back(world: World) -
 
 @pytest.mark.parametrize(
     ("filled", "field"),
-    [({"code": "annual"}, "code"), ({"colour": "red"}, "colour"), ({"emoji": "no way"}, "emoji")],
+    [
+        ({"code": "annual"}, "code"),
+        ({"colour": "red"}, "colour"),
+        ({"emoji": "no way"}, "emoji"),
+        ({"emoji": "bookz"}, "emoji"),
+        ({"name": "annual LEAVE"}, "name"),
+    ],
 )
 def test_what_is_wrong_with_a_type_is_said_at_the_field(
     world: World, filled: dict[str, str], field: str

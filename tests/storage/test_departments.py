@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -7,8 +9,9 @@ import pytest
 
 from storage import audit, departments, locks, people, reference
 from storage.database import Database
-from storage.errors import InUse, InvalidInput, NotFound
+from storage.errors import InUse, InvalidInput, NameTaken, NotFound
 from storage.pages import PageOf
+from storage.tables import DepartmentRow
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for
 from tests.refusals import codes_of, crossing
 
@@ -42,6 +45,65 @@ def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> N
         "name": {"before": "Engineering", "after": "Research"},
         "default_leave_allowance": {"before": 25, "after": None},
     }
+
+
+@pytest.mark.parametrize("name", ["Research", " RESEARCH ", "research"])
+def test_two_departments_never_have_one_name(database: Database, name: str) -> None:
+    acme = an_organisation(database)
+    research = a_department(database, acme, name="Research")
+    sales = a_department(database, acme, name="Sales")
+    elsewhere = an_organisation(database, name="Other")
+
+    with pytest.raises(NameTaken) as made:
+        a_department(database, acme, name=name)
+    with pytest.raises(NameTaken):
+        database.write_now(departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
+    with pytest.raises(NameTaken):
+        database.read_now(
+            departments.foresee_update, sales.id, {"name": name}, by=acme.caller, now=LATER
+        )
+
+    assert (made.value.other_id, made.value.other_name) == (research.id, "Research")
+    assert a_department(database, elsewhere, name=name).name == name.strip()
+    changed = database.write_now(
+        departments.update, research.id, {"name": name}, by=acme.caller, now=LATER
+    )
+    assert changed.name == name.strip()
+
+
+def test_departments_that_had_one_name_before_can_still_be_changed(database: Database) -> None:
+    acme = an_organisation(database)
+    first = a_department(database, acme, name="Research")
+    second = a_department(database, acme, name="Sales")
+    database.write_now(
+        lambda tx: tx.update(
+            DepartmentRow, {"name": "Research"}, organisation_id=acme.id, id=second.id
+        )
+    )
+
+    change = {"default_leave_allowance_half_days": 40, "name": "Research"}
+    for department in (first, second):
+        after = database.write_now(
+            departments.update, department.id, change, by=acme.caller, now=LATER
+        )
+        assert after.default_leave_allowance_half_days == 40
+
+
+def test_of_two_departments_of_one_name_at_once_only_one_is_made(database: Database) -> None:
+    acme = an_organisation(database)
+    together = threading.Barrier(2)
+
+    def make(name: str) -> str:
+        together.wait()
+        try:
+            return a_department(database, acme, name=name).id
+        except NameTaken as refusal:
+            return refusal.code
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(make, ("Research", "research")))
+
+    assert outcomes.count("name_taken") == 1
 
 
 @pytest.mark.parametrize(
@@ -160,7 +222,8 @@ def test_only_admins_change_departments(database: Database) -> None:
 def test_pages_come_in_the_order_of_creation(database: Database) -> None:
     acme = an_organisation(database)
     made = [
-        a_department(database, acme, now=NOW + timedelta(seconds=second)).id for second in range(3)
+        a_department(database, acme, name=f"Team {second}", now=NOW + timedelta(seconds=second)).id
+        for second in range(3)
     ]
 
     first = database.read_now(departments.page, PageOf(2), by=acme.caller)

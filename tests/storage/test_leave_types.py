@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -8,13 +10,21 @@ import pytest
 
 from storage import audit, leave_types, reference
 from storage.database import Database, Transaction
-from storage.errors import CodeTaken, InvalidInput
+from storage.errors import CodeTaken, InvalidInput, NameTaken
 from storage.ids import new_id
 from storage.pages import PageOf
 from storage.reference import Reference
-from storage.tables import LeaveRequestRow
+from storage.tables import LeaveRequestRow, LeaveTypeRow
 from storage.values import LeaveType
-from tests.builders import NOW, Acme, a_leave_type, a_person, an_organisation, caller_for
+from tests.builders import (
+    NOW,
+    Acme,
+    a_leave_type,
+    a_person,
+    an_organisation,
+    caller_for,
+    type_id,
+)
 from tests.refusals import codes_of
 
 LATER = NOW + timedelta(hours=1)
@@ -96,6 +106,8 @@ def test_every_field_is_kept_in_its_normal_form(database: Database) -> None:
         ({"colour": "#12345"}, "invalid_colour"),
         ({"emoji": "two words"}, "invalid_emoji"),
         ({"emoji": ":"}, "invalid_emoji"),
+        ({"emoji": "palm_treee"}, "unknown_emoji"),
+        ({"emoji": ":acme_party:"}, "unknown_emoji"),
         ({"is_paid": None}, "not_a_boolean"),
         ({"min_notice_days": -1}, "out_of_range"),
         ({"min_notice_days": 731}, "out_of_range"),
@@ -124,6 +136,75 @@ def test_a_code_is_unique_in_the_organisation(database: Database) -> None:
         database.write_now(
             leave_types.update, study.id, {"code": "sick"}, by=acme.caller, now=LATER
         )
+
+
+@pytest.mark.parametrize("name", ["Annual leave", "  ANNUAL   leave ", "Ａnnual leave"])
+def test_two_types_in_use_never_have_one_name(database: Database, name: str) -> None:
+    acme = an_organisation(database)
+    annual = type_id(database, acme)
+    study = a_leave_type(database, acme)
+
+    with pytest.raises(NameTaken) as made:
+        a_leave_type(database, acme, name=name, code="other")
+    with pytest.raises(NameTaken) as changed:
+        database.write_now(leave_types.update, study.id, {"name": name}, by=acme.caller, now=LATER)
+
+    assert {made.value.other_id, changed.value.other_id} == {annual}
+
+
+def test_the_name_of_an_archived_type_may_be_used_until_it_comes_back(database: Database) -> None:
+    acme = an_organisation(database)
+
+    def change(leave_type_id: str, **changes: Any) -> None:
+        database.write_now(leave_types.update, leave_type_id, changes, by=acme.caller, now=LATER)
+
+    former = a_leave_type(database, acme)
+    change(former.id, is_archived=True)
+    newer = a_leave_type(database, acme, code="study-2")
+
+    with pytest.raises(NameTaken):
+        change(former.id, is_archived=False)
+    change(former.id, is_archived=False, name="Study leave (former)")
+    # Its own name, written otherwise, is no other type's.
+    change(newer.id, name="STUDY LEAVE")
+
+
+def test_of_two_types_of_one_name_at_once_only_one_is_made(database: Database) -> None:
+    acme = an_organisation(database)
+    together = threading.Barrier(2)
+
+    def make(code: str) -> str:
+        together.wait()
+        try:
+            return a_leave_type(database, acme, name="Study", code=code).code
+        except NameTaken as refusal:
+            return refusal.code
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(make, ("one", "two")))
+
+    assert outcomes.count("name_taken") == 1
+
+
+def test_an_emoji_from_before_stays_with_its_type(database: Database) -> None:
+    acme = an_organisation(database)
+    study = a_leave_type(database, acme, emoji="wave::skin-tone-3")
+    older = database.write_now(
+        lambda tx: tx.update(
+            LeaveTypeRow, {"emoji": "acme_party"}, organisation_id=acme.id, id=study.id
+        )
+    )
+    assert older == 1
+
+    changed = database.write_now(
+        leave_types.update,
+        study.id,
+        {"emoji": "acme_party", "requires_note": True},
+        by=acme.caller,
+        now=LATER,
+    )
+
+    assert (changed.emoji, changed.requires_note) == ("acme_party", True)
 
 
 def test_a_change_is_kept_and_audited(database: Database) -> None:

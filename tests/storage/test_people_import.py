@@ -15,6 +15,7 @@ from storage.errors import InvalidInput
 from storage.pages import PageOf
 from storage.people_file import BadLines
 from storage.people_import import Imported
+from storage.tables import DepartmentRow
 from storage.values import SCOPES, Caller, User
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
 from tests.storage.test_commands import ACME, Shell
@@ -174,7 +175,11 @@ def test_what_clashes_with_the_organisation_is_reported_and_nothing_is_kept(
     a_person(database, acme, email="ada@x.ie")
     a_person(database, acme, email="old@x.ie", status="archived")
     a_department(database, acme, name="Twin")
-    a_department(database, acme, name="twin")
+    other = a_department(database, acme, name="Other")
+    # As an older version could make them.
+    database.write_now(
+        lambda tx: tx.update(DepartmentRow, {"name": "twin"}, organisation_id=acme.id, id=other.id)
+    )
     before = everybody(database, acme)
     text = (
         "email,first_name,last_name,department,manager_email\n"

@@ -1,0 +1,143 @@
+"""Who cancelled leave is said everywhere, and approvers hear when what they approved ends."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bot import ids
+from storage import leave, people
+from storage.values import LeaveRequest
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.builders import a_person
+from tests.fakes.slack import Message
+
+WHAT = "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+
+
+def approved(world: World, by: str = GRACE) -> LeaveRequest:
+    """Ada's three days, approved over Slack a while ago."""
+    request = world.a_request()
+    world.click(by, ids.APPROVE)
+    world.deliver()
+    world.clock.advance(hours=1)
+    world.deliver()
+    return request
+
+
+def cancel(world: World, request: LeaveRequest, by: str) -> None:
+    world.database.write_now(leave.cancel, request.id, by=world.caller(by), now=world.clock())
+    world.deliver()
+
+
+def news(world: World, who: str) -> list[Message]:
+    """What an approver was sent about approved leave that ended."""
+    return [one for one in world.slack.dm(who) if "approved leave" in one.text.lower()]
+
+
+def test_card_and_message_say_who_cancelled(world: World) -> None:
+    request = world.a_request()
+
+    by = world.acme.caller
+    world.database.write_now(leave.cancel, request.id, by=by, now=world.clock())
+    world.deliver()
+
+    said = "Cancelled by Olive Owner, 1 June 2026, 10:00"
+    assert said in world.card(GRACE).visible_text
+    assert f"Your request: {said}." in world.slack.dm(ADA)[-1].text
+
+
+def test_approvers_hear_that_approved_leave_was_cancelled(world: World) -> None:
+    request = approved(world)
+
+    cancel(world, request, ADA)
+
+    for who in (GRACE, HEDY):
+        (told,) = news(world, who)
+        assert told.text == f"Ada Lovelace cancelled approved leave. {WHAT}"
+        # Beneath the card, and in the conversation itself, where it notifies.
+        (card,) = world.cards(who)
+        assert told.thread_ts == card.ts
+        assert "Cancelled by Ada Lovelace" in card.visible_text
+    assert news(world, EVE) == []
+
+
+def test_who_cancels_is_not_told_of_it(world: World) -> None:
+    request = approved(world)
+    grace = world.people[GRACE]
+    world.database.write_now(
+        people.update, grace.id, {"role": "admin"}, by=world.acme.caller, now=world.clock()
+    )
+    world.people[GRACE] = world.database.read_now(people.get, grace.id, by=world.acme.caller)
+
+    cancel(world, request, GRACE)
+
+    assert news(world, GRACE) == []
+    (told,) = news(world, HEDY)
+    assert told.text == f"Grace Hopper cancelled approved leave of Ada Lovelace. {WHAT}"
+
+
+def test_an_approver_who_came_later_and_has_no_card_hears_it_too(world: World) -> None:
+    request = approved(world)
+    zoe = a_person(
+        world.database,
+        world.acme,
+        first_name="Zoe",
+        role="approver",
+        department_id=world.people[ADA].department_id,
+    )
+    world.slack.add_person("UZOE", zoe.email, zoe.name)
+
+    cancel(world, request, ADA)
+
+    assert [one.text for one in world.slack.dm("UZOE")] == [
+        f"Ada Lovelace cancelled approved leave. {WHAT}"
+    ]
+
+
+def test_pending_leave_and_leave_that_needs_no_approval_end_without_news(world: World) -> None:
+    pending = world.a_request()
+    cancel(world, pending, ADA)
+    sick = world.submit_over_rest(ADA, leave_type_id=world.leave_type("sick"))
+    cancel(world, sick, ADA)
+
+    assert news(world, GRACE) == news(world, HEDY) == []
+
+
+def test_approvers_hear_that_leave_was_shortened_by_archiving(world: World) -> None:
+    world.a_request(start_date="2026-06-01", end_date="2026-06-05")
+    world.click(GRACE, ids.APPROVE)
+    world.deliver()
+    later = world.a_request(start_date="2026-09-07", end_date="2026-09-07")
+    world.click(HEDY, ids.APPROVE, world.cards(HEDY)[-1])
+    world.deliver()
+    assert later.start_date == date(2026, 9, 7)
+
+    ada = world.people[ADA]
+    world.database.write_now(people.archive, ada.id, by=world.acme.caller, now=world.clock())
+    world.deliver()
+
+    for who in (GRACE, HEDY):
+        assert sorted(one.text for one in news(world, who)) == [
+            "Approved leave of Ada Lovelace was shortened. Annual leave, Mon 1 June 2026, 1 day.",
+            "Olive Owner cancelled approved leave of Ada Lovelace. Annual leave, "
+            "Mon 7 September 2026, 1 day.",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("halves", "shown"),
+    [
+        ({"start_half_day": "pm"}, "Mon 3 August from midday to Wed 5 August 2026"),
+        ({"end_half_day": "am"}, "Mon 3 August to Wed 5 August 2026 until midday"),
+    ],
+)
+def test_an_overlap_in_the_form_names_the_halves(
+    world: World, halves: dict[str, str], shown: str
+) -> None:
+    world.submit_over_rest(ADA, **halves)
+
+    answer = world.send_form(ADA, start_date="2026-08-04", end_date="2026-08-04")
+
+    assert answer.errors == {ids.FIRST_DAY: f"This overlaps your leave: {shown}."}
