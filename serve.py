@@ -48,6 +48,9 @@ Clock = Callable[[], datetime]
 _FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
 # Addresses that stand for all of this machine's, and one on which it then reaches itself.
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+# How long a connection may stay idle after an answer. Of headers, uvicorn with httptools bounds
+# neither the size nor the time: docs/proxy.md leaves both to the proxy.
+KEEP_ALIVE_SECONDS = 5
 # How long a stopping server waits for requests under way.
 DRAIN_SECONDS = 20
 # How long it then has to finish deliveries and to close the database before it is ended.
@@ -200,6 +203,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
                 log_config=None,
                 server_header=False,
                 forwarded_allow_ips=[*settings.api.trusted_proxies],
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=DRAIN_SECONDS,
             )
         finally:
@@ -310,6 +314,8 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
     """
     from api import logs
 
+    # A closed terminal or a log rotation is no reason to end; logs go to standard error.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with commands.refusals_on_stderr():
         settings = Settings.from_env(env)
         logs.configure(settings.api.log_format)

@@ -21,6 +21,11 @@ from storage.random_bytes import random_bytes
 
 _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
+# A server that keeps the connection has to receive the rest of a refused body. Of this much it may:
+# it is what has arrived with the headers anyway.
+_DISCARDED_BYTES: Final = 64 * 1024
+_CLOSE: Final = (b"connection", b"close")
+
 _log = structlog.stdlib.get_logger("hiatus.access")
 
 # Method, route template, status, seconds.
@@ -52,6 +57,13 @@ class Application:
         scope["request_id"] = request_id
         id_header = (b"x-request-id", request_id.encode("ascii"))
         status = 0
+        is_body_read = False
+
+        async def receive_body() -> Message:
+            nonlocal is_body_read
+            message = await receive()
+            is_body_read = not message.get("more_body", False)
+            return message
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -59,15 +71,17 @@ class Application:
                 status = message["status"]
                 standing = scope.get("rate_limit", ())
                 message["headers"] = [*message["headers"], id_header, *standing]
+                if not is_body_read and _is_body_long(scope):
+                    message["headers"].append(_CLOSE)
             await send(message)
 
         try:
-            await self._router(scope, receive, send_with_id)
+            await self._router(scope, receive_body, send_with_id)
         except Exception as error:  # Beyond, a client would see a broken connection.
             answer = self._answer(Request(scope), error)
             if status:
                 raise
-            await answer(scope, receive, send_with_id)
+            await answer(scope, receive_body, send_with_id)
         finally:
             line = _line(scope, status, started)
             self._observe(line["method"], line["route"], status, line["duration_ms"] / 1_000)
@@ -80,6 +94,16 @@ class Application:
         # The traceback belongs in the log together with the id that the client is given.
         _log.error("request failed", request_id=request.scope["request_id"], exc_info=error)
         return http_problem(request, self._base_url, 500)
+
+
+def _is_body_long(scope: Scope) -> bool:
+    """Whether the rest of a body that was not read is too much to receive and throw away."""
+    for name, value in scope["headers"]:
+        if name == b"transfer-encoding":
+            return True
+        if name == b"content-length":
+            return int(value) > _DISCARDED_BYTES
+    return False
 
 
 def _request_id(scope: Scope) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,7 @@ def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
     """Peewee's own connection, for schema work only. Raises DatabaseUnavailable without one."""
     database: Any
     if url.startswith("sqlite:"):
+        _make_private(url.removeprefix("sqlite:///"))
         database = peewee.SqliteDatabase(
             url.removeprefix("sqlite:///"),
             pragmas={"journal_mode": "wal"},
@@ -80,10 +82,20 @@ def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
     try:
         _connect(database)
         yield database
-    except peewee.OperationalError as error:
-        raise DatabaseUnavailable(str(error)) from error
+    except peewee.DatabaseError as error:
+        # Of SQLite, the plain DatabaseError: the file is damaged.
+        if isinstance(error, peewee.OperationalError) or type(error) is peewee.DatabaseError:
+            raise DatabaseUnavailable(str(error)) from error
+        raise
     finally:
         database.close()
+
+
+def _make_private(path: str) -> None:
+    """Make a new SQLite file for its owner only; SQLite gives -wal and -shm its permissions."""
+    # If it cannot be made, SQLite says so in its own words.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:

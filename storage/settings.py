@@ -21,6 +21,8 @@ Word = TypeVar("Word", bound=str)
 
 DEFAULT_DATABASE_URL: Final = "sqlite:///hiatus.db"
 _SQLITE_PREFIX: Final = "sqlite:///"
+# How every database file begins: https://www.sqlite.org/fileformat.html, 1.2.
+_SQLITE_HEADER: Final = b"SQLite format 3\0"
 _KEY_CHARACTERS: Final = 44
 _ENCRYPTED: Final = (
     "SELECT 1 FROM secret_canaries LIMIT 1",
@@ -173,7 +175,26 @@ def _database_url(environment: Environment) -> str:
     if not path.parent.is_dir():
         environment.problem(f"DATABASE_URL names a file in {path.parent}, which is no folder.")
         return ""
+    problem = _sqlite_file_problem(path)
+    if problem:
+        environment.problem(f"DATABASE_URL names {path}, which {problem}.")
+        return ""
     return url
+
+
+def _sqlite_file_problem(path: Path) -> str:
+    """Why there can be no SQLite database at that path, as the end of a sentence; "" if it can."""
+    if not path.exists():
+        return ""
+    if not path.is_file():
+        return "is no file"
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(_SQLITE_HEADER))
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    # An empty file is a database to come.
+    return "" if beginning in (b"", _SQLITE_HEADER) else "is no SQLite database"
 
 
 def _is_understood_by_libpq(url: str) -> bool:

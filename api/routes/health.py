@@ -5,13 +5,25 @@ from __future__ import annotations
 from typing import Any, Final
 
 import orjson
+import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.errors import HTTP_PROBLEMS, RETRY_AFTER_SECONDS, problem
 from api.operations import Edge
 from storage import delivery_queue, schema
 from storage.database import Transaction
+from storage.errors import DatabaseUnavailable, SchemaOutOfDate
+
+# Why requests cannot be served: the member ``reason`` of the 503.
+_REASONS: Final[dict[type[Exception], str]] = {
+    DatabaseUnavailable: "database_unavailable",
+    SchemaOutOfDate: "schema_out_of_date",
+}
+_CHECK_FAILED: Final = "check_failed"
+
+_log = structlog.stdlib.get_logger("hiatus.health")
 
 PATHS: Final[dict[str, Any]] = {
     "/healthz": {
@@ -46,7 +58,9 @@ PATHS: Final[dict[str, Any]] = {
                 "The database answers and has the schema of this version. "
                 "`oldest_undelivered_seconds` is how long the webhook delivery that is due "
                 "longest has been due, of those whose webhook is switched on; one that grows means "
-                "that nobody delivers."
+                "that nobody delivers. Whatever fails is 503 with a `reason`: "
+                "`database_unavailable`, `schema_out_of_date` or, with an error in the log, "
+                "`check_failed`."
             ),
             "tags": ["Health"],
             "security": [],
@@ -78,14 +92,33 @@ def routes(edge: Edge) -> list[Route]:
     async def healthz(_: Request) -> Response:
         return _json({"status": "ok"})
 
-    async def readyz(_: Request) -> Response:
-        oldest_due_at = await edge.database.read_long(_look)
+    async def readyz(request: Request) -> Response:
+        try:
+            oldest_due_at = await edge.database.read_long(_look)
+        except Exception as error:  # noqa: BLE001  # whatever it is, this process cannot serve
+            return _not_ready(request, edge.base_url, error)
         waiting_seconds = 0.0
         if oldest_due_at is not None:
             waiting_seconds = max(edge.clock().timestamp() - oldest_due_at / 1000, 0.0)
         return _json({"status": "ready", "oldest_undelivered_seconds": round(waiting_seconds, 3)})
 
     return [Route("/healthz", healthz), Route("/readyz", readyz)]
+
+
+def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
+    """503 with ``reason``; an error without a reason of its own leaves a traceback in the log."""
+    reason = next((name for kind, name in _REASONS.items() if isinstance(error, kind)), None)
+    if reason is None:
+        _log.error("not ready", reason=_CHECK_FAILED, exc_info=error)
+    else:
+        _log.warning("not ready", reason=reason, error=str(error))
+    code, title, detail = HTTP_PROBLEMS[503]
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    return problem(
+        *(request, base_url, 503, code, title, detail),
+        headers=headers,
+        reason=reason or _CHECK_FAILED,
+    )
 
 
 def _look(tx: Transaction) -> int | None:

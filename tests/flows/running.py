@@ -136,6 +136,9 @@ class Server:
         self._process.kill()
         self._process.wait()
 
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
     def stop(self) -> int:
         """As an operator does, by SIGTERM; the exit code. What was logged stays readable."""
         for client in self._clients:

@@ -1,0 +1,55 @@
+"""`/readyz` while something is wrong with the database: 503 with a reason, whatever it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+from structlog.testing import capture_logs
+
+from storage.database import Database
+from storage.secrets import Secrets
+from tests import outside
+from tests.api.conftest import Client, application
+
+
+def not_ready(answer: httpx.Response) -> str:
+    """The reason of the 503 that it is."""
+    body = answer.json()
+    assert (answer.status_code, body["code"]) == (503, "unavailable"), body
+    assert int(answer.headers["Retry-After"]) > 0
+    reason: str = body["reason"]
+    return reason
+
+
+def test_a_schema_of_another_version(client: Client, database_url: str) -> None:
+    outside.run(database_url, "DELETE FROM schema_migration WHERE name LIKE '0001%'")
+
+    assert not_ready(client.get("/readyz")) == "schema_out_of_date"
+
+
+def test_a_dropped_table(client: Client, database_url: str) -> None:
+    outside.run(database_url, "ALTER TABLE schema_migration RENAME TO away")
+
+    assert not_ready(client.get("/readyz")) in ("check_failed", "database_unavailable")
+
+
+def test_a_file_that_was_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "hiatus.db"
+    path.write_bytes(b"no database " * 1_000)
+    database = Database.open(f"sqlite:///{path}", Secrets.generate())
+    client = Client(application(database))
+
+    with capture_logs() as lines:
+        reason = not_ready(client.get("/readyz"))
+
+    assert reason in ("check_failed", "database_unavailable")
+    assert [line["reason"] for line in lines if line["event"] == "not ready"] == [reason]
+    client.close()
+    database.close()
+
+
+def test_a_handle_that_is_closed(client: Client, database: Database) -> None:
+    database.close()
+
+    assert not_ready(client.get("/readyz"))
