@@ -17,6 +17,7 @@ import peewee
 import psycopg
 import pytest
 
+from api.version import VERSION
 from storage.tables import TABLES
 from tests import postgres
 
@@ -70,12 +71,13 @@ def _pins(name: str) -> set[str]:
 
 
 def test_version_is_the_newest_in_the_changelog() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
     headings = re.findall(
         r"^## \[?(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
     )
 
-    assert headings[0] == project["version"]
+    assert headings[0] == VERSION
+    assert tools["setuptools"]["dynamic"]["version"] == {"attr": "api.version.VERSION"}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git to list the files")
