@@ -21,8 +21,11 @@ from storage.values import Caller
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
 PAUSE_SECONDS: Final = 0.7
-# Beyond that, who is looking sees it when he opens the tab again.
+# Of one workspace; people beyond that see the change when they open the tab again.
 MOST_WAITING: Final = 1_000
+# Workspaces that wait, and workspaces that are called at the same moment.
+MOST_QUEUES: Final = 1_000
+MOST_AT_ONCE: Final = 8
 # Slack asks for longer than that in vain: nobody looks at the tab so long.
 LONGEST_PAUSE_SECONDS: Final = 60
 
@@ -55,41 +58,62 @@ class Watched(NamedTuple):
 class Homes:
     """Redraws the Home tabs of people for whom something changed, one after the other.
 
-    Nothing is kept: after a restart a tab is right again when it is opened.
+    Each organisation, and so each workspace, has a queue of its own: Slack limits how often we may
+    call it for each workspace. Nothing is stored: after a restart a tab is right again when it is
+    opened.
     """
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
-        # In their order, each once.
-        self._due: dict[tuple[str, str], None] = {}
-        self._work: asyncio.Task[None] | None = None
+        # By organisation, the people in their order, each once.
+        self._queues: dict[str, dict[str, None]] = {}
+        self._drawing = asyncio.Semaphore(MOST_AT_ONCE)
 
     def soon(self, organisation_id: str, user_id: str) -> None:
-        """Redraw the person's Home, if he has opened it lately."""
-        if len(self._due) >= MOST_WAITING:
-            return
-        self._due[organisation_id, user_id] = None
-        if self._work is None or self._work.done():
-            self._work = asyncio.create_task(self._redraw_all())
-            self._edge.visits.add(self._work)
-            self._work.add_done_callback(self._edge.visits.discard)
+        """Redraw the person's Home, if they have opened it lately."""
+        queue = self._queues.get(organisation_id)
+        if queue is None:
+            if len(self._queues) >= MOST_QUEUES:
+                return
+            self._queues[organisation_id] = {user_id: None}
+            self._work_on(organisation_id)
+        elif len(queue) < MOST_WAITING:
+            queue[user_id] = None
 
-    async def _redraw_all(self) -> None:
-        while self._due:
-            organisation_id, user_id = next(iter(self._due))
-            del self._due[organisation_id, user_id]
-            pause = 0.0
+    def _work_on(self, organisation_id: str) -> None:
+        work = asyncio.create_task(self._redraw_all(organisation_id))
+        self._edge.visits.add(work)
+        work.add_done_callback(self._edge.visits.discard)
+
+    async def _redraw_all(self, organisation_id: str) -> None:
+        """Work on one queue until it is empty, or until Slack asks us to wait."""
+        queue = self._queues[organisation_id]
+        while queue:
+            user_id = next(iter(queue))
+            del queue[user_id]
             try:
-                pause = await self._redraw(organisation_id, user_id)
+                async with self._drawing:
+                    pause = await self._redraw(organisation_id, user_id)
             except slack_web.FAILURES as failure:
-                pause = min(slack_web.retry_after_seconds(failure) or 0, LONGEST_PAUSE_SECONDS)
+                pause = 0.0
                 _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+                if slack_web.is_rate_limit(failure):
+                    queue.setdefault(user_id)
+                    asked = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
+                    # By a timer: waiting for Slack holds up neither this process's end nor a test.
+                    asyncio.get_running_loop().call_later(
+                        min(asked, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
+                    )
+                    return
             except (DatabaseUnavailable, Refusal) as failure:
+                pause = 0.0
                 _log.warning("slack.home_not_redrawn", reason=type(failure).__name__)
             except Exception:  # noqa: BLE001  # the next one is drawn all the same
+                pause = 0.0
                 _log.exception("slack.home_not_redrawn")
-            if self._due:
+            if queue:
                 await asyncio.sleep(pause)
+        del self._queues[organisation_id]
 
     async def _redraw(self, organisation_id: str, user_id: str) -> float:
         """How long to wait afterwards."""

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from bot import ids
-from storage import leave, leave_reading, people
+from storage import leave, leave_reading, people, reference, slack_workspaces
+from storage.database import Database
+from storage.drafts import Draft
 from storage.pages import PageOf
+from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
-from tests.builders import a_person, a_request
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 from tests.fakes.slack import LoopbackSlack, View
 
 OPENED = {"type": "app_home_opened", "user": ADA, "tab": "home"}
@@ -290,6 +293,48 @@ def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
     world.deliver()
     world.settled()
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
+
+
+def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    slack.add_team("T2", "xoxb-other")
+    other = an_organisation(database, name="Other")
+    mia = a_person(database, other, first_name="Mia", last_name="Malone")
+    slack.add_person("UOLAF", other.owner.email, other.owner.name, team_id="T2")
+    database.write_now(slack_workspaces.link, other.organisation, "T2", source="cli", now=NOW)
+    with World(database, slack, slack_settings=by_oauth(slack)) as world:
+        ours = world.acme.organisation
+        database.write_now(slack_workspaces.link, ours, "T1", source="cli", now=NOW)
+        for who, team_id in ((ADA, "T1"), ("UOLAF", "T2")):
+            assert Browser(world).install(slack, who, team_id).status_code == 200
+        assert slack.open_home(GRACE).ok
+        assert slack.open_home("UOLAF", team_id="T2").ok
+        annual = leave_type_id(world, other)
+        slack.fail_next("views.publish", error="ratelimited", retry_after=60)
+
+        world.submit_over_rest(ADA)
+        world.deliver()
+        world.settled()
+        limited = len(slack.calls("views.publish"))
+        database.write_now(
+            leave.submit,
+            by=caller_for(other, mia),
+            draft=Draft(annual, FIRST_DAY, FIRST_DAY),
+            now=world.clock(),
+        )
+        world.deliver()
+        world.settled()
+
+        published = [call.token for call in slack.calls("views.publish")[limited:]]
+        assert published == [slack.team("T2").token]
+        assert "Mia Malone" in slack.home("UOLAF", team_id="T2").visible_text
+        assert "Ada Lovelace" not in slack.home(GRACE).visible_text
+
+
+def leave_type_id(world: World, acme: Acme) -> str:
+    known = world.database.read_now(reference.of_organisation, acme.id)
+    return next(one.id for one in known.leave_types.values() if one.code == "annual")
 
 
 def test_a_home_that_was_never_opened_or_long_ago_is_left_alone(world: World) -> None:
