@@ -28,6 +28,7 @@ _WEEK: Final = ["monday", "tuesday", "wednesday", "thursday", "friday"]
 WORDS: Final[Mapping[str, Any]] = {
     "action": "leave_request.approved",
     "actor_id": GRACE,
+    "approvers_note": None,
     "api_key": "hiatus_sk_live_7Qm2xKf9LwTz4RbN8vYc1HsJ5pDgA0eU3iWq6oXtEkMZr0",
     "avatar_url": "https://avatars.example.com/ada.png",
     "cancelled_at": None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -18,7 +19,7 @@ from storage.errors import Refusal
 from storage.leave import WhyUnasked
 from storage.previews import ExplainedRequest, Preview, YearChange
 from storage.records import Days, Id, UserSummaryRecord
-from storage.values import HalfDay, LeaveStatus
+from storage.values import HalfDay, LeaveStatus, User
 
 
 class DayLineRecord(TypedDict):
@@ -106,6 +107,15 @@ class PreviewRecord(TypedDict):
     approved_because: Annotated[
         WhyUnasked | None, Field(description="Why it would be approved at once.")
     ]
+    approvers_note: Annotated[
+        str | None,
+        Field(
+            description=(
+                "Who would be asked before these approvers and cannot be yet: pending people "
+                "without a known Slack account. Null where there are none."
+            )
+        ),
+    ]
     colleagues_off: Annotated[
         list[ColleagueOffRecord],
         Field(description="Of the team calendar's people, by first day; the first ten."),
@@ -145,6 +155,7 @@ def preview(found: Preview) -> PreviewRecord:
         "balances": [_year(change) for change in found.years],
         "approvers": [records.user_summary(user) for user in found.approvers],
         "approved_because": found.approved_because,
+        "approvers_note": _note(found.unreachable),
         "colleagues_off": [_colleague(one) for one in found.colleagues],
         "colleagues_off_count": found.colleagues_count,
         "colleagues_pending_count": found.pending_colleagues_count,
@@ -158,6 +169,16 @@ def explained(found: ExplainedRequest) -> DaysRecord:
         "total_days": records.days(found.request.total_half_days),
         "days": [_day(line) for line in found.lines],
     }
+
+
+def _note(unreachable: Sequence[User]) -> str | None:
+    if not unreachable:
+        return None
+    names = ", ".join(user.name or user.email for user in unreachable)
+    return (
+        "Skipped, because they have not used Hiatus yet and no Slack account with their confirmed "
+        f"e-mail address is known: {names}."
+    )
 
 
 def _day(line: DayLine) -> DayLineRecord:

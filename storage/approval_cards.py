@@ -8,6 +8,7 @@ from typing import NamedTuple
 from peewee import Select
 
 from storage import (
+    approvers,
     awaited,
     balances,
     colleagues,
@@ -103,7 +104,9 @@ def card(
 def _may_decide(
     tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
 ) -> bool:
-    if request.status != "pending" or viewer.status != "active" or viewer.id == request.user_id:
+    if request.status != "pending" or viewer.id == request.user_id:
+        return False
+    if not approvers.may_be_asked(viewer):
         return False
     is_admin = viewer.role in ("admin", "owner")
     return awaited.may_decide(

@@ -2,7 +2,8 @@
 
 The ladder has four rungs: the person's manager, the department's manager, the department's
 approvers, admins and owners. A rung is asked when nobody on the rungs below it is present, that is
-active, somebody else than the requester, and not on approved leave today.
+active or pending with a known Slack account, somebody else than the requester, and not on
+approved leave today.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from storage.values import Department, User
 
 # Nobody needs more deciders than this; it bounds the messages that one request causes.
 MOST_APPROVERS = 50
+# How many people a preview names who could not be asked.
+MOST_NAMED: Final = 5
+_ABOVE_ALL: Final = 5
 
 # Nobody's id, where a place has to hold one.
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
@@ -149,6 +153,38 @@ def rungs(
     return ladders
 
 
+def is_reachable(user: Any) -> Any:
+    """Whether a person can be asked at all, as SQL over an alias of users: ``may_be_asked``."""
+    is_linked = (user.status == "pending") & user.slack_user_id.is_null(False)
+    return (user.status == "active") | is_linked
+
+
+def may_be_asked(user: User) -> bool:
+    """Whether a person can be asked at all: active, or pending with a known Slack account."""
+    return user.status == "active" or (user.status == "pending" and user.slack_user_id is not None)
+
+
+def unreachable(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    *,
+    asked: Collection[User],
+    today: date,
+) -> list[User]:
+    """Pending people without a known Slack account whom the ladder went past, lowest rung first.
+
+    ``asked`` are the person's approvers; where there are none, everybody of that kind.
+    """
+    found = tx.all(_unreachable, organisation_id=organisation_id, user_id=user_id, limit=MOST_NAMED)
+    if not found:
+        return []
+    asked_ids = {user.id for user in asked}
+    present = rungs(tx, organisation_id, [user_id], today=today).get(user_id, [])
+    highest = max((rung for rung, user in present if user.id in asked_ids), default=_ABOVE_ALL)
+    return [rows.user(columns) for rung, *columns in found if rung < highest]
+
+
 def awaits(
     candidate: Any,
     requester: Any,
@@ -179,7 +215,7 @@ def awaits(
     second = (is_head | third) & ~manager_present
     is_asked = (
         (candidate.organisation_id == requester.organisation_id)
-        & (candidate.status == "active")
+        & is_reachable(candidate)
         & (candidate.id != requester.id)
         & (is_manager | second)
     )
@@ -299,7 +335,7 @@ def _is_any_present(
             *meant(user),
             *(() if absent_id is None else (user.id != absent_id,)),
             user.id != requester.id,
-            user.status == "active",
+            is_reachable(user),
             ~_is_away(user, today),
         )
     )
@@ -373,13 +409,12 @@ def _approvers_of_many(
     )
 
 
-@compiled
-def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
-    candidate, requester, department, query = _ladders(organisation_id, user_ids)
+def _rung(candidate: Any, requester: Any, department: Any) -> Any:
+    """On which rung for the requester the candidate stands, 1 to 4; 0 for none."""
     is_approver = (candidate.role == "approver") & (
         candidate.department_id == requester.department_id
     )
-    rung = Case(
+    return Case(
         None,
         (
             (candidate.id == requester.manager_id, SQL("1")),
@@ -389,10 +424,43 @@ def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
         ),
         SQL("0"),
     )
+
+
+@compiled
+def _unreachable(organisation_id: Place, user_id: Place, limit: Place) -> Select:
+    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    columns = [getattr(candidate, column.name) for column in rows.USER]
+    rung = _rung(candidate, requester, department)
+    return (
+        _beside(
+            candidate.select(rung.alias("rung"), *columns),
+            organisation_id,
+            requester,
+            user_id,
+            requester,
+            department,
+        )
+        .where(
+            candidate.organisation_id == organisation_id,
+            candidate.id.in_(_ever_asked(organisation_id, user_id)),
+            candidate.status == "pending",
+            candidate.slack_user_id.is_null(),
+            candidate.id != requester.id,
+            rung > 0,
+        )
+        .order_by(SQL("rung"), candidate.id)
+        .limit(limit)
+    )
+
+
+@compiled
+def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
+    candidate, requester, department, query = _ladders(organisation_id, user_ids)
+    rung = _rung(candidate, requester, department)
     return (
         query.select(requester.id, rung, *(getattr(candidate, column.name) for column in rows.USER))
         .where(
-            candidate.status == "active",
+            is_reachable(candidate),
             candidate.id != requester.id,
             rung > 0,
             ~_is_away(candidate, today),

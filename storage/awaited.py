@@ -108,7 +108,7 @@ def ever_awaited(organisation_id: Any, viewer_id: Any) -> Any:
 
 
 def _asked_next(*columns: Any) -> Select:
-    """Active people who are asked because nobody before them answered, request by request."""
+    """People who are asked because nobody before them answered, request by request."""
     return (
         ReminderRow.select(*columns)
         .join(
@@ -116,7 +116,7 @@ def _asked_next(*columns: Any) -> Select:
             on=(UserRow.organisation_id == ReminderRow.organisation_id)
             & (UserRow.id == ReminderRow.user_id),
         )
-        .where(ReminderRow.is_next_step, UserRow.status == "active")
+        .where(ReminderRow.is_next_step, approvers.is_reachable(UserRow))
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from storage import fields, locks, people_rows, reference, slack_matching
+from storage import fields, locks, people_rows, reference, rerouting, slack_matching
 from storage.database import Transaction
 from storage.errors import EmailTaken, Forbidden, InvalidInput
 from storage.slack_matching import SlackProfile
@@ -65,7 +65,11 @@ def _recognised(
         return user
     # Being recognised is for him who was active before, being activated for him who was not.
     action = "user.activated" if user.status == "pending" else "user.linked_to_slack"
-    return people_rows.save(tx, user, after, action, by=by, now=now)
+    after = people_rows.save(tx, user, after, action, by=by, now=now)
+    if user.slack_user_id is None:
+        known = reference.of_organisation(tx, by.organisation_id)
+        rerouting.show_to_linked(tx, known, user, after, by=by, now=now)
+    return after
 
 
 def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:

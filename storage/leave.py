@@ -6,7 +6,7 @@ transaction. Reading is in leave_reading.py, what may be asked for at all in dra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +27,7 @@ from storage import (
     reference,
     rows,
     rules,
+    slack_syncs,
 )
 from storage.clock import local_day
 from storage.compiled import Place, compiled
@@ -66,7 +67,7 @@ class NotYourApproval(Forbidden):
 class _Subject(NamedTuple):
     """Whose leave it is, with the person's row held, and the organisation around.
 
-    ``has_admin``: some other admin or owner is active, so that somebody can always decide.
+    ``has_admin``: some other admin or owner can be asked, so that somebody can always decide.
     """
 
     user: User
@@ -122,6 +123,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     )
     if not somebody_decides:
         return _approve_unasked(tx, request, subject, found.leave_type, by=by, now=now)
+    _look_for_approvers(tx, subject, asked, now)
     outbox.notify(
         tx,
         "leave_request.created",
@@ -381,6 +383,19 @@ def _asked(tx: Transaction, subject: _Subject) -> list[User]:
     return _deciders(tx, subject)
 
 
+def _look_for_approvers(
+    tx: Transaction, subject: _Subject, asked: Sequence[User], now: datetime
+) -> None:
+    """Have Slack searched for pending people whom the ladder went past."""
+    if not subject.reference.is_in_slack or subject.user.manager_id in {one.id for one in asked}:
+        return
+    organisation_id = subject.reference.organisation.id
+    if approvers.unreachable(
+        tx, organisation_id, subject.user.id, asked=asked, today=subject.today
+    ):
+        slack_syncs.request_soon(tx, organisation_id, now=now)
+
+
 def _deciders(tx: Transaction, subject: _Subject) -> list[User]:
     organisation_id = subject.reference.organisation.id
     return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
@@ -444,7 +459,7 @@ def _person(organisation_id: Place, user_id: Place, is_counting: bool, engine: s
         admin.select(admin.id).where(
             admin.organisation_id == organisation_id,
             admin.role.in_(("admin", "owner")),
-            admin.status == "active",
+            approvers.is_reachable(admin),
             admin.id != user_id,
         )
     )

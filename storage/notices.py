@@ -14,6 +14,7 @@ from peewee import Delete, Expression, Select, Tuple, Update, fn
 
 from storage import (
     approval_cards,
+    approvers,
     awaited,
     card_refreshes,
     digests,
@@ -269,7 +270,7 @@ def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> Summar
         today=local_day(now, organisation.timezone).isoformat(),
         limit=MOST_SUMMARISED,
     )
-    if recipient is None or recipient.status != "active" or not found:
+    if recipient is None or not approvers.may_be_asked(recipient) or not found:
         return None
     count = found[0][0]
     requests = tuple(

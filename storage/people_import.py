@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from storage import departments, locks, people, people_rows, reference, rows
+from storage import departments, locks, people, people_rows, reference, rows, slack_syncs
 from storage.database import ROWS_AT_ONCE, Transaction
 from storage.errors import Conflict, FieldError, Refusal
 from storage.ids import new_id
@@ -106,6 +106,8 @@ def bring_in(
         _change(tx, plan.people, by=by, now=now, progress=lambda count: progress(done + count))
     except people_rows.ChangedMeanwhile as error:
         raise FileOvertaken from error
+    # Imported approvers are asked as soon as their Slack accounts are known.
+    slack_syncs.request(tx, by.organisation_id, now=now)
     progress(len(lines))
     return plan.counts
 

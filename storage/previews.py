@@ -56,8 +56,9 @@ class Preview(NamedTuple):
     ``approvers``: whose decision it would await. ``approved_because`` says why it would be
     approved at once; None where somebody decides. ``colleagues``: at most ten, by first day, of
     ``colleagues_count``, with approved leave. ``pending_colleagues_count``: requests of colleagues
-    for these days that are not decided yet; they are counted and never named. ``refusals``: empty
-    when it could be asked for; the first is what asking raises.
+    for these days that are not decided yet; they are counted and never named. ``unreachable``:
+    pending people whom the ladder goes past, because no Slack account of theirs is known.
+    ``refusals``: empty when it could be asked for; the first is what asking raises.
     """
 
     user: User
@@ -67,6 +68,7 @@ class Preview(NamedTuple):
     years: list[YearChange]
     approvers: list[User]
     approved_because: WhyUnasked | None
+    unreachable: list[User]
     colleagues: list[ColleagueOff]
     colleagues_count: int
     pending_colleagues_count: int
@@ -101,8 +103,13 @@ def preview(
     if replaced is not None:
         refusals = _refusals_of_edit(replaced, draft) + refusals
     if found is None:
-        return Preview(user, None, [], 0, [], [], None, [], 0, 0, refusals)
+        return Preview(user, None, [], 0, [], [], None, [], [], 0, 0, refusals)
     deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
+    unreachable = []
+    if why != "no_approval_needed":
+        unreachable = approvers.unreachable(
+            tx, by.organisation_id, user.id, asked=deciders, today=today
+        )
     team = colleagues.off_with(tx, by.organisation_id, user, found.span)
     off = [one for one in team if not one.is_pending]
     return Preview(
@@ -113,6 +120,7 @@ def preview(
         _years(known, found, replaces),
         deciders,
         why,
+        unreachable,
         off[: colleagues.MOST_NAMED],
         len(off),
         len(team) - len(off),

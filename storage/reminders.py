@@ -133,7 +133,9 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = AT
     found = [
         _waiting(row) for row in tx.all(_due, organisation_id=organisation_id, now=now, limit=limit)
     ]
-    over = [one for one in found if one.status != "pending" or one.approver.status != "active"]
+    over = [
+        one for one in found if one.status != "pending" or not approvers.may_be_asked(one.approver)
+    ]
     for one in over:
         # What made it his to decide makes it his to decide otherwise, for as long as one may.
         if one.is_next_step and one.decided_at and now < one.decided_at + rules.SECOND_THOUGHTS:

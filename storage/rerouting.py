@@ -113,6 +113,32 @@ def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) ->
     ]
 
 
+def show_to_linked(
+    tx: Transaction, known: Reference, before: User, after: User, *, by: Caller, now: datetime
+) -> None:
+    """Give a person whose Slack account has become known the cards of what awaits them.
+
+    ``before`` and ``after``: the person without and with the account. A pending person is asked
+    only now; an active one was asked before, when no card could reach them.
+    """
+    requests = awaiting(tx, known, after, now=now)
+    if not requests:
+        return
+    if approvers.may_be_asked(before):
+        outbox.notify_all(
+            tx,
+            "leave_request.rerouted",
+            requests,
+            approvers={request.id: [after.id] for request in requests},
+            reference=known,
+            now=now,
+        )
+        return
+    asked_before = asked(tx, known, requests, now=now, absent_id=after.id)
+    asked_after = asked(tx, known, requests, now=now)
+    tell(tx, known, difference(requests, asked_before, asked_after), by=by, now=now)
+
+
 def tell(
     tx: Transaction,
     known: Reference,

@@ -18,6 +18,8 @@ from storage import (
     people,
     people_rows,
     posted,
+    reference,
+    rerouting,
     rows,
     rules,
     slack_locales,
@@ -244,7 +246,8 @@ def link(
     _keep(tx, organisation_id, user_id, profile, now=now)
     linked = user._replace(slack_user_id=profile.slack_user_id)
     by = _slack(organisation_id)
-    people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    linked = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    _show_what_awaits(tx, user, linked, by=by, now=now)
     return profile.slack_user_id
 
 
@@ -262,11 +265,17 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
         raise people.UserArchived
     if user.slack_user_id is None:
         return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    # A pending person can be asked only while their account is known.
+    is_approver_no_more = user.status == "pending"
+    rerouted = rerouting.without(tx, known, user, now=now) if is_approver_no_more else []
     unlinked = user._replace(slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
     posted.forget_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
-    return people_rows.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
+    unlinked = people_rows.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
+    rerouting.tell(tx, known, rerouted, by=by, now=now)
+    return unlinked
 
 
 def _held(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
@@ -286,7 +295,18 @@ def _described(
     after = _as_described(user, profile)
     if after == user:
         return user
-    return people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    action = "user.updated" if user.slack_user_id else "user.linked_to_slack"
+    after = people_rows.save(tx, user, after, action, by=by, now=now)
+    if user.slack_user_id is None and not profile.is_deleted:
+        _show_what_awaits(tx, user, after, by=by, now=now)
+    return after
+
+
+def _show_what_awaits(
+    tx: Transaction, before: User, after: User, *, by: Caller, now: datetime
+) -> None:
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouting.show_to_linked(tx, known, before, after, by=by, now=now)
 
 
 def _as_described(user: User, profile: SlackProfile) -> User:

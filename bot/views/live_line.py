@@ -37,6 +37,8 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
     else:
         shown.append(text.quiet(say("Nobody else of the team is off then.")))
     shown.append(text.quiet(text.escaped(_what_happens(preview))))
+    if preview.unreachable:
+        shown.append(text.quiet(text.escaped(_skipped(preview))))
     return shown
 
 
@@ -99,3 +101,13 @@ def _what_happens(preview: Preview) -> str:
     if not asked:
         return say("Will be sent for approval.")
     return say("Will be sent to {names} for approval.", names=words.names(asked))
+
+
+def _skipped(preview: Preview) -> str:
+    """Why the request goes past people who would be asked first."""
+    names = [text.cut(one.name or one.email, text.LONGEST_NAME) for one in preview.unreachable]
+    return say(
+        "Skipped, because they haven't used Hiatus yet and I don't know their Slack account: "
+        "{names}.",
+        names=words.names(names),
+    )

@@ -44,6 +44,21 @@ def previewed(client: Client, team: Team, start: str, end: str, **more: Any) -> 
     return found
 
 
+def test_a_preview_says_who_is_skipped_and_why(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    mona = a_person(database, acme, first_name="Mona", last_name="Manager", status="pending")
+    ada = a_person(database, acme, manager_id=mona.id)
+    team = Team(acme, ada, mona, a_key(database, acme, ada), type_id(database, acme))
+
+    found = previewed(client, team, "2026-08-03", "2026-08-05")
+
+    assert [user["id"] for user in found["approvers"]] == [acme.owner.id]
+    assert found["approvers_note"] == (
+        "Skipped, because they have not used Hiatus yet and no Slack account with their confirmed "
+        "e-mail address is known: Mona Manager."
+    )
+
+
 def test_a_preview_says_what_asking_would_do_and_stores_nothing(client: Client, team: Team) -> None:
     found = previewed(client, team, "2026-08-28", "2026-09-01", end_half_day="am")
 

@@ -213,6 +213,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         [change] * draw(st.integers(0, 3)),
         draw(st.lists(st.builds(user, name, name), max_size=50)),
         draw(st.sampled_from([None, "no_approval_needed", "nobody_could_approve"])),
+        draw(st.lists(st.builds(user, name, name), max_size=5)),
         shown,
         len(shown) + draw(st.integers(0, 990)),
         draw(st.integers(0, 990)),

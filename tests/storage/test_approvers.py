@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import approvers, departments, leave, leave_reading, people
+from storage import approvers, audit, departments, leave, leave_reading, people, slack_profiles
 from storage.database import Database
 from storage.pages import PageOf
+from storage.slack_matching import SlackProfile
 from storage.values import User
 from tests.builders import (
     NOW,
@@ -177,3 +178,74 @@ def test_a_changed_manager_takes_over_what_waits(database: Database) -> None:
     )
 
     assert [found.id for found in page.items] == [request.id]
+
+
+def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> User:
+    """The person as soon as a Slack account with their confirmed address is known."""
+    profile = SlackProfile(
+        slack_user_id,
+        user.email,
+        user.first_name,
+        user.last_name,
+        None,
+        None,
+        None,
+        is_email_confirmed=True,
+    )
+    database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
+    return database.read_now(people.get, user.id, by=acme.caller)
+
+
+def test_pending_people_are_asked_once_their_slack_account_is_known(database: Database) -> None:
+    acme = an_organisation(database)
+    manager = a_person(database, acme, first_name="Grace", status="pending")
+    ada = a_person(database, acme, manager_id=manager.id)
+    team = Team(acme, ada, manager, acme.owner, acme.owner, acme.owner)
+    assert asked(database, team) == {acme.owner.id}
+
+    found = linked(database, acme, manager, "UGRACE")
+
+    assert found.status == "pending"
+    assert asked(database, team) == {manager.id}
+
+
+def test_what_waits_goes_to_a_manager_whose_account_becomes_known(database: Database) -> None:
+    acme = an_organisation(database)
+    manager = a_person(database, acme, first_name="Grace", status="pending")
+    ada = a_person(database, acme, manager_id=manager.id)
+    request = a_request(database, acme, ada)
+    found = linked(database, acme, manager, "UGRACE")
+
+    waiting = database.read_now(
+        leave_reading.awaiting, PageOf(10), by=caller_for(acme, found), now=NOW
+    )
+
+    assert [one.id for one in waiting.items] == [request.id]
+    entries = database.read_now(
+        audit.entries, PageOf(10), by=acme.caller, action="leave_request.rerouted"
+    ).items
+    assert [one.subject_id for one in entries] == [request.id]
+
+
+def test_a_pending_admin_with_a_known_account_decides_for_a_sole_owner(database: Database) -> None:
+    acme = an_organisation(database)
+    admin = a_person(database, acme, first_name="Anna", role="admin", status="pending")
+    at_once = a_request(database, acme, acme.owner)
+    linked(database, acme, admin, "UANNA")
+
+    later = a_request(database, acme, acme.owner, start_date=date(2026, 9, 7))
+
+    assert (at_once.status, later.status) == ("approved", "pending")
+
+
+def test_an_account_switched_off_in_slack_is_asked_no_more(database: Database) -> None:
+    acme = an_organisation(database)
+    manager = a_person(database, acme, first_name="Grace", status="pending")
+    ada = a_person(database, acme, manager_id=manager.id)
+    team = Team(acme, ada, manager, acme.owner, acme.owner, acme.owner)
+    linked(database, acme, manager, "UGRACE")
+
+    gone = SlackProfile("UGRACE", None, "", "", None, None, None, is_deleted=True)
+    database.write_now(slack_profiles.keep_in_step, acme.id, gone, now=NOW)
+
+    assert asked(database, team) == {acme.owner.id}

@@ -1,0 +1,207 @@
+"""People who were imported can approve: found in Slack, asked there, active once they use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot import ids
+from storage import audit, people, people_file, people_import, people_rows, previews, slack_profiles
+from storage.drafts import Draft
+from storage.pages import PageOf
+from storage.people_import import Imported
+from storage.values import User
+from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
+from tests.builders import a_person
+
+MONA = "UMONA"
+FILE = "email,first_name,last_name\nmona@example.com,Mona,Manager\n"
+
+
+def imported(world: World) -> User:
+    """Ada's manager, as `hiatus import` adds her."""
+    world.link()
+
+    def bring_in(tx: Any) -> Imported:
+        lines = people_file.read(FILE.encode(), needed=("email",))
+        return people_import.bring_in(
+            tx,
+            lines,
+            by=world.acme.caller,
+            now=world.clock(),
+            is_update=False,
+            progress=lambda _: None,
+        )
+
+    world.database.write_now(bring_in)
+    mona = world.database.read_now(people_rows.find_by_email, world.acme.id, "mona@example.com")
+    assert mona is not None
+    world.people[MONA] = mona
+    manages(world, mona)
+    return mona
+
+
+def manages(world: World, manager: User) -> None:
+    world.database.write_now(
+        people.update,
+        world.people[ADA].id,
+        {"manager_id": manager.id},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+
+def scheduler_runs(world: World) -> None:
+    world.clock.advance(seconds=30)
+    world.run(world.app.directory.run)
+
+
+def stored(world: World, who: str = MONA) -> User:
+    return world.database.read_now(people.get, world.people[who].id, by=world.acme.caller)
+
+
+def test_an_imported_manager_is_found_in_slack_and_gets_the_card(world: World) -> None:
+    imported(world)
+    world.slack.add_person(MONA, "Mona@example.com", "Mona Manager")
+    scheduler_runs(world)
+    assert (stored(world).status, stored(world).slack_user_id) == ("pending", MONA)
+
+    world.a_request()
+
+    assert to_decide(world.card(MONA)) == ["Approve", "Decline"]
+    assert [world.cards(who) for who in (GRACE, HEDY)] == [[], []]
+
+
+def test_using_the_card_makes_them_active(world: World) -> None:
+    imported(world)
+    world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
+    scheduler_runs(world)
+    world.a_request()
+
+    world.click(MONA, ids.APPROVE)
+
+    assert world.request().status == "approved"
+    assert stored(world).status == "active"
+
+
+def test_after_an_import_slack_is_searched_at_the_next_run_with_one_list(world: World) -> None:
+    world.link()
+    scheduler_runs(world)
+    before = len(world.slack.calls("users.list"))
+    imported(world)
+    world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
+
+    scheduler_runs(world)
+
+    assert stored(world).slack_user_id == MONA
+    assert len(world.slack.calls("users.list")) == before + 1
+    assert world.slack.calls("users.lookupByEmail") == []
+
+
+def test_a_request_that_would_await_them_has_slack_searched(world: World) -> None:
+    world.link()
+    scheduler_runs(world)
+    world.clock.advance(hours=1)
+    mona = a_person(
+        world.database, world.acme, first_name="Mona", email="mona@example.com", status="pending"
+    )
+    world.people[MONA] = mona
+    manages(world, mona)
+    world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
+    world.a_request()
+    assert world.cards(MONA) == []
+    assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
+
+    scheduler_runs(world)
+    world.deliver()
+
+    assert to_decide(world.card(MONA)) == ["Approve", "Decline"]
+    assert to_decide(world.card(GRACE)) == []
+    assert world.audited("leave_request.rerouted") == 1
+
+
+def test_requests_search_slack_at_most_every_ten_minutes(world: World) -> None:
+    imported(world)
+    scheduler_runs(world)
+    before = len(world.slack.calls("users.list"))
+
+    for day in ("2026-08-03", "2026-08-10", "2026-08-17"):
+        world.a_request(**{ids.FIRST_DAY: day, ids.LAST_DAY: day})
+        scheduler_runs(world)
+    assert len(world.slack.calls("users.list")) == before
+    world.clock.advance(minutes=10)
+    world.run(world.app.directory.run)
+
+    assert len(world.slack.calls("users.list")) == before + 1
+
+
+def test_an_unconfirmed_account_is_not_asked(world: World) -> None:
+    imported(world)
+    world.slack.add_person(MONA, "mona@example.com", "Mallory", is_email_confirmed=False)
+    scheduler_runs(world)
+
+    world.a_request()
+
+    assert world.slack.dm(MONA) == []
+    assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
+
+
+def test_the_form_says_who_is_skipped(world: World) -> None:
+    imported(world)
+
+    world.slack.command(ADA, "/timeoff", "3-5 aug annual")
+    world.settled()
+
+    shown = world.slack.open_modal(ADA, "Skipped").visible_text
+    assert "Will be sent to Grace Hopper and Hedy Lamarr for approval." in shown
+    assert (
+        "Skipped, because they haven't used Hiatus yet and I don't know their Slack account: "
+        "Mona Manager." in shown
+    )
+
+
+def test_unlinking_a_pending_approver_gives_their_requests_to_others(world: World) -> None:
+    imported(world)
+    world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
+    scheduler_runs(world)
+    world.a_request()
+
+    world.database.write_now(
+        slack_profiles.unlink, world.people[MONA].id, by=world.acme.caller, now=world.clock()
+    )
+    world.deliver()
+
+    assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
+
+
+def test_a_preview_names_only_people_before_the_approvers(world: World) -> None:
+    world.link()
+    a_person(
+        world.database,
+        world.acme,
+        first_name="Pia",
+        role="approver",
+        department_id=world.people[ADA].department_id,
+        status="pending",
+    )
+    draft = Draft(world.leave_type("annual"), FIRST_DAY, LAST_DAY)
+
+    found = world.database.read_now(
+        previews.preview, by=world.caller(ADA), draft=draft, now=world.clock()
+    )
+
+    assert found.unreachable == []
+    assert len(found.approvers) == 2
+
+
+def test_linking_is_audited_as_the_directorys(world: World) -> None:
+    mona = imported(world)
+    world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
+
+    scheduler_runs(world)
+
+    entries = world.database.read_now(
+        audit.entries, PageOf(10), by=world.acme.caller, subject_id=mona.id
+    ).items
+    assert [(one.action, one.source) for one in entries if one.source == "slack"] == [
+        ("user.linked_to_slack", "slack")
+    ]
