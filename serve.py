@@ -249,9 +249,20 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
                 "process managers stop all processes when one ends.",
             ),
         ] = False,
+        health_host: Annotated[
+            str, typer.Option(help="Where to serve the health checks.")
+        ] = "127.0.0.1",
+        health_port: Annotated[
+            int | None,
+            typer.Option(
+                help="Serve /healthz and /readyz there: ready while connected to Slack.",
+                min=1,
+                max=65_535,
+            ),
+        ] = None,
     ) -> None:
         """Serve Slack over Socket Mode: no public address is needed."""
-        from bot.socket import BadToken
+        from bot.socket import CannotServe
 
         settings = prepared(env)
         if settings.slack is None or settings.slack.app_token is None:
@@ -264,8 +275,11 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
         leave_playground(database, settings)
         slack = slack_app(settings.slack, settings.api, database, utc_now)
         try:
-            asyncio.run(serve_socket(slack, settings.slack.app_token, settings.api, database))
-        except BadToken as refused:
+            health_at = None if health_port is None else (health_host, health_port)
+            asyncio.run(
+                serve_socket(slack, settings.slack.app_token, settings.api, database, health_at)
+            )
+        except CannotServe as refused:
             typer.echo(str(refused), err=True)
             raise typer.Exit(1) from refused
         finally:
@@ -285,11 +299,16 @@ async def idle() -> None:
 
 
 async def serve_socket(
-    slack: SlackApp, app_token: str, settings: ApiSettings, database: Database
+    slack: SlackApp,
+    app_token: str,
+    settings: ApiSettings,
+    database: Database,
+    health_at: tuple[str, int] | None = None,
 ) -> None:
-    """Slack over Socket Mode until SIGTERM or SIGINT. Raises BadToken."""
+    """Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
     from api.scheduler import running
     from bot import socket
+    from bot.socket_health import Health
 
     stop = asyncio.Event()
 
@@ -299,12 +318,15 @@ async def serve_socket(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop_before_long)
+    health = Health()
     async with AsyncExitStack() as stack:
+        if health_at is not None:
+            await stack.enter_async_context(health.served(*health_at))
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
             dispatchers = [notice_dispatcher(slack)]
             await stack.enter_async_context(running(database, dispatchers, utc_now, slack.jobs))
-        await socket.run(slack, app_token, stop)
+        await socket.run(slack, app_token, stop, health=health)
 
 
 def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:

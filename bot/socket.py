@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from typing import Final
 
 import structlog
+from aiohttp import WSMessage
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_bolt.adapter.socket_mode.internals import build_headers
@@ -18,8 +20,12 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot import slack_web
 from bot.app import SlackApp
 from bot.receiving import dispatch
+from bot.socket_health import Health
 
-PING_SECONDS: Final = 10.0
+# A connection that is silently dead is noticed after one and a half times that, and replaced
+# within five seconds in all.
+PING_SECONDS: Final = 2.5
+_LOOK_SECONDS: Final = 0.25
 # Slack may be away for a moment; a token that is wrong stays wrong.
 _RETRY_SECONDS: Final = (1, 2, 5, 10, 30)
 _BAD_TOKEN: Final = frozenset(
@@ -37,8 +43,22 @@ _BAD_TOKEN: Final = frozenset(
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-class BadToken(Exception):
+class CannotServe(Exception):
+    """Trying again is in vain; the message says what to put right."""
+
+
+class BadToken(CannotServe):
     """Slack does not accept a token; the message names the setting to put right."""
+
+
+class SocketModeOff(CannotServe):
+    """Socket Mode was switched off in the app's settings."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Socket Mode is switched off for this app: switch it on at https://api.slack.com/apps, "
+            "or serve Slack over HTTP with `hiatus serve`."
+        )
 
 
 async def run(
@@ -47,10 +67,11 @@ async def run(
     stop: asyncio.Event,
     *,
     ping_seconds: float = PING_SECONDS,
+    health: Health | None = None,
 ) -> None:
     """Serve until ``stop`` is set; call inside ``slack.running()``.
 
-    Connects anew whenever Slack asks for it or a connection dies. Raises BadToken.
+    Connects again whenever Slack asks for it or a connection breaks. Raises CannotServe.
     """
     # The client itself would go on trying with a bad token for ever.
     if not await _tokens_accepted(slack, app_token, stop):
@@ -62,16 +83,60 @@ async def run(
         web_client=slack.bolt.client,
         ping_interval=ping_seconds,
     )
+    handler.client.on_message_listeners.append(handler.note_switched_off)
     try:
         await handler.connect_async()  # type: ignore[no-untyped-call]
         _log.info("slack.socket_connected")
-        await stop.wait()
+        await _kept_connected(handler, stop, health or Health())
     finally:
         await handler.close_async()  # type: ignore[no-untyped-call]
 
 
+async def _kept_connected(handler: _Handler, stop: asyncio.Event, health: Health) -> None:
+    """Replace broken connections; the client itself looks at them only with every ping."""
+    client = handler.client
+    try:
+        while not stop.is_set():
+            if handler.is_switched_off:
+                raise SocketModeOff
+            session = client.current_session
+            health.is_connected = session is not None and not session.closed
+            if not health.is_connected:
+                try:
+                    await client.connect_to_new_endpoint()
+                except slack_web.FAILURES as failure:
+                    _stop_on_bad_token(failure)
+                    _log.warning("slack.not_reached", reason=slack_web.summary(failure))
+                    await _waited(stop, _RETRY_SECONDS[0])
+            await _waited(stop, _LOOK_SECONDS)
+    finally:
+        health.is_connected = False
+
+
+def _stop_on_bad_token(failure: Exception) -> None:
+    if isinstance(failure, SlackApiError):
+        named = _named(failure, "HIATUS_SLACK_APP_TOKEN")
+        if isinstance(named, BadToken):
+            raise named from failure
+
+
+async def _waited(stop: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+
+
 class _Handler(AsyncSocketModeHandler):
     """Bolt's, except that payloads are checked before it reads them."""
+
+    is_switched_off = False
+
+    async def note_switched_off(self, message: WSMessage) -> None:
+        """Slack says so once; the client would try to connect for ever."""
+        if '"link_disabled"' in message.data:
+            sent = json.loads(message.data)
+            is_meant = (sent.get("type"), sent.get("reason")) == ("disconnect", "link_disabled")
+            self.is_switched_off = self.is_switched_off or is_meant
 
     async def handle(  # type: ignore[override]
         self, client: SocketModeClient, req: SocketModeRequest
@@ -95,9 +160,7 @@ async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event)
                 reason=slack_web.summary(failure),
                 next_attempt_in_seconds=wait_seconds,
             )
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait_seconds):
-                    await stop.wait()
+            await _waited(stop, wait_seconds)
         else:
             return True
     return False

@@ -70,9 +70,9 @@ class Deployment:
 class Bot:
     """One ``hiatus bot``."""
 
-    def __init__(self, env: dict[str, str]) -> None:
+    def __init__(self, env: dict[str, str], *options: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "serve.py", "bot"],
+            [sys.executable, "serve.py", "bot", *options],
             cwd=ROOT,
             env=env,
             stdout=subprocess.DEVNULL,

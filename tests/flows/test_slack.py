@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -17,7 +18,7 @@ from tests.bot.world import to_decide
 from tests.fakes.receiver import LoopbackReceiver
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.days import free_monday
-from tests.flows.running import Bot, Deployment
+from tests.flows.running import Bot, Deployment, free_port
 
 ADA, OLIVE = "UADA", "UOLIVE"
 
@@ -185,6 +186,64 @@ def test_a_wrong_app_token_ends_the_bot_with_a_sentence(
 
     assert code == 1
     assert "HIATUS_SLACK_APP_TOKEN" in logged
+
+
+def test_a_bot_whose_connection_breaks_is_connected_again_within_five_seconds(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    deployment.init()
+    bot = Bot(deployment.env)
+    try:
+        slack.wait_for_socket()
+
+        slack.abort_sockets()
+        slack.wait_for_socket(timeout_seconds=5)
+
+        slack.via = "socket"
+        assert slack.command(ADA, "/timeoff").ok
+    finally:
+        code, _ = bot.stop()
+    assert code == 0
+
+
+def test_a_bot_whose_socket_mode_is_switched_off_ends_with_a_sentence(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    deployment.init()
+    bot = Bot(deployment.env)
+    try:
+        slack.wait_for_socket()
+        slack.disconnect_sockets("link_disabled")
+    finally:
+        code, logged = bot.ended()
+
+    assert code == 1
+    assert "Socket Mode is switched off for this app" in logged
+    assert "Traceback" not in logged
+
+
+def test_a_bot_is_ready_while_it_is_connected(deployment: Deployment, slack: LoopbackSlack) -> None:
+    deployment.init()
+    port = free_port()
+    slack.fail_next("apps.connections.open", status=503, times=1_000)
+    bot = Bot(deployment.env, "--health-port", str(port))
+    try:
+        slack.wait_for_call("apps.connections.open")
+        before = [
+            httpx.get(f"http://127.0.0.1:{port}/{path}").status_code
+            for path in ("healthz", "readyz")
+        ]
+        slack.forget_failures()
+        slack.wait_for_socket(timeout_seconds=60)
+        deadline = time.monotonic() + 60
+        while httpx.get(f"http://127.0.0.1:{port}/readyz").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    finally:
+        code, _ = bot.stop()
+
+    assert before == [200, 503]
+    assert code == 0
 
 
 def test_a_workspace_that_installs_the_app_uses_it_at_once(
