@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from bot import typed_days, typed_terms
 from bot.typed_days import Puzzle, Span, Unclear
 from bot.typed_terms import Day, Term
-from bot.typed_words import words_of
+from bot.typed_words import Words, words_of
 from storage.values import HalfDay, LeaveType
 
 # Nobody types more to say when he is away; the rest is looked at by nobody.
@@ -71,10 +71,10 @@ def read(typed: str, reader: Reader) -> Wish:
     offered = [one for one in reader.leave_types if not one.is_archived]
     text, types = _types_of_several_words(text, offered)
     terms, groups = typed_terms.terms_of(text, reader.language)
-    fillers = words_of(reader.language).fillers
+    known = words_of(reader.language)
     puzzles: list[Puzzle] = []
     for words in groups:
-        found, left = _types_among(words, offered, fillers)
+        found, left = _types_among(words, offered, known)
         types += found
         if left:
             puzzles.append(Puzzle("unknown", " ".join(left)))
@@ -127,16 +127,16 @@ def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[st
 
 
 def _types_among(
-    words: Sequence[str], offered: Sequence[LeaveType], fillers: frozenset[str]
+    words: Sequence[str], offered: Sequence[LeaveType], known: Words
 ) -> tuple[list[_Named], list[str]]:
     """The types that words in a row name, and the words that name none."""
     found: list[_Named] = []
     left: list[str] = []
     at = 0
     while at < len(words):
-        named = _longest_at(words, at, offered, fillers)
+        named = _longest_at(words, at, offered, known.fillers)
         if named is None:
-            if words[at] not in fillers:
+            if words[at] not in known.fillers | known.leave_words:
                 left.append(words[at])
             at += 1
         else:

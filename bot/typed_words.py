@@ -25,6 +25,7 @@ _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 class Words(NamedTuple):
     """One language, or several together.
 
+    ``leave_words`` say no more than that it is about leave, unless a type is called so.
     ``prepositions`` are halves that say nothing before a day or another half, as "am" in German.
     """
 
@@ -44,6 +45,7 @@ class Words(NamedTuple):
     week_units: tuple[str, ...]
     week_of: tuple[str, ...]
     fillers: frozenset[str]
+    leave_words: frozenset[str]
     prepositions: frozenset[str] = frozenset()
 
 
@@ -97,6 +99,7 @@ _ENGLISH: Final = Words(
         ("a", "an", "and", "be", "for", "i", "i'll", "i'm", "in", "inclusive", "leave", "my")
         + ("need", "of", "off", "on", "please", "take", "taking", "the", "time", "want")
     ),
+    leave_words=frozenset(("holiday", "holidays", "pto", "vacation")),
 )
 
 
@@ -146,9 +149,10 @@ _GERMAN: Final = Words(
     fillers=frozenset(
         ("an", "auf", "beantragen", "bin", "bitte", "brauche", "das", "dem", "den", "der", "die")
         + ("einschliesslich", "frei", "für", "gern", "gerne", "habe", "ich", "im", "lang", "mein")
-        + ("meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "urlaub", "zum")
+        + ("meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "zum")
         + ("ein", *_forms("ein"))
     ),
+    leave_words=frozenset(("ferien", "urlaub")),
     # "am Freitag" is on Friday, "Freitag am Vormittag" in its morning.
     prepositions=frozenset(("am",)),
 )

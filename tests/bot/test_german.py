@@ -231,7 +231,8 @@ class Visitor:
         return element["options"][0]
 
     def _is_open(self, view: View) -> bool:
-        return next(one.is_open for one in self.slack.views if one.id == view.id)
+        # Not from a copy of every view there ever was, which takes long.
+        return self.slack._workspace.views[view.id].is_open
 
     def _is_covered(self, view: View) -> bool:
         """Whether there is a modal on top of the view."""

@@ -267,6 +267,18 @@ def test_a_type_may_be_called_like_a_day() -> None:
     assert dates_of(wish("3 may", types=types)) == ("2027-05-03", "2027-05-03")
 
 
+def test_a_word_for_leave_names_a_type_that_is_called_so_and_else_says_nothing() -> None:
+    types = [*TYPES, a_type("Holiday allowance", "hol"), a_type("Urlaub (bezahlt)", "bezahlt")]
+
+    english, german = wish("holiday 3 aug"), wish("Urlaub am 3. August", language="de")
+
+    assert dates_of(english) == dates_of(german) == ("2026-08-03", "2026-08-03")
+    assert (english.leave_type_id, english.puzzles) == (None, ())
+    assert (german.leave_type_id, german.puzzles) == (None, ())
+    assert wish("holiday 3 aug", types=types).leave_type_id == "hol"
+    assert wish("urlaub morgen", types=types, language="de").leave_type_id == "bezahlt"
+
+
 def test_two_types_of_one_name_are_asked_about() -> None:
     types = [a_type("Study leave", "one"), a_type("Study leave", "two")]
 
