@@ -112,7 +112,10 @@ def build(
     async def lifespan(_: object) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(rate_limits.close)
-            sender = Sender(allow_private=settings.api.webhook_allow_private)
+            sender = Sender(
+                allow_private=settings.api.webhook_allow_private,
+                ca_file=settings.api.webhook_ca_file,
+            )
             await stack.enter_async_context(sender)
             dispatchers: list[Dispatcher[Any, Any]] = [
                 webhook_dispatcher(database, sender, clock, on_settled=metrics.observe_settled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -43,6 +44,8 @@ class ApiSettings:
     rate_limit_storage: str = field(default="memory://", repr=False)
     feed_rate_limit: str = "120/hour"
     webhook_allow_private: bool = False
+    # PEM certificates of authorities that sign receivers' certificates, beside the public ones.
+    webhook_ca_file: str = ""
     scheduler_on: bool = True
     log_format: LogFormat = "json"
     # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed, or "*".
@@ -57,6 +60,7 @@ class ApiSettings:
             feed_rate_limit=_rate_limit(environment, "HIATUS_FEED_RATE_LIMIT", cls.feed_rate_limit),
             rate_limit_storage=_rate_limit_storage(environment),
             webhook_allow_private=environment.switch("HIATUS_WEBHOOK_ALLOW_PRIVATE", default=False),
+            webhook_ca_file=_ca_file(environment),
             scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
             log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
             trusted_proxies=_trusted_proxies(environment),
@@ -94,6 +98,23 @@ def _is_base_url(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and has_host and not (parts.query or parts.fragment)
+
+
+def _ca_file(environment: Environment) -> str:
+    """The path of a readable file of certificates; "" without one, and after a problem."""
+    path = environment.text("HIATUS_WEBHOOK_CA_FILE")
+    if not path:
+        return ""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+    except ssl.SSLError:
+        reason = "it holds no certificates in PEM form"
+    except OSError as error:
+        reason = str(error.strerror)
+    else:
+        return path
+    environment.problem(f"HIATUS_WEBHOOK_CA_FILE names {path}, which cannot be used: {reason}.")
+    return ""
 
 
 def _rate_limit(environment: Environment, name: str, default: str) -> str:

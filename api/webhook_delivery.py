@@ -10,7 +10,6 @@ import asyncio
 import base64
 import hmac
 import re
-import ssl
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -87,7 +86,8 @@ class Sender:
     said before. ``connect_seconds`` covers lookup, connection and TLS together;
     ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
     ``max_connections`` counts towards neither; as many again may be kept for the next attempt, each
-    for ``used_seconds`` at most. A ``resolver`` that was given is not closed.
+    for ``used_seconds`` at most. A ``resolver`` that was given is not closed. The certificates of
+    ``ca_file`` are trusted beside the public ones.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Sender:
         attempt_seconds: float = 15.0,
         used_seconds: float = USED_SECONDS,
         resolver: AbstractResolver | None = None,
-        tls: ssl.SSLContext | None = None,
+        ca_file: str = "",
     ) -> None:
         self._allow_private = allow_private
         self._slots = asyncio.Semaphore(max_connections)
@@ -109,7 +109,9 @@ class Sender:
         self._extensions = {"timeout": {"connect": connect_seconds, "pool": connect_seconds}}
         self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
-        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._tls = httpx.create_ssl_context(trust_env=False)
+        if ca_file:
+            self._tls.load_verify_locations(cafile=ca_file)
         self._connector: VettedConnector | None = None
         self._transport: AiohttpTransport | None = None
 

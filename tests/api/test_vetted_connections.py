@@ -254,10 +254,10 @@ def test_a_kept_connection_is_vetted_before_it_is_used() -> None:
 
 
 def test_a_connection_to_one_name_is_not_used_for_another(tmp_path: Path) -> None:
-    server_tls, client_tls = certificate_for("right.example.com", tmp_path)
+    server_tls, ca_file = certificate_for("right.example.com", tmp_path)
 
     async def story() -> None:
-        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), tls=client_tls)
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), ca_file=ca_file)
         async with receiving(tls=server_tls) as receiver, sender:
             outcomes = [
                 await sender.attempt(attempt_to(f"https://{name}:{receiver.port}/"), NOW)

@@ -620,8 +620,8 @@ def test_sender_can_be_opened_again() -> None:
     assert asyncio.run(run()) == ["delivered", "delivered"]
 
 
-def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server's context with a self-signed certificate, and a client's that trusts it."""
+def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, str]:
+    """A server's context with a self-signed certificate, and the file that makes it trusted."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("192.0.2.1"))]
@@ -646,7 +646,9 @@ def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, ssl.SSL
     both.write_bytes(key_pem + certificate_pem)
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(both)
-    return server, ssl.create_default_context(cadata=certificate_pem.decode())
+    ca_file = directory / "ca.pem"
+    ca_file.write_bytes(certificate_pem)
+    return server, str(ca_file)
 
 
 @pytest.mark.parametrize(
@@ -656,10 +658,10 @@ def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, ssl.SSL
 def test_certificate_must_bear_the_host_of_the_url(
     host: str, error: str | None, tmp_path: Path
 ) -> None:
-    server_tls, client_tls = certificate_for("right.example.com", tmp_path)
+    server_tls, ca_file = certificate_for("right.example.com", tmp_path)
 
     async def run() -> tuple[Outcome, Receiver]:
-        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), tls=client_tls)
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), ca_file=ca_file)
         async with receiving(status(200), server_tls) as receiver, sender:
             url = f"https://{host}:{receiver.port}/"
             return await sender.attempt(attempt_to(url), NOW), receiver

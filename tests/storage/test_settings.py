@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 
 from api.settings import ApiSettings, public_url
@@ -131,6 +132,20 @@ def test_other_databases_are_refused_without_showing_a_password(url: str) -> Non
 
     assert problem.startswith("DATABASE_URL ")
     assert "hunter2" not in problem
+
+
+def test_certificates_of_ones_own_authority_are_read_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no certificate")
+    missing, wrong = str(tmp_path / "missing.pem"), str(tmp_path / "notes.txt")
+
+    for path, reason in ((missing, "No such file"), (wrong, "no certificates in PEM form")):
+        [problem] = problems_of(ApiSettings.from_env, {"HIATUS_WEBHOOK_CA_FILE": path})
+        assert problem.startswith(f"HIATUS_WEBHOOK_CA_FILE names {path}")
+        assert reason in problem
+
+    bundle = certifi.where()
+    settings = ApiSettings.from_env({"HIATUS_WEBHOOK_CA_FILE": bundle})
+    assert settings.webhook_ca_file == bundle
 
 
 def test_postgresql_needs_keys() -> None:
