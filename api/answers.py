@@ -132,6 +132,13 @@ class PingRecord(TypedDict):
     type: str
 
 
+class RedeliveredRecord(TypedDict):
+    """How many deliveries are sent again."""
+
+    count: int
+    has_more: Annotated[bool, Field(description="Whether to ask again for the rest.")]
+
+
 class ApiKeyWithSecretRecord(ApiKeyRecord):
     """An API key with its value, shown this once."""
 

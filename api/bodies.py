@@ -212,6 +212,10 @@ class WebhookChanges(Body):
     is_active: bool = ABSENT
 
 
+class RedeliverFailed(Body):
+    since: Annotated[Instant, Field(description="What failed at this instant or later.")]
+
+
 class NewWebhook(Body):
     url: Url
     events: Events

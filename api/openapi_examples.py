@@ -60,6 +60,7 @@ WORDS: Final[Mapping[str, Any]] = {
     "end_half_day": "am",
     "events": ["leave_request.created", "leave_request.approved"],
     "expires_at": "2027-06-15T00:00:00Z",
+    "failing_since": None,
     "first_name": "Ada",
     "from": "2026-08-01",
     "half_day_end": True,

@@ -22,6 +22,7 @@ from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow, Organisati
 from storage.values import (
     DELIVERY_EVENTS,
     DELIVERY_STATUSES,
+    EVENT_TYPES,
     Caller,
     DeliveryEvent,
     DeliveryStatus,
@@ -33,6 +34,15 @@ KEPT_FOR: Final = timedelta(days=30)
 # The latest ones, where somebody had one delivery sent again and again.
 MOST_ATTEMPTS_SHOWN: Final = 20
 EXPIRED: Final = "expired"
+# How many failed deliveries one call sends again.
+MAX_REDELIVERED: Final = 1_000
+
+
+class Redelivered(NamedTuple):
+    """How many deliveries are sent again; ``has_more``: ask again for the rest."""
+
+    queued: int
+    has_more: bool
 
 
 class Pruned(NamedTuple):
@@ -127,6 +137,44 @@ def redeliver(
         )
         tx.wake(outbox.WEBHOOKS)
     return get(tx, webhook_id, delivery_id, by=by)
+
+
+def redeliver_failed(
+    tx: Transaction,
+    webhook_id: str,
+    since: datetime,
+    *,
+    by: Caller,
+    now: datetime,
+    limit: int = MAX_REDELIVERED,
+) -> Redelivered:
+    """Send again what failed since then, and what the endpoint missed while it was switched off.
+
+    Oldest first, and up to ``limit``; what waits or was delivered is left alone, so that asking
+    twice sends nothing twice. Needs an admin. Raises InsufficientRole, NotFound or
+    WebhookDisabled.
+    """
+    if not webhooks.get(tx, webhook_id, by=by, is_held=True).is_active:
+        raise WebhookDisabled
+    count = tx.change(
+        _failed_again,
+        organisation_id=by.organisation_id,
+        webhook_id=webhook_id,
+        since=since,
+        now=now,
+        limit=limit,
+    )
+    audit.record(
+        tx,
+        "webhook.redelivery_requested",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        after={"since": since, "count": count},
+    )
+    tx.wake(outbox.WEBHOOKS)
+    return Redelivered(count, count == limit)
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
@@ -312,6 +360,29 @@ def _again(organisation_id: Place, delivery_id: Place, now: Place) -> Update:
         DeliveryRow.id == delivery_id,
         ~is_being_sent,
     )
+
+
+@compiled
+def _failed_again(
+    organisation_id: Place, webhook_id: Place, since: Place, now: Place, limit: Place
+) -> Update:
+    failed = DeliveryRow.alias()
+    chosen = (
+        failed.select(failed.organisation_id, failed.id)
+        .where(
+            failed.organisation_id == organisation_id,
+            failed.webhook_id == webhook_id,
+            failed.status == "failed",
+            # A ping is for whoever asked for it.
+            failed.event_type.in_(EVENT_TYPES),
+            failed.settled_at >= since,
+        )
+        .order_by(failed.id)
+        .limit(limit)
+    )
+    return DeliveryRow.update(
+        status="pending", attempts=0, due_at=now, claim_id=None, settled_at=None
+    ).where(Tuple(DeliveryRow.organisation_id, DeliveryRow.id).in_(chosen))
 
 
 @compiled

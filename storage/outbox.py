@@ -48,6 +48,8 @@ REMINDER: Final = "approval.reminder"
 CARD_REFRESH: Final = "approval_card.refresh"
 # How many admins hear of a webhook that was switched off.
 MOST_TOLD: Final = 50
+# Why a delivery failed without an attempt.
+SWITCHED_OFF: Final = "switched_off"
 # The one event that nobody subscribes to: it is asked for.
 PING: Final = "ping"
 # How many requests' events are made and written at a time.
@@ -97,13 +99,11 @@ def announce(
 ) -> None:
     """Queue one event for every webhook that subscribes to it; nothing when none does.
 
+    For one that is switched off it is kept as failed, and not sent unless an admin asks for that.
+
     Call it in the transaction that changes the request, with the request as it is afterwards.
     """
-    receivers = [
-        webhook
-        for webhook in reference.webhooks
-        if event_type in webhook.events or "*" in webhook.events
-    ]
+    receivers = _receivers(reference, event_type)
     if not receivers:
         return
     organisation_id = reference.organisation.id
@@ -111,7 +111,7 @@ def announce(
         tx,
         organisation_id,
         _body(event_type, request, requester, reference, now),
-        [webhook.id for webhook in receivers],
+        receivers,
         leave_request_id=request.id,
         sequence=request.version,
         now=now,
@@ -127,18 +127,15 @@ def announce_all(
     now: datetime,
 ) -> None:
     """As ``announce`` for many requests and their owners, in a handful of statements."""
-    receivers = [
-        webhook.id
-        for webhook in reference.webhooks
-        if event_type in webhook.events or "*" in webhook.events
-    ]
+    receivers = _receivers(reference, event_type)
     if not receivers:
         return
     organisation_id = reference.organisation.id
     # In portions: frozen bodies of thousands of requests need not be in memory at once.
     for start in range(0, len(changed), _AT_ONCE):
         events: list[dict[str, Any]] = []
-        sent: list[dict[str, Any]] = []
+        queued: list[dict[str, Any]] = []
+        missed: list[dict[str, Any]] = []
         for request, requester in changed[start : start + _AT_ONCE]:
             body = _body(event_type, request, requester, reference, now)
             event = _event_row(
@@ -149,10 +146,24 @@ def announce_all(
                 now=now,
             )
             events.append(event)
-            sent += [_delivery_row(event, webhook_id, now) for webhook_id in receivers]
+            for webhook_id, is_active in receivers.items():
+                if is_active:
+                    queued.append(_delivery_row(event, webhook_id, now))
+                else:
+                    missed.append(_missed_row(event, webhook_id, now))
         tx.insert_all(EventRow, events)
-        tx.insert_all(DeliveryRow, sent)
+        tx.insert_all(DeliveryRow, queued)
+        tx.insert_all(DeliveryRow, missed)
     tx.wake(WEBHOOKS)
+
+
+def _receivers(reference: Reference, event_type: EventType) -> dict[str, bool]:
+    """The ids of webhooks that subscribe to an event, and whether each is switched on."""
+    return {
+        webhook.id: webhook.is_active
+        for webhook in reference.webhooks
+        if event_type in webhook.events or "*" in webhook.events
+    }
 
 
 def _body(
@@ -180,26 +191,27 @@ def ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetim
         "timestamp": now,
         "data": {"organisation_id": organisation_id, "webhook_id": webhook_id},
     }
-    return _enqueue(tx, organisation_id, body, [webhook_id], now=now)
+    return _enqueue(tx, organisation_id, body, {webhook_id: True}, now=now)
 
 
 def _enqueue(
     tx: Transaction,
     organisation_id: str,
     body: EventBody | PingBody,
-    webhook_ids: Iterable[str],
+    receivers: Mapping[str, bool],
     *,
     leave_request_id: str | None = None,
     sequence: int = 0,
     now: datetime,
 ) -> str:
-    """Freeze the body and put one delivery of it in each webhook's queue."""
+    """Freeze the body and put one delivery of it in the queue of each webhook that is on."""
     event = _event_row(
         organisation_id, body, leave_request_id=leave_request_id, sequence=sequence, now=now
     )
     tx.insert_soon(EventRow, **event)
-    for webhook_id in webhook_ids:
-        tx.insert_soon(DeliveryRow, **_delivery_row(event, webhook_id, now))
+    for webhook_id, is_active in receivers.items():
+        row = _delivery_row if is_active else _missed_row
+        tx.insert_soon(DeliveryRow, **row(event, webhook_id, now))
     tx.wake(WEBHOOKS)
     event_id: str = event["id"]
     return event_id
@@ -238,6 +250,12 @@ def _delivery_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> d
         "due_at": now,
         "created_at": now,
     }
+
+
+def _missed_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> dict[str, Any]:
+    """What a webhook that is off would have been sent: for its admins to send later."""
+    missed = {"status": "failed", "settled_at": now, "last_error": SWITCHED_OFF}
+    return _delivery_row(event, webhook_id, now) | missed
 
 
 def notify(

@@ -32,6 +32,7 @@ from storage.values import (
     User,
     UserStatus,
     Webhook,
+    WebhookHealth,
 )
 
 Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
@@ -245,6 +246,14 @@ class WebhookRecord(TypedDict):
     events: list[str]
     is_active: bool
     disabled_reason: str | None
+    failing_since: Annotated[
+        datetime | None,
+        Field(description="Since when every attempt has failed; null after a success."),
+    ]
+    next_attempt_at: Annotated[
+        datetime | None,
+        Field(description="When the next delivery is tried; null where none waits."),
+    ]
     created_at: datetime
 
 
@@ -495,13 +504,15 @@ def api_key(value: ApiKey) -> ApiKeyRecord:
     }
 
 
-def webhook(value: Webhook) -> WebhookRecord:
+def webhook(value: Webhook, health: WebhookHealth) -> WebhookRecord:
     return {
         "id": value.id,
         "url": value.url,
         "events": list(value.events),
         "is_active": value.is_active,
         "disabled_reason": value.disabled_reason,
+        "failing_since": health.failing_since,
+        "next_attempt_at": health.next_attempt_at,
         "created_at": value.created_at,
     }
 

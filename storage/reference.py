@@ -43,7 +43,7 @@ class Override(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """``overrides`` are by country code; ``webhooks`` are the active ones.
+    """``overrides`` are by country code; ``webhooks`` are all, active or not.
 
     ``is_in_slack``: there is a workspace, and it has the app as far as we know.
     """
@@ -183,7 +183,4 @@ def _uninstalled(organisation_id: Place, team_id: Place) -> Select:
 
 @compiled
 def _webhooks(organisation_id: Place) -> Select:
-    return WebhookRow.select(*rows.WEBHOOK).where(
-        WebhookRow.organisation_id == organisation_id,
-        WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
-    )
+    return WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)

@@ -295,6 +295,14 @@ class Webhook(NamedTuple):
     version: int
 
 
+class WebhookHealth(NamedTuple):
+    """How an endpoint does. ``failing_since`` is the first of nothing but failures, else None;
+    ``next_attempt_at`` is None where no delivery waits for it, or it is switched off."""
+
+    failing_since: datetime | None
+    next_attempt_at: datetime | None
+
+
 class LoggedAttempt(NamedTuple):
     """One try; ``answer`` is how the receiver's answer began, ``error`` a short stable word."""
 

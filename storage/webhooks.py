@@ -12,17 +12,17 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from peewee import Delete, Select, fn
+from peewee import SQL, Case, Delete, Select, fn
 
 from storage import audit, fields, locks, reference, rows, rules
-from storage.compiled import Place, compiled, milliseconds
+from storage.compiled import Place, among, compiled, milliseconds
 from storage.database import Transaction
 from storage.errors import Conflict, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.secrets import InvalidToken
 from storage.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
-from storage.values import Caller, Webhook
+from storage.values import Caller, Webhook, WebhookHealth
 from storage.webhook_fields import check_events, check_url
 
 MAX_WEBHOOKS: Final = 100
@@ -109,6 +109,16 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, is_held: bool = False) 
     Raises InsufficientRole or NotFound.
     """
     return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_held else "", by=by)
+
+
+def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[str, WebhookHealth]:
+    """How each of these endpoints of the organisation does."""
+    rules.check_role(by.role, "admin")
+    found = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
+    return {
+        webhook_id: WebhookHealth(rows.instant_or_none(since), rows.instant_or_none(next_at))
+        for webhook_id, since, next_at in found
+    }
 
 
 def update(
@@ -343,6 +353,27 @@ def _page(
         query = query.where(WebhookRow.id < after_id)
     # Ids are made in order of time.
     return query.order_by(WebhookRow.id.desc()).limit(limit)
+
+
+@compiled
+def _health(organisation_id: Place, webhook_ids: Place) -> Select:
+    delivery = DeliveryRow.alias()
+    # As in the queue's partial index; one that is being sent has no next attempt yet.
+    next_at = (
+        delivery.select(delivery.due_at)
+        .where(
+            delivery.webhook_id == WebhookRow.id,
+            delivery.organisation_id == WebhookRow.organisation_id,
+            delivery.status == SQL("'pending'"),
+            delivery.claim_id.is_null(),
+        )
+        .order_by(delivery.due_at)
+        .limit(1)
+    )
+    shown = Case(None, [(WebhookRow.is_active, next_at)])
+    return WebhookRow.select(WebhookRow.id, WebhookRow.failing_since_at, shown).where(
+        WebhookRow.organisation_id == organisation_id, among(WebhookRow.id, webhook_ids)
+    )
 
 
 @compiled

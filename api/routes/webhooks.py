@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from api import addresses
-from api.answers import Listing, PingRecord, WebhookWithSecretRecord, listing
-from api.bodies import NewWebhook, WebhookChanges
+from api.answers import (
+    Listing,
+    PingRecord,
+    RedeliveredRecord,
+    WebhookWithSecretRecord,
+    listing,
+)
+from api.bodies import NewWebhook, RedeliverFailed, WebhookChanges
 from api.operations import Answer, Call, Edge, Operation, created
 from api.queries import ListOfDeliveries, ListOfWebhooks, is_true
 from storage import deliveries, delivery_log, errors, records, webhooks
 from storage.database import Transaction
 from storage.records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
+from storage.values import Webhook
 
 
 async def check_url(call: Call, edge: Edge) -> None:
@@ -25,22 +32,28 @@ def page(tx: Transaction, call: Call) -> Any:
     query: ListOfWebhooks = call.query
     active = is_true(query.is_active)
     found = webhooks.page(tx, query.page, by=call.caller, is_active=active)
-    return listing(found, records.webhook)
+    health = webhooks.health(tx, [one.id for one in found.items], by=call.caller)
+    return listing(found, lambda one: records.webhook(one, health[one.id]))
+
+
+def _record(tx: Transaction, call: Call, webhook: Webhook) -> WebhookRecord:
+    return records.webhook(webhook, webhooks.health(tx, [webhook.id], by=call.caller)[webhook.id])
 
 
 def create(tx: Transaction, call: Call) -> Answer:
     body: NewWebhook = call.body
     webhook, secret = webhooks.create(tx, body.url, body.events, by=call.caller, now=call.now)
-    return created(f"/api/v1/webhooks/{webhook.id}", {**records.webhook(webhook), "secret": secret})
+    record = _record(tx, call, webhook)
+    return created(f"/api/v1/webhooks/{webhook.id}", {**record, "secret": secret})
 
 
 def get(tx: Transaction, call: Call) -> Any:
-    return records.webhook(webhooks.get(tx, call.id, by=call.caller))
+    return _record(tx, call, webhooks.get(tx, call.id, by=call.caller))
 
 
 def update(tx: Transaction, call: Call) -> Any:
     webhook = webhooks.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
-    return records.webhook(webhook)
+    return _record(tx, call, webhook)
 
 
 def delete(tx: Transaction, call: Call) -> None:
@@ -49,7 +62,7 @@ def delete(tx: Transaction, call: Call) -> None:
 
 def rotate_secret(tx: Transaction, call: Call) -> Any:
     webhook, secret = webhooks.rotate_secret(tx, call.id, by=call.caller, now=call.now)
-    return {**records.webhook(webhook), "secret": secret}
+    return {**_record(tx, call, webhook), "secret": secret}
 
 
 def test(tx: Transaction, call: Call) -> Any:
@@ -76,6 +89,12 @@ def redeliver(tx: Transaction, call: Call) -> Any:
         tx, call.id, call.ids["delivery_id"], by=call.caller, now=call.now
     )
     return records.delivery(found)
+
+
+def redeliver_failed(tx: Transaction, call: Call) -> Any:
+    body: RedeliverFailed = call.body
+    done = delivery_log.redeliver_failed(tx, call.id, body.since, by=call.caller, now=call.now)
+    return {"count": done.queued, "has_more": done.has_more}
 
 
 _RULES = (
@@ -126,7 +145,10 @@ OPERATIONS = (
         method="GET",
         path="/webhooks/{id}",
         summary="Read a webhook",
-        description="Without its secret. `disabled_reason` says why one was switched off.",
+        description=(
+            "Without its secret. `disabled_reason` says why one was switched off, `failing_since` "
+            "and `next_attempt_at` how one does that is on."
+        ),
         handler=get,
         tag="Webhooks",
         scope="webhooks:read",
@@ -141,7 +163,7 @@ OPERATIONS = (
         description=(
             "`is_active` true switches one that was disabled on again: its failures are forgiven, "
             "and what waited for it is sent, up to 30 days old. What happens while a webhook is "
-            "switched off is not sent to it at all."
+            "switched off is only sent by `redeliver-failed`."
         ),
         handler=update,
         tag="Webhooks",
@@ -239,5 +261,28 @@ OPERATIONS = (
         result=DeliveryRecord,
         status=202,
         refusals=(deliveries.WebhookDisabled,),
+    ),
+    Operation(
+        method="POST",
+        path="/webhooks/{id}/redeliver-failed",
+        summary="Send failed deliveries again",
+        description=(
+            "Every delivery that failed since `since`, and every event since then that the webhook "
+            "subscribes to and missed while it was switched off: the same bytes under the same "
+            "`webhook-id`, at once, and then on the usual schedule. Up to 1,000 at a time, oldest "
+            "first; `has_more` says that there are more. What waits or was delivered is left "
+            "alone, so asking twice sends nothing twice."
+        ),
+        handler=redeliver_failed,
+        tag="Webhooks",
+        scope="webhooks:write",
+        role="admin",
+        kind="webhook",
+        body=RedeliverFailed,
+        result=RedeliveredRecord,
+        status=202,
+        is_long=True,
+        refusals=(deliveries.WebhookDisabled,),
+        example={"since": "2026-06-15T09:30:00Z"},
     ),
 )

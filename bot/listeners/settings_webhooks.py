@@ -156,7 +156,8 @@ async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") ->
         log = delivery_log.page(tx, one.id, PageOf(1), by=by)
         organisation = reference.of_organisation(tx, by.organisation_id).organisation
         last = log.items[0] if log.items else None
-        return views.webhook(one, last, organisation.timezone, told)
+        health = webhooks.health(tx, [one.id], by=by)[one.id]
+        return views.webhook(one, health, last, organisation.timezone, told)
 
     return await visit.edge.database.read(read)
 

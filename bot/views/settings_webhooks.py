@@ -11,7 +11,7 @@ from bot.views.fields import Option
 from bot.views.settings_access import more
 from bot.views.text import Block
 from storage.pages import Page
-from storage.values import EVENT_TYPES, LoggedDelivery, Webhook
+from storage.values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
 
 _LONGEST_URL: Final = 2_000
 # Forty of them in the widest letters still fit into a view of 250 kB.
@@ -70,10 +70,20 @@ def secret(shown: str) -> dict[str, Any]:
 
 
 def webhook(
-    one: Webhook, last: LoggedDelivery | None, timezone: str, told: str = ""
+    one: Webhook,
+    health: WebhookHealth,
+    last: LoggedDelivery | None,
+    timezone: str,
+    told: str = "",
 ) -> dict[str, Any]:
     """One endpoint: its state, the last attempt, and its buttons. ``told`` leads it."""
-    lines = [text.cut(one.url, 1_000), ", ".join(one.events), _state(one), _last(last, timezone)]
+    lines = [
+        text.cut(one.url, 1_000),
+        ", ".join(one.events),
+        _state(one),
+        *_health(health, timezone),
+        _last(last, timezone),
+    ]
     blocks: list[Block] = [{"type": "section", "text": text.verbatim("\n".join(lines))}]
     if told:
         blocks.insert(0, text.section(told))
@@ -112,9 +122,25 @@ def _state(one: Webhook) -> str:
     return say("Switched off")
 
 
+def _health(health: WebhookHealth, timezone: str) -> list[str]:
+    lines = []
+    if health.failing_since is not None:
+        since = words.moment(health.failing_since, timezone)
+        lines.append(say("Every attempt has failed since {when}.", when=since))
+    if health.next_attempt_at is not None:
+        at = words.moment(health.next_attempt_at, timezone)
+        lines.append(say("Next attempt: {when}", when=at))
+    return lines
+
+
 def _last(last: LoggedDelivery | None, timezone: str) -> str:
     if last is None:
         return say("Nothing was sent yet.")
+    if not last.attempts and last.status == "failed":
+        return say(
+            "The last event ({event}) came while the webhook was switched off.",
+            event=last.event_type,
+        )
     if not last.attempts:
         return say("The last event ({event}) waits to be sent.", event=last.event_type)
     attempt = last.attempts[-1]

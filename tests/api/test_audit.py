@@ -52,6 +52,7 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "webhooks.delete": ["webhook.deleted"],
     "webhooks.test": [],
     "webhooks.redeliver": ["webhook.redelivery_requested"],
+    "webhooks.redeliver_failed": ["webhook.redelivery_requested"],
     "webhooks.rotate_secret": ["webhook.secret_rotated"],
     "api_keys.create": ["api_key.created"],
     "api_keys.revoke": ["api_key.revoked"],

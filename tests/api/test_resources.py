@@ -169,6 +169,23 @@ def test_a_webhooks_secret_is_shown_once(client: Client, key: str) -> None:
         ("nonsense", "url_invalid"),
     ],
 )
+def test_what_a_webhook_missed_is_sent_when_an_admin_asks_for_it(client: Client, key: str) -> None:
+    body = {"url": "https://203.0.114.9/hook", "events": ["leave_request.approved"]}
+    path = client.post(f"{API}/webhooks", key, json=body).headers["Location"]
+    again = f"{path}/redeliver-failed"
+
+    made = client.get(path, key).json()
+    done = client.post(again, key, json={"since": "2026-06-01T09:00:00Z"})
+    unclear = client.post(again, key, json={"since": "yesterday"})
+    client.patch(path, key, json={"is_active": False})
+    refused = client.post(again, key, json={"since": "2026-06-01T09:00:00Z"})
+
+    assert (made["failing_since"], made["next_attempt_at"]) == (None, None)
+    assert (done.status_code, done.json()) == (202, {"count": 0, "has_more": False})
+    assert (unclear.status_code, unclear.json()["errors"][0]["pointer"]) == (422, "/since")
+    assert (refused.status_code, refused.json()["code"]) == (409, "webhook_disabled")
+
+
 def test_a_webhook_url_is_checked_before_anything_is_stored(
     client: Client, key: str, url: str, code: str
 ) -> None:

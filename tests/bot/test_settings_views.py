@@ -41,6 +41,7 @@ from storage.values import (
     Rerouted,
     Role,
     Webhook,
+    WebhookHealth,
 )
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
@@ -232,6 +233,9 @@ def test_forms_of_public_holidays(
         assert not is_too_large(drawn)
 
 
+WELL, FAILING = WebhookHealth(None, None), WebhookHealth(NOW, NOW)
+
+
 @given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
 @settings(max_examples=25)
 def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: str) -> None:
@@ -246,8 +250,8 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: 
         settings_webhooks.form(),
         settings_webhooks.form(one),
         settings_webhooks.secret("whsec_" + "x" * 44),
-        settings_webhooks.webhook(one, None, "Europe/London", "Told."),
-        settings_webhooks.webhook(one, last, "Europe/London"),
+        settings_webhooks.webhook(one, WELL, None, "Europe/London", "Told."),
+        settings_webhooks.webhook(one, FAILING, last, "Europe/London"),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)

@@ -11,12 +11,12 @@ from storage import audit, deliveries, delivery_log, delivery_queue, webhooks
 from storage.compiled import compiled
 from storage.database import Database, Transaction
 from storage.deliveries import Outcome, WebhookDisabled
-from storage.delivery_log import Pruned
+from storage.delivery_log import Pruned, Redelivered
 from storage.delivery_queue import Delivery
 from storage.errors import InsufficientRole, NotFound
 from storage.pages import PageOf
 from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.values import LoggedDelivery, Webhook
+from storage.values import LoggedDelivery, Webhook, WebhookHealth
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import overlapping
 
@@ -156,6 +156,148 @@ def test_nothing_is_redelivered_to_a_webhook_that_is_switched_off(database: Data
 
     with pytest.raises(WebhookDisabled):
         database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+
+
+# Each is later than the wait after the attempt before; in all less than 120 hours.
+TRIED_AT_HOURS = (0.0, 0.1, 0.3, 1.0, 3.5, 9.0, 20.0, 35.0, 56.0, 81.0)
+
+
+def given_up(database: Database, after: timedelta = timedelta()) -> None:
+    """Every try of what is due has failed."""
+    for hours in TRIED_AT_HOURS:
+        while tried(database, FAILED, limit=10, after=after + timedelta(hours=hours)):
+            pass
+
+
+def switched(database: Database, acme: Acme, webhook: Webhook, *, is_active: bool) -> None:
+    changes = {"is_active": is_active}
+    database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=NOW)
+
+
+def sent_again(
+    database: Database, acme: Acme, webhook: Webhook, since: Any = NOW, **options: Any
+) -> Redelivered:
+    return database.write_now(
+        delivery_log.redeliver_failed,
+        webhook.id,
+        since,
+        by=acme.caller,
+        now=NOW + A_MONTH,
+        **options,
+    )
+
+
+def test_what_failed_since_an_instant_is_sent_again_once(database: Database) -> None:
+    acme, webhook = listening(database, requests=3)
+    (delivered,) = tried(database, DELIVERED)
+    given_up(database, after=timedelta(minutes=1))
+    assert len(logged(database, acme, webhook, status="failed")) == 2
+
+    before = sent_again(database, acme, webhook, since=NOW + A_MONTH)
+    first = sent_again(database, acme, webhook)
+    second = sent_again(database, acme, webhook)
+
+    assert (before, first, second) == (
+        Redelivered(0, False),
+        Redelivered(2, False),
+        Redelivered(0, False),
+    )
+    # A failing endpoint gets one at a time.
+    again = [tried(database, DELIVERED, after=A_MONTH)[0] for _ in range(2)]
+    assert delivered.id not in {delivery.id for delivery in again}
+    assert {one.status for one in logged(database, acme, webhook)} == {"delivered"}
+
+
+def test_what_a_webhook_missed_while_it_was_off_is_sent_only_when_asked(database: Database) -> None:
+    acme, webhook = listening(database, requests=0)
+    switched(database, acme, webhook, is_active=False)
+    ada = a_person(database, acme)
+    requests = [
+        a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
+        for number in range(2)
+    ]
+    with pytest.raises(WebhookDisabled):
+        sent_again(database, acme, webhook)
+
+    switched(database, acme, webhook, is_active=True)
+    assert tried(database, DELIVERED, limit=10) == []
+    assert [(one.status, one.attempts) for one in logged(database, acme, webhook)] == [
+        ("failed", []),
+        ("failed", []),
+    ]
+
+    assert sent_again(database, acme, webhook) == Redelivered(2, False)
+
+    found = tried(database, DELIVERED, limit=10, after=A_MONTH)
+    assert [
+        request.id.encode() in delivery.body
+        for request, delivery in zip(requests, found, strict=True)
+    ] == [True, True]
+
+
+def test_a_webhook_that_is_off_misses_only_what_it_subscribes_to(database: Database) -> None:
+    acme = an_organisation(database)
+    webhook, _ = database.write_now(
+        webhooks.create,
+        "https://example.com/hook",
+        ["leave_request.cancelled"],
+        by=acme.caller,
+        now=NOW,
+    )
+    switched(database, acme, webhook, is_active=False)
+    a_request(database, acme, a_person(database, acme))
+
+    assert logged(database, acme, webhook) == []
+    assert rows_left(database) == [0, 0, 0]
+
+
+def test_an_outage_is_made_good_in_portions(database: Database) -> None:
+    acme, webhook = listening(database, requests=0)
+    switched(database, acme, webhook, is_active=False)
+    ada = a_person(database, acme)
+    for number in range(3):
+        a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
+    switched(database, acme, webhook, is_active=True)
+
+    portions = [sent_again(database, acme, webhook, limit=2) for _ in range(2)]
+
+    assert portions == [Redelivered(2, True), Redelivered(1, False)]
+
+
+def test_pings_are_not_sent_again(database: Database) -> None:
+    acme, webhook = listening(database, requests=0)
+    database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    tried(database, FAILED)
+
+    assert sent_again(database, acme, webhook).queued == 0
+
+
+def test_nobody_else_sends_again_what_failed(database: Database) -> None:
+    acme, webhook = listening(database)
+    globex = an_organisation(database)
+    member = acme.caller._replace(role="member")
+
+    for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
+        with pytest.raises(refusal):
+            database.write_now(delivery_log.redeliver_failed, webhook.id, NOW, by=by, now=NOW)
+
+
+def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: Database) -> None:
+    acme, webhook = listening(database)
+
+    def health() -> WebhookHealth:
+        return database.read_now(webhooks.health, [webhook.id], by=acme.caller)[webhook.id]
+
+    assert health() == WebhookHealth(None, NOW)
+    tried(database, FAILED)
+    assert health() == WebhookHealth(NOW, NOW + timedelta(seconds=5))
+
+    switched(database, acme, webhook, is_active=False)
+    assert health() == WebhookHealth(NOW, None)
+
+    switched(database, acme, webhook, is_active=True)
+    tried(database, DELIVERED, after=timedelta(seconds=5))
+    assert health() == WebhookHealth(None, None)
 
 
 def test_nobody_else_comes_near_the_log(database: Database) -> None:

@@ -56,7 +56,7 @@ def with_a_new_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
 def active_ids(database: Database, acme: Acme) -> list[str]:
     """What the outbox sees."""
     found = database.read_now(reference.of_organisation, acme.id)
-    return [webhook.id for webhook in found.webhooks]
+    return [webhook.id for webhook in found.webhooks if webhook.is_active]
 
 
 def row_count(database: Database, acme: Acme) -> int:
