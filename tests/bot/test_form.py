@@ -162,6 +162,10 @@ def test_a_pick_in_a_form_that_is_closed_meanwhile_does_nothing(world: World) ->
         ("Request 2026-12-24", ("2026-12-24", "2026-12-24", "whole_day", "whole_day"), None),
         ("fri pm", ("2026-06-05", "2026-06-05", "midday", "whole_day"), None),
         ("3/8", ("2026-08-03", "2026-08-03", "whole_day", "whole_day"), None),
+        ("sick 28 may", ("2026-05-28", "2026-05-28", "whole_day", "whole_day"), "sick"),
+        ("annual 28 may", ("2027-05-28", "2027-05-28", "whole_day", "whole_day"), "annual"),
+        ("sick since friday", ("2026-05-29", "2026-06-01", "whole_day", "whole_day"), "sick"),
+        ("2027-06-14 for 3 days", ("2027-06-14", "2027-06-16", "whole_day", "whole_day"), None),
     ],
 )
 def test_what_is_typed_is_filled_in(
