@@ -90,6 +90,13 @@ class Application:
     def _answer(self, request: Request, error: Exception) -> Response:
         found = problem_of(request, self._base_url, error)
         if found is not None:
+            if found.status_code == 503:
+                _log.warning(
+                    "request unavailable",
+                    request_id=request.scope["request_id"],
+                    reason=str(error).partition("\n")[0],
+                    cause=None if error.__cause__ is None else repr(error.__cause__),
+                )
             return found
         # The traceback belongs in the log together with the id that the client is given.
         _log.error("request failed", request_id=request.scope["request_id"], exc_info=error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
@@ -13,10 +14,14 @@ import structlog
 
 from api.settings import LogFormat
 
+# How often this process has logged a warning or an error, by its event.
+problems: Final[Counter[str]] = Counter()
+
 _access: Final = structlog.stdlib.get_logger("hiatus.access")
 # Where JSON lines go, once they are set up.
 _lines: Lines | None = None
 
+_PROBLEMS = frozenset({"warning", "error", "critical"})
 # Slack's libraries log whole requests: notes are personal data (Bolt logs rejected bodies at INFO).
 _QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
 
@@ -53,6 +58,13 @@ class Lines:
         self._file.flush()
 
 
+def _count_problem(_: Any, level: str, entry: Any) -> Any:
+    """A processor for our own lines: their events are names, those of libraries are sentences."""
+    if level in _PROBLEMS:
+        problems[entry["event"]] += 1
+    return entry
+
+
 def log_request(line: dict[str, Any]) -> None:
     """One request's line. As JSON it takes a short cut: structlog's way costs three times as much.
 
@@ -86,7 +98,7 @@ def configure(log_format: LogFormat) -> None:
     is_bytes = log_format == "json"
     _lines = Lines(sys.stderr.buffer) if is_bytes else None
     structlog.configure(
-        processors=[*shared, renderer],
+        processors=[_count_problem, *shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=_lines or structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
+from api.logs import problems
 from api.version import VERSION
 from storage.deliveries import Settled
 from storage.delivery_queue import Waiting
@@ -19,6 +22,20 @@ OTHER: Final = "other"
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
 _REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 _ATTEMPT_SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0)
+
+
+class _Problems(Collector):
+    """What went wrong, as the log tells it: each of these has a line there with the reason."""
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        family = CounterMetricFamily(
+            "hiatus_problems",
+            "Warnings and errors in this process's log, by their event.",
+            labels=["event"],
+        )
+        for event, count in problems.copy().items():
+            family.add_metric([event], count)
+        yield family
 
 
 class Metrics:
@@ -62,6 +79,7 @@ class Metrics:
         self._database_up = self._gauge(
             "hiatus_database_up", "Whether the database answered just now."
         )
+        self._registry.register(_Problems())
         build = Info("hiatus_build", "What runs here.", registry=self._registry)
         build.info({"version": VERSION, "python": platform.python_version()})
 

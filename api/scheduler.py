@@ -7,10 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+import structlog
+
 from api.dispatcher import Dispatcher
 from api.operations import Clock
 from storage import pruning
 from storage.database import Database
+
+_log = structlog.stdlib.get_logger("hiatus.scheduler")
 
 TICK_SECONDS: Final = 1
 # Reminders and digests are told by the minute.
@@ -82,6 +86,9 @@ def _noted(
         assert task is not None
         under_way.add(task)
         task.add_done_callback(under_way.discard)
-        await job()
+        try:
+            await job()
+        except Exception:  # noqa: BLE001  # the next run may go well
+            _log.exception("scheduler.job_failed", job=getattr(job, "__qualname__", repr(job)))
 
     return noted

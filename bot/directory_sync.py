@@ -60,8 +60,8 @@ class DirectorySync:
                 slack_syncs.claim, claim_id=str(uuid.uuid4()), now=self._clock(), limit=AT_ONCE
             ):
                 await asyncio.gather(*(self._one(sync) for sync in syncs))
-        except DatabaseUnavailable:
-            _log.warning("slack.not_synced", reason="the database does not answer")
+        except DatabaseUnavailable as failure:
+            _log.warning("slack.not_synced", reason=str(failure))
 
     async def _one(self, sync: Sync) -> None:
         workspace = None
@@ -77,9 +77,9 @@ class DirectorySync:
                 await self._workspaces.token_refused(workspace)
             reason = slack_web.summary(failure)
             await self._failed(sync, reason, slack_web.retry_after_seconds(failure))
-        except DatabaseUnavailable:
+        except DatabaseUnavailable as failure:
             # Taken up again when the lease expires.
-            _log.warning("slack.not_synced", reason="the database does not answer")
+            _log.warning("slack.not_synced", reason=str(failure))
         except Exception as failure:  # noqa: BLE001  # the other workspaces are compared all the same
             _log.exception("slack.sync_failed", organisation_id=sync.organisation_id)
             await self._failed(sync, type(failure).__name__)

@@ -356,7 +356,10 @@ async def _handled(visit: Visit, act: Act) -> bool:
     try:
         if event_id and not await write(slack_events.claim, event_id, now=visit.now):
             # Whoever is at it may die: Slack repeats what is not answered as handled.
-            return await visit.edge.database.read(slack_events.is_handled, event_id)
+            is_handled = await visit.edge.database.read(slack_events.is_handled, event_id)
+            if not is_handled:
+                _log.warning("slack.event_under_way", listener=act.__name__)
+            return is_handled
         is_done = await _carried_out_quietly(visit, act)
         if event_id and is_done:
             await write(slack_events.finish, event_id, now=visit.now)

@@ -122,7 +122,9 @@ class Notifier:
             return Outcome("delivered")
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
-            return Outcome("failed", "the request is gone")
+            gone = "the request is gone"
+            _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)
+            return Outcome("failed", gone)
         draw = {
             "approval_card": self._card,
             "reminder": self._reminder,

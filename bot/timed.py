@@ -33,8 +33,8 @@ class Timed:
             for organisation_id in due:
                 await self._remind_in(organisation_id)
             await self._digests.run()
-        except DatabaseUnavailable:
-            _log.warning("slack.nothing_timed", reason="the database does not answer")
+        except DatabaseUnavailable as failure:
+            _log.warning("slack.nothing_timed", reason=str(failure))
 
     async def _remind_in(self, organisation_id: str) -> None:
         now = self._clock()

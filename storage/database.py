@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
@@ -41,7 +41,14 @@ def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
 
 
 class DuplicateRow(Exception):
-    """A unique index refused the row; the transaction can only be rolled back."""
+    """A unique index refused the row; the transaction can only be rolled back.
+
+    ``columns`` are the index's, empty where they are not known.
+    """
+
+    def __init__(self, message: str, columns: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = frozenset(columns)
 
 
 class Transaction:

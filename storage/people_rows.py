@@ -76,10 +76,15 @@ def add(
         raise EmailTaken(user.email)
     try:
         tx.insert(UserRow, **_row(user, by))
-    except DuplicateRow as error:  # Two at once: neither saw the other's address.
-        raise EmailTaken(user.email) from error
+    except DuplicateRow as error:  # Two at once: neither saw the other's row.
+        raise _taken(user, error) from error
     audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
     return user
+
+
+def _taken(user: User, error: DuplicateRow) -> EmailTaken | ChangedMeanwhile:
+    """Which of a person's unique values another has got: the address, or else the Slack account."""
+    return EmailTaken(user.email) if "email_key" in error.columns else ChangedMeanwhile()
 
 
 def add_all(
@@ -129,14 +134,17 @@ def save(
     Gives the person with the next version. Raises ChangedMeanwhile or EmailTaken.
     """
     after = after._replace(updated_at=now, version=before.version + 1)
-    changed = tx.update(
-        UserRow,
-        _columns(after),
-        organisation_id=by.organisation_id,
-        id=before.id,
-        status=before.status,
-        version=before.version,
-    )
+    try:
+        changed = tx.update(
+            UserRow,
+            _columns(after),
+            organisation_id=by.organisation_id,
+            id=before.id,
+            status=before.status,
+            version=before.version,
+        )
+    except DuplicateRow as error:
+        raise _taken(after, error) from error
     if not changed:
         raise ChangedMeanwhile
     audit.record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -39,8 +40,6 @@ ATTEMPTS = 3
 _UNDONE_BY_OTHERS = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
-    # What a new row refers to was deleted after we read it: the next attempt sees that.
-    psycopg.errors.ForeignKeyViolation,
 )
 _LOST = (
     psycopg.OperationalError,
@@ -48,6 +47,7 @@ _LOST = (
     # The server has become a standby.
     psycopg.errors.ReadOnlySqlTransaction,
 )
+_KEY = re.compile(r"\(([^()]*)\)=\(")
 _CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
@@ -244,8 +244,13 @@ class PostgresqlDatabase(Database):
             try:
                 self._local.ends_at = _half_way(ends_at) if attempts_left else ends_at
                 return attempt()
-            except _UNDONE_BY_OTHERS as error:
+            except psycopg.errors.ForeignKeyViolation:
+                # What the row refers to was deleted after we read it, perhaps before we remembered
+                # it: the next attempt reads it again. If that changes nothing, the fault is ours.
                 self.reference_cache = {}
+                if not attempts_left:
+                    raise
+            except _UNDONE_BY_OTHERS as error:
                 if not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
             except _LOST as error:
@@ -300,7 +305,9 @@ def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Curs
     try:
         return cursor.execute(sql, values)
     except psycopg.errors.UniqueViolation as error:
-        raise DuplicateRow(str(error)) from error
+        # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
+        found = _KEY.search(error.diag.message_detail or "")
+        raise DuplicateRow(str(error), found.group(1).split(", ") if found else ()) from error
 
 
 @lru_cache(maxsize=256)

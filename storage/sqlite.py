@@ -168,6 +168,7 @@ class SqliteDatabase(Database):
             loop = asyncio.get_running_loop()
             found: T | None = self._reader().find(use_case, key, loop)
         except sqlite3.OperationalError as error:
+            _raise_if_ours(error)
             raise DatabaseUnavailable(str(error)) from error
         return found
 
@@ -202,6 +203,7 @@ class SqliteDatabase(Database):
         try:
             return use_case(self._reader(), *args, **kwargs)
         except sqlite3.OperationalError as error:
+            _raise_if_ours(error)
             raise DatabaseUnavailable(str(error)) from error
 
     def write_now(
@@ -370,10 +372,21 @@ def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.C
         return connection.execute(sql, values)
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorname in _UNIQUE:
-            raise DuplicateRow(str(error)) from error
+            # "UNIQUE constraint failed: leave_types.organisation_id, leave_types.code"
+            named = str(error).rpartition(": ")[2].split(", ")
+            columns = [one.partition(".")[2] for one in named]
+            raise DuplicateRow(str(error), columns) from error
         raise
     except sqlite3.OperationalError as error:
+        _raise_if_ours(error)
         raise DatabaseUnavailable(str(error)) from error
+
+
+def _raise_if_ours(error: sqlite3.Error) -> None:
+    """Raise the error where SQLite did not understand the statement: trying again cannot work."""
+    # The low byte; the rest says more about it.
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_ERROR:
+        raise error
 
 
 def _end(connection: sqlite3.Connection | None) -> None:

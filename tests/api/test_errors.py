@@ -3,8 +3,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from structlog.testing import capture_logs
+
 import storage
 from api.errors import STATUS, members, status_of
+from storage.database import Database
 from storage.errors import (
     FieldError,
     InsufficientAllowance,
@@ -14,6 +17,9 @@ from storage.errors import (
     OverlappingLeave,
     Refusal,
 )
+from tests import outside
+from tests.api.conftest import Client, a_key
+from tests.builders import an_organisation
 
 
 def every_refusal(of: type[Refusal] = Refusal) -> list[type[Refusal]]:
@@ -64,3 +70,21 @@ def test_refusals_carry_what_a_program_needs() -> None:
     assert members(OverlappingLeave("7", "1 May")) == {"leave_request_id": "7"}
     assert members(InvalidTransition("approved", "declined")) == {"leave_status": "declined"}
     assert members(InsufficientScope("leave:write")) == {"missing_scope": "leave:write"}
+
+
+def test_a_statement_that_is_wrong_is_500_with_a_traceback(
+    client: Client, database: Database, database_url: str
+) -> None:
+    key = a_key(database, an_organisation(database))
+    outside.run(database_url, "ALTER TABLE departments RENAME TO departments_away")
+
+    with capture_logs() as logs:
+        answers = [
+            client.get("/api/v1/departments", key),
+            client.post("/api/v1/departments", key, json={"name": "Design"}),
+        ]
+
+    assert [answer.json()["code"] for answer in answers] == ["internal_error"] * 2
+    failed = [one for one in logs if one["event"] == "request failed"]
+    assert len(failed) == 2
+    assert all(one["exc_info"] for one in failed)

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.routing import Mount
+from structlog.testing import capture_logs
 
 from api import app
 from api.app import FirstSegment
@@ -375,6 +376,15 @@ def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str, 
     assert code(answer) == (503, "unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert "db.internal" not in answer.text
+
+
+def test_the_log_has_the_reason_of_a_503(client: Client, key: str) -> None:
+    with capture_logs() as logs:
+        client.get(f"{PATH}/lost", key, headers={"X-Request-Id": "trace-7"})
+
+    (entry,) = [one for one in logs if one["event"] == "request unavailable"]
+    assert entry["log_level"] == "warning"
+    assert (entry["request_id"], entry["reason"]) == ("trace-7", "host db.internal is gone")
 
 
 def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, acme: Acme) -> None:

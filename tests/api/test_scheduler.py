@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from structlog.testing import capture_logs
 
 from api.dispatcher import Dispatcher
 from api.scheduler import running
@@ -82,3 +83,25 @@ def test_a_job_that_was_begun_is_finished(
 
     assert done == ["finished"]
     assert caplog.records == []
+
+
+def test_a_job_that_fails_is_logged_and_runs_again(database: Database) -> None:
+    begun: list[int] = []
+
+    async def fail() -> None:
+        begun.append(1)
+        raise RuntimeError("damaged")
+
+    async def story() -> None:
+        async with running(database, [], lambda: NOW, [fail], job_seconds=0.01):
+            async with asyncio.timeout(30):
+                while len(begun) < 2:
+                    await asyncio.sleep(0.01)
+
+    with capture_logs() as logs:
+        asyncio.run(story())
+
+    failed = [one for one in logs if one["event"] == "scheduler.job_failed"]
+    assert len(failed) >= 2
+    assert failed[0]["exc_info"]
+    assert failed[0]["job"].endswith("fail")

@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 from bot import errors, ids
 from bot.listening import Listener, Visit
 from storage.database import Database
+from storage.errors import DatabaseUnavailable
 from storage.secrets import Secrets
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, GRACE, World
@@ -90,6 +91,14 @@ class Broken(Troubled):
             raise KeyError("broken")
 
 
+class Away(Troubled):
+    is_away = False
+
+    async def before_write(self) -> None:
+        if self.is_away:
+            raise DatabaseUnavailable("away")
+
+
 async def ack_and_break(visit: Visit) -> None:
     await visit.ack()
     raise KeyError("broken")
@@ -159,15 +168,31 @@ def test_a_broken_form_stays_open_with_what_was_typed(
 
 
 def test_a_database_that_does_not_answer_is_told(
+    database: Database, slack: LoopbackSlack, logs: list[Any]
+) -> None:
+    away = Away(database)
+    with World(database, slack, app_database=away) as world:
+        world.a_request()
+        away.is_away = True
+
+        answer = world.click(GRACE, ids.APPROVE)
+
+        assert answer.ok
+        assert world.told(GRACE) == [errors.BUSY]
+        assert "slack.database_unavailable" in {one["event"] for one in logs}
+
+
+def test_a_statement_that_is_wrong_is_no_database_that_does_not_answer(
     world: World, logs: list[Any], tmp_path: Path
 ) -> None:
     world.a_request()
     _without_table(tmp_path, "leave_requests")
 
-    answer = world.click(GRACE, ids.APPROVE)
+    world.click(GRACE, ids.APPROVE)
 
-    assert answer.ok
-    assert world.told(GRACE) == [errors.BUSY]
+    assert world.told(GRACE) == [errors.BROKEN]
+    (entry,) = [one for one in logs if one["event"] == "slack.listener_failed"]
+    assert entry["exc_info"]
 
 
 def test_a_form_that_takes_too_long_gives_way_to_a_sentence_and_arrives(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -45,11 +46,17 @@ def test_callers_hear_503_and_sigterm_ends_the_process() -> None:
                 assert all(int(answer.headers["Retry-After"]) > 0 for answer in answers)
                 assert time.monotonic() - began_at < TIMEOUT_SECONDS + GRACE_SECONDS
             assert client.get("/api/v1/users").status_code == 200
+            counted = client.get("/metrics").text
+            assert 'hiatus_problems_total{event="request unavailable"} 20.0' in counted
             with postgres.frozen(server.folder):
                 began_at = time.monotonic()
                 assert process.stop() in (0, 1)
                 # What is under way, 20 s, and what has to be finished, 10 s.
                 assert time.monotonic() - began_at < 30 + GRACE_SECONDS
+            reasons = [json.loads(line) for line in process.logged().splitlines()]
+            told = [one["reason"] for one in reasons if one.get("event") == "request unavailable"]
+            assert len(told) == 20
+            assert all(told)
     finally:
         server.stop()
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import peewee
 import psycopg
@@ -24,11 +25,13 @@ import pytest
 from storage.compiled import Engine, Place, committed_state, compiled
 from storage.database import Database, DuplicateRow, Transaction
 from storage.errors import DatabaseUnavailable
+from storage.ids import new_id
 from storage.postgresql import ATTEMPTS
 from storage.secrets import Secrets
 from storage.sqlite import SqliteDatabase
-from storage.tables import LeaseRow
+from storage.tables import HolidaySetRow, LeaseRow, UserRow
 from tests import outside
+from tests.builders import NOW, an_organisation
 
 KILLED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hiatus'"
 
@@ -113,6 +116,43 @@ def test_a_duplicate_row_undoes_its_transaction_only(database: Database, databas
     assert kept_outside(database_url) == {"report"}
     database.write_now(keep, "digest")
     assert kept_outside(database_url) == {"report", "digest"}
+
+
+def test_a_duplicate_row_names_the_columns_that_have_to_be_unique(database: Database) -> None:
+    acme = an_organisation(database)
+
+    def add(tx: Transaction, email: str) -> None:
+        values: dict[str, Any] = {
+            "organisation_id": acme.id,
+            "id": new_id(NOW),
+            "email": email,
+            "version": 1,
+        }
+        values |= {"email_key": email.casefold(), "first_name": "Ada", "last_name": ""}
+        values |= {"role": "member", "status": "active", "created_at": NOW, "updated_at": NOW}
+        tx.insert(UserRow, **values)
+
+    database.write_now(add, "ada@example.com")
+    with pytest.raises(DuplicateRow) as refused:
+        database.write_now(add, "Ada@example.com")
+    assert refused.value.columns == {"organisation_id", "email_key"}
+
+    database.write_now(keep, "report")
+    with pytest.raises(DuplicateRow) as refused:
+        database.write_now(keep, "report")
+    assert refused.value.columns == {"name"}
+
+
+def test_a_row_that_refers_to_nothing_is_no_unavailable_database(database: Database) -> None:
+    def refer_to_nothing(tx: Transaction) -> None:
+        tx.insert(HolidaySetRow, organisation_id=new_id(NOW), id=new_id(NOW), country_code="GB",
+                  created_at=NOW)  # fmt: skip
+
+    with pytest.raises((psycopg.errors.ForeignKeyViolation, sqlite3.IntegrityError)):
+        database.write_now(refer_to_nothing)
+    with pytest.raises((psycopg.errors.ForeignKeyViolation, sqlite3.IntegrityError)):
+        asyncio.run(database.write(refer_to_nothing))
+    assert database.write_now(keep, "after") == "after"
 
 
 def test_of_two_hundred_writes_at_once_each_has_its_own_outcome(

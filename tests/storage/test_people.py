@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, feeds, joining, people, slack_profiles
+from storage import access, audit, feeds, joining, people, people_rows, slack_profiles
 from storage.database import Database, Transaction
 from storage.errors import (
     CannotArchiveSelf,
@@ -18,8 +18,10 @@ from storage.errors import (
 )
 from storage.joining import NotAMember
 from storage.pages import PageOf
+from storage.people_rows import ChangedMeanwhile
 from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
+from tests import outside
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of, overlapping
 
@@ -766,3 +768,25 @@ def test_a_failed_archive_leaves_everything_as_it_was(database: Database) -> Non
         database.write_now(archive_then_fail, acme.caller)
 
     assert database.read_now(people.get, ada.id, by=acme.caller) == ada
+
+
+def test_only_a_taken_address_is_called_a_taken_address(
+    database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    outside.run(database_url, f"UPDATE users SET slack_user_id = 'U1' WHERE id = '{grace.id}'")
+    ada = a_person(database, acme, first_name="Ada")
+    values = {"email": "eve@example.com", "first_name": "Eve", "last_name": "", "timezone": None}
+
+    def add_with_the_same_account(tx: Transaction) -> None:
+        people_rows.add(tx, values | {"slack_user_id": "U1"}, "active", by=acme.caller, now=NOW)
+
+    def save_with_the_same_account(tx: Transaction) -> None:
+        after = ada._replace(slack_user_id="U1")
+        people_rows.save(tx, ada, after, "user.updated", by=acme.caller, now=NOW)
+
+    with pytest.raises(ChangedMeanwhile):
+        database.write_now(add_with_the_same_account)
+    with pytest.raises(ChangedMeanwhile):
+        database.write_now(save_with_the_same_account)
