@@ -95,13 +95,23 @@ class HolidaySetRecord(TypedDict):
     created_at: datetime
 
 
+LastFetchedAt = Annotated[
+    datetime | None, Field(description="Kept at most once an hour; null for never.")
+]
+LastFetchedBy = Annotated[
+    str | None, Field(description="What the program that fetched it then calls itself.")
+]
+
+
 class CalendarFeedRecord(TypedDict):
     """A calendar subscription."""
 
     id: Id
-    name: str | None
+    name: Annotated[str, Field(description="Names the owner where no name was given.")]
     url: Annotated[Url, Field(description="iCalendar; whoever knows it can read it.")]
     created_at: datetime
+    last_fetched_at: LastFetchedAt
+    last_fetched_by: LastFetchedBy
 
 
 class FeedPathsRecord(TypedDict):
@@ -117,6 +127,8 @@ class FeedTokenRecord(TypedDict):
 
     token: str
     feeds: FeedPathsRecord
+    last_fetched_at: LastFetchedAt
+    last_fetched_by: LastFetchedBy
 
 
 class WebhookWithSecretRecord(WebhookRecord):

@@ -160,7 +160,7 @@ def _name(owner: FeedOwner, scope: FeedScope) -> str:
     if owner.feed_name is not None:
         return owner.feed_name
     if scope == "personal":
-        return f"Leave: {owner.name}"
+        return feeds.default_name(owner.name)
     return f"Leave: {owner.organisation_name}" + (" (my team)" if scope == "team" else "")
 
 

@@ -228,6 +228,8 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
         "id": OTHER,
         "name": "Phone",
         "url": f"https://hiatus.example.com/cal/{_TOKEN}",
+        "last_fetched_at": "2026-06-18T08:12:00Z",
+        "last_fetched_by": "Thunderbird",
     },
     "ChangeRecord": {"before": "pending", "after": "approved"},
     "ColleagueOffRecord": {

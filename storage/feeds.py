@@ -6,7 +6,7 @@ Tokens are looked up by SHA-256 and kept encrypted as well, because their owner 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -20,9 +20,11 @@ from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.secrets import fingerprint, new_token
 from storage.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
-from storage.values import CalendarFeed, Caller
+from storage.values import CalendarFeed, Caller, User
 
 MAX_FEEDS: Final = 50
+# Programs ask every few minutes; the feed's owner wants to know whether they still do.
+FETCHES_KEPT_EVERY: Final = timedelta(hours=1)
 
 
 class TooManyFeeds(Conflict):
@@ -37,6 +39,13 @@ class TooManyFeeds(Conflict):
         )
 
 
+class LastFetch(NamedTuple):
+    """Which feed was fetched, and when that was last kept; None for never."""
+
+    feed_id: str
+    at: datetime | None
+
+
 class FeedOwner(NamedTuple):
     """Whom a feed belongs to, and what drawing it needs.
 
@@ -44,7 +53,8 @@ class FeedOwner(NamedTuple):
     The last six were read in the same query: on one ``server``, ``reference_version`` and
     ``changes`` change with everything that the organisation's feeds may show. ``sequence`` is added
     to the one of every event, and was last raised at ``sequence_at``. ``changed_at`` is when
-    anything at all was last changed in the organisation.
+    anything at all was last changed in the organisation. ``fetch`` is not part of what the feed
+    shows.
     """
 
     organisation_id: str
@@ -62,11 +72,21 @@ class FeedOwner(NamedTuple):
     sequence: int
     sequence_at: datetime
     changed_at: datetime
+    fetch: LastFetch
 
     @property
     def state(self) -> tuple[Any, ...]:
         """What the feed depends on beside the day: while this is equal, the feed is."""
-        return self[:-1]
+        return self[:-2]
+
+    def needs_touch(self, now: datetime) -> bool:
+        """Whether it is an hour since a fetch of the feed was kept."""
+        return self.fetch.at is None or now - self.fetch.at >= FETCHES_KEPT_EVERY
+
+
+def default_name(owner_name: str) -> str:
+    """What a feed is called that was given no name: after its owner, whose leave it shows."""
+    return f"Leave: {owner_name}"
 
 
 def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> CalendarFeed:
@@ -75,11 +95,11 @@ def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> C
     Raises InvalidInput or TooManyFeeds.
     """
     name = None if name is None else fields.name(name, "name")
-    _hold_owner(tx, by)
+    owner = _hold_owner(tx, by)
     counted = tx.first(_how_many, organisation_id=by.organisation_id, user_id=by.user_id)
     if counted is not None and counted[0] >= MAX_FEEDS:
         raise TooManyFeeds
-    feed = _add(tx, name, by=by, now=now)
+    feed = _add(tx, name, owner, by=by, now=now)
     audit.record(
         tx,
         "calendar_feed.created",
@@ -136,31 +156,42 @@ def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
     _record_revoked(tx, feed_id, by=by, now=now)
 
 
+def find_personal(tx: Transaction, *, by: Caller) -> CalendarFeed | None:
+    """The feed of the caller's own token, if it has been made."""
+    row = tx.first(_personal, organisation_id=by.organisation_id, user_id=by.user_id)
+    return None if row is None else _feed(tx, row)
+
+
 def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
     """The caller's own token, if it has been made."""
-    found = tx.first(_personal_token, organisation_id=by.organisation_id, user_id=by.user_id)
-    return None if found is None else tx.secrets.decrypt(found[1])
+    feed = find_personal(tx, by=by)
+    return None if feed is None else feed.token
 
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
     """The caller's own token, made when it is first asked for: run it as a write."""
-    token = find_personal_token(tx, by=by)
-    if token is not None:
-        return token
+    return personal(tx, by=by, now=now).token
+
+
+def personal(tx: Transaction, *, by: Caller, now: datetime) -> CalendarFeed:
+    """The feed of the caller's own token, made when it is first asked for: run it as a write."""
+    found = find_personal(tx, by=by)
+    if found is not None:
+        return found
     # Of two first reads at once, the second waits here and then finds the other's token.
-    _hold_owner(tx, by)
-    token = find_personal_token(tx, by=by)
-    if token is not None:
-        return token
-    feed = _add(tx, None, is_personal_token=True, by=by, now=now)
+    owner = _hold_owner(tx, by)
+    found = find_personal(tx, by=by)
+    if found is not None:
+        return found
+    feed = _add(tx, None, owner, is_personal_token=True, by=by, now=now)
     audit.record(tx, "calendar_feed.token_created", "calendar_feed", feed.id, by=by, now=now)
-    return feed.token
+    return feed
 
 
 def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
-    """A new personal token for the caller; the old one is dead. His other feeds stay."""
-    _hold_owner(tx, by)
-    found = tx.first(_personal_token, organisation_id=by.organisation_id, user_id=by.user_id)
+    """A new personal token for the caller; the old one is dead. Their other feeds stay."""
+    owner = _hold_owner(tx, by)
+    found = tx.first(_personal, organisation_id=by.organisation_id, user_id=by.user_id)
     if found is not None:
         tx.change(
             _revoke,
@@ -170,7 +201,7 @@ def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
             is_personal_token=True,
             now=now,
         )
-    feed = _add(tx, None, is_personal_token=True, by=by, now=now)
+    feed = _add(tx, None, owner, is_personal_token=True, by=by, now=now)
     audit.record(tx, "calendar_feed.token_regenerated", "calendar_feed", feed.id, by=by, now=now)
     return feed.token
 
@@ -217,6 +248,8 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         sequence,
         sequence_at,
         changed_at,
+        feed_id,
+        last_fetched_at,
     ) = row
     return FeedOwner(
         organisation_id,
@@ -234,6 +267,21 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         int(sequence or 0),
         rows.instant(sequence_at or 0),
         rows.instant(max(changed_at, sequence_at or 0)),
+        LastFetch(feed_id, rows.instant_or_none(last_fetched_at)),
+    )
+
+
+def touch(
+    tx: Transaction, organisation_id: str, feed_id: str, program: str | None, *, now: datetime
+) -> None:
+    """Keep that a program fetched a feed; the fetch itself does not wait for this."""
+    tx.change(
+        _touch,
+        organisation_id=organisation_id,
+        feed_id=feed_id,
+        now=now,
+        earlier=now - FETCHES_KEPT_EVERY,
+        program=program,
     )
 
 
@@ -257,20 +305,27 @@ def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -
 
 
 def _feed(tx: Transaction, row: Sequence[Any]) -> CalendarFeed:
-    feed_id, name, token_encrypted, created_at = row
-    token = tx.secrets.decrypt(token_encrypted)
-    return CalendarFeed(feed_id, name, token, rows.instant(created_at))
+    feed_id, name, token_encrypted, created_at, fetched_at, fetched_by, first_name, last_name = row
+    return CalendarFeed(
+        feed_id,
+        name or default_name(f"{first_name} {last_name}".strip()),
+        tx.secrets.decrypt(token_encrypted),
+        rows.instant(created_at),
+        rows.instant_or_none(fetched_at),
+        fetched_by,
+    )
 
 
-def _hold_owner(tx: Transaction, by: Caller) -> None:
+def _hold_owner(tx: Transaction, by: Caller) -> User:
     if by.user_id is None:
         raise Forbidden("Calendar feeds belong to people; the system has none.")
-    people.get(tx, by.user_id, by=by, is_held=True)
+    return people.get(tx, by.user_id, by=by, is_held=True)
 
 
 def _add(
     tx: Transaction,
     name: str | None,
+    owner: User,
     *,
     is_personal_token: bool = False,
     by: Caller,
@@ -289,7 +344,7 @@ def _add(
         token_encrypted=tx.secrets.encrypt(token),
         created_at=now,
     )
-    return CalendarFeed(feed_id, name, token, now)
+    return CalendarFeed(feed_id, name or default_name(owner.name), token, now)
 
 
 def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
@@ -328,6 +383,8 @@ def _of_active_owners(engine: Engine) -> Select:
             FeedSequenceRow.sequence,
             FeedSequenceRow.changed_at,
             audit.latest(CalendarFeedRow.organisation_id),
+            CalendarFeedRow.id,
+            CalendarFeedRow.last_fetched_at,
         )
         .join(
             UserRow,
@@ -363,12 +420,28 @@ def _one(organisation_id: Place, user_id: Place, feed_id: Place) -> Select:
 
 def _shown(organisation_id: Place, user_id: Place) -> Select:
     """The feeds that their owner sees: the personal token is not among them."""
-    return CalendarFeedRow.select(
-        CalendarFeedRow.id,
-        CalendarFeedRow.name,
-        CalendarFeedRow.token_encrypted,
-        CalendarFeedRow.created_at,
-    ).where(*_living(organisation_id, user_id), CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
+    return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
+
+
+def _feeds(organisation_id: Place, user_id: Place) -> Select:
+    return (
+        CalendarFeedRow.select(
+            CalendarFeedRow.id,
+            CalendarFeedRow.name,
+            CalendarFeedRow.token_encrypted,
+            CalendarFeedRow.created_at,
+            CalendarFeedRow.last_fetched_at,
+            CalendarFeedRow.last_fetched_by,
+            UserRow.first_name,
+            UserRow.last_name,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == CalendarFeedRow.organisation_id)
+            & (UserRow.id == CalendarFeedRow.user_id),
+        )
+        .where(*_living(organisation_id, user_id))
+    )
 
 
 @compiled
@@ -380,10 +453,19 @@ def _how_many(organisation_id: Place, user_id: Place) -> Select:
 
 
 @compiled
-def _personal_token(organisation_id: Place, user_id: Place) -> Select:
-    return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.token_encrypted).where(
-        *_living(organisation_id, user_id),
-        CalendarFeedRow.is_personal_token == True,  # noqa: E712  # SQL, not Python
+def _personal(organisation_id: Place, user_id: Place) -> Select:
+    return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == True)  # noqa: E712  # SQL, not Python
+
+
+@compiled
+def _touch(
+    organisation_id: Place, feed_id: Place, now: Place, earlier: Place, program: Place
+) -> Update:
+    fetched_at = CalendarFeedRow.last_fetched_at
+    return CalendarFeedRow.update(last_fetched_at=now, last_fetched_by=program).where(
+        CalendarFeedRow.organisation_id == organisation_id,
+        CalendarFeedRow.id == feed_id,
+        fetched_at.is_null() | (fetched_at <= earlier),
     )
 
 

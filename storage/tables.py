@@ -367,6 +367,8 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
     token_encrypted = TextField()
     created_at = BigIntegerField()
     revoked_at = BigIntegerField(null=True)
+    last_fetched_at = BigIntegerField(null=True)
+    last_fetched_by = TextField(null=True)
 
     class Meta:
         table_name = "calendar_feeds"

@@ -225,12 +225,17 @@ class HolidaySet(NamedTuple):
 
 
 class CalendarFeed(NamedTuple):
-    """A subscription. ``token`` is the secret part of its URL."""
+    """A subscription. ``token`` is the secret part of its URL.
+
+    ``last_fetched_by`` is the program's name, where it said one. Both are kept once an hour.
+    """
 
     id: str
-    name: str | None
+    name: str
     token: str
     created_at: datetime
+    last_fetched_at: datetime | None = None
+    last_fetched_by: str | None = None
 
 
 class HolidayOverride(NamedTuple):

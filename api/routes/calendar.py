@@ -15,6 +15,7 @@ from api.auth import header
 from api.codings import prefers_gzip
 from api.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
 from api.feed_drawing import Coding, Drawings, Subscription, midnight
+from api.feed_fetches import FeedFetches
 from api.operations import Edge
 from storage import feeds, secrets
 from storage.database import Transaction
@@ -155,6 +156,7 @@ class _Asked(NamedTuple):
     owner: FeedOwner
     modified: LastModified
     wishes: _Wishes
+    now: datetime
 
     def has_current(self, fingerprint: str) -> bool:
         """Whether the client has it already. An entity tag says more than a date does."""
@@ -174,6 +176,7 @@ class FeedEndpoint:
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._drawings = Drawings(edge.base_url)
+        self._fetches = FeedFetches(edge.database)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
@@ -181,6 +184,7 @@ class FeedEndpoint:
         asked = _asked(scope, token, owner, self._edge.clock())
         fingerprint, contents = await self._found(asked)
         await _send(scope["method"], asked, fingerprint, contents, send)
+        self._fetches.note(owner, header(scope["headers"], b"user-agent"), asked.now)
 
     async def _owner(self, scope: Scope, token: str) -> FeedOwner:
         """Raises NotFound; RateLimited for a feed read too often, or for too many wrong tokens."""
@@ -224,6 +228,7 @@ def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
         owner,
         last_modified(max(owner.changed_at, midnight(today)), now),
         _wishes(tuple(said)),
+        now,
     )
 
 

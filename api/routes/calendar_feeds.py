@@ -32,7 +32,8 @@ def revoke(tx: Transaction, call: Call) -> None:
 
 
 def token(tx: Transaction, call: Call) -> FeedTokenRecord:
-    return _paths(feeds.personal_token(tx, by=call.caller, now=call.now))
+    own = feeds.personal(tx, by=call.caller, now=call.now)
+    return _paths(own.token, own)
 
 
 def regenerate(tx: Transaction, call: Call) -> FeedTokenRecord:
@@ -45,10 +46,12 @@ def _shown(call: Call, feed: CalendarFeed) -> CalendarFeedRecord:
         "name": feed.name,
         "url": f"{call.base_url}/cal/{feed.token}",
         "created_at": feed.created_at,
+        "last_fetched_at": feed.last_fetched_at,
+        "last_fetched_by": feed.last_fetched_by,
     }
 
 
-def _paths(token: str) -> FeedTokenRecord:
+def _paths(token: str, feed: CalendarFeed | None = None) -> FeedTokenRecord:
     path = f"/cal/{token}"
     return {
         "token": token,
@@ -57,6 +60,8 @@ def _paths(token: str) -> FeedTokenRecord:
             "team": f"{path}?scope=team",
             "organisation": f"{path}?scope=org",
         },
+        "last_fetched_at": feed and feed.last_fetched_at,
+        "last_fetched_by": feed and feed.last_fetched_by,
     }
 
 

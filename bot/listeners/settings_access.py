@@ -136,8 +136,10 @@ async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[st
 
     def read(tx: Transaction) -> dict[str, Any]:
         # The token is made when it is first asked for.
-        token = feeds.personal_token(tx, by=by, now=visit.now)
-        return views.feeds(base_url, token, feeds.page(tx, PageOf(_FEEDS_SHOWN, cursor), by=by))
+        own = feeds.personal(tx, by=by, now=visit.now)
+        page = feeds.page(tx, PageOf(_FEEDS_SHOWN, cursor), by=by)
+        organisation = reference.of_organisation(tx, by.organisation_id).organisation
+        return views.feeds(base_url, own, page, organisation.timezone)
 
     return await visit.edge.database.write(read)
 

@@ -80,9 +80,11 @@ def new_key(name: str, secret: str) -> dict[str, Any]:
     return fields.modal(say("Your new API key"), blocks, close=say("Done"))
 
 
-def feeds(base_url: str, token: str, page: Page[CalendarFeed]) -> dict[str, Any]:
+def feeds(
+    base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str
+) -> dict[str, Any]:
     """The three links of one's own token, and the feeds made beside it."""
-    own = f"{base_url}/cal/{token}"
+    own = f"{base_url}/cal/{personal.token}"
     regenerate = fields.button(say("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
     regenerate["confirm"] = fields.confirm(
         say("Make new links?"),
@@ -100,6 +102,7 @@ def feeds(base_url: str, token: str, page: Page[CalendarFeed]) -> dict[str, Any]
         _link(say("Your leave"), own),
         _link(say("Your team"), f"{own}?scope=team"),
         _link(say("Organisation"), f"{own}?scope=org"),
+        text.quiet(text.escaped(_last_fetch(personal, timezone))),
         fields.actions(regenerate),
         fields.header(say("Further feeds")),
         text.section(
@@ -111,7 +114,7 @@ def feeds(base_url: str, token: str, page: Page[CalendarFeed]) -> dict[str, Any]
         fields.actions(fields.button(say("Add a feed"), ids.FEED_NEW)),
     ]
     for feed in page.items:
-        blocks.append(_feed(base_url, feed))
+        blocks.append(_feed(base_url, feed, timezone))
     return fields.modal(say("Calendar feeds"), blocks + more(ids.FEEDS_MORE, page.next_cursor))
 
 
@@ -146,8 +149,17 @@ def _link(title: str, url: str) -> Block:
     return text.section(f"*{title}*\n```{text.escaped(url)}```")
 
 
-def _feed(base_url: str, feed: CalendarFeed) -> Block:
-    name = feed.name or say("Without a name")
+def _last_fetch(feed: CalendarFeed, timezone: str) -> str:
+    if feed.last_fetched_at is None:
+        return say("No calendar has read it yet.")
+    when = words.moment(feed.last_fetched_at, timezone)
+    if feed.last_fetched_by is None:
+        return say("Last read {when}.", when=when)
+    return say("Last read {when} by {program}.", when=when, program=feed.last_fetched_by)
+
+
+def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
+    name = feed.name
     remove = fields.button(
         say("Remove"), ids.FEED_REMOVE, feed.id, "danger", spoken=say("Remove {name}", name=name)
     )
@@ -158,4 +170,5 @@ def _feed(base_url: str, feed: CalendarFeed) -> Block:
         say("Keep it"),
     )
     link = f"```{text.escaped(base_url)}/cal/{feed.token}```"
-    return {**text.section(f"*{text.name(name)}*\n{link}"), "accessory": remove}
+    fetched = text.escaped(_last_fetch(feed, timezone))
+    return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}

@@ -236,6 +236,17 @@ def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
     assert len(links(after)) == 3
 
 
+def test_each_feed_says_when_it_was_last_read_and_by_which_program(world: World) -> None:
+    ada = world.caller(ADA)
+    feed = world.database.write_now(feeds.create, None, by=ada, now=world.clock())
+    world.database.write_now(feeds.touch, world.acme.id, feed.id, "Thunderbird", now=world.clock())
+
+    shown = settings(world, ADA, ids.FEEDS).visible_text
+    assert "by Thunderbird." in shown
+    assert shown.count("No calendar has read it yet.") == 1
+    assert f"Leave: {world.people[ADA].name}" in shown
+
+
 def test_nobody_removes_a_colleagues_feed(world: World) -> None:
     feed = world.database.write_now(feeds.create, "mine", by=world.caller(ADA), now=world.clock())
     shown = settings(world, EVE, ids.FEEDS)

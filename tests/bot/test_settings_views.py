@@ -62,7 +62,13 @@ KEYS = st.builds(
     revoked_at=st.none(),
 )
 FEEDS = st.builds(
-    CalendarFeed, st.just(REQUEST_ID), st.none() | text(200), st.just("t" * 43), st.just(NOW)
+    CalendarFeed,
+    st.just(REQUEST_ID),
+    text(200),
+    st.just("t" * 43),
+    st.just(NOW),
+    st.sampled_from([None, NOW]),
+    st.none() | text(60),
 )
 
 
@@ -76,11 +82,12 @@ def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
 
 
 @settings(max_examples=40)
-@given(st.lists(FEEDS, max_size=20), CURSORS)
-def test_lists_of_feeds(feeds: list[CalendarFeed], cursor: str | None) -> None:
+@given(FEEDS, st.lists(FEEDS, max_size=20), CURSORS)
+def test_lists_of_feeds(own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
+    drawn = settings_access.feeds(base_url, own, Page(feeds, cursor), "Europe/London")
 
-    assert problems_of_view(settings_access.feeds(base_url, "t" * 43, Page(feeds, cursor))) == []
+    assert problems_of_view(drawn) == []
 
 
 @given(text(200))

@@ -1,0 +1,154 @@
+"""Feeds are never without a name, and say when they were last fetched and by which program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api import app
+from api.feed_fetches import program_of
+from storage import feeds, people
+from storage.database import Database
+from tests.api.conftest import SETTINGS, Client, a_key
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+
+V1 = "/api/v1"
+THUNDERBIRD = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.9"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def client(database: Database, clock: Clock) -> Iterator[Client]:
+    client = Client(app.application(app.routes(database, SETTINGS, clock), SETTINGS))
+    yield client
+    client.close()
+
+
+def fetched(client: Client, key: str, feed_id: str) -> tuple[Any, Any]:
+    """What the list and the feed itself say of the last fetch."""
+    client.settle()
+    (listed,) = client.get(f"{V1}/calendar-feeds", key).json()["data"]
+    alone = client.get(f"{V1}/calendar-feeds/{feed_id}", key).json()
+    assert listed == alone
+    return alone["last_fetched_at"], alone["last_fetched_by"]
+
+
+def test_a_feed_without_a_name_is_called_after_its_owner(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    key = a_key(database, acme, ada)
+
+    made = [client.post(f"{V1}/calendar-feeds", key, json=body) for body in ({}, {"name": None})]
+    named = client.post(f"{V1}/calendar-feeds", key, json={"name": "Phone"}).json()
+
+    assert [answer.json()["name"] for answer in made] == ["Leave: Ada Lovelace"] * 2
+    assert named["name"] == "Phone"
+    database.write_now(people.update, ada.id, {"last_name": "King"}, by=acme.caller, now=NOW)
+    listed = client.get(f"{V1}/calendar-feeds", key).json()["data"]
+    assert [feed["name"] for feed in listed] == ["Phone", "Leave: Ada King", "Leave: Ada King"]
+    # A calendar is still named by what it shows.
+    path = made[0].json()["url"].removeprefix(SETTINGS.base_url)
+    assert "X-WR-CALNAME:Leave: Ada King\r\n" in client.get(path).text
+    assert "X-WR-CALNAME:Leave: Acme (my team)" in client.get(f"{path}?scope=team").text
+
+
+def test_a_feed_says_who_fetched_it_last_at_most_once_an_hour(
+    client: Client, database: Database, clock: Clock
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    feed = client.post(f"{V1}/calendar-feeds", key, json={"name": "Phone"}).json()
+    path = feed["url"].removeprefix(SETTINGS.base_url)
+    assert (feed["last_fetched_at"], feed["last_fetched_by"]) == (None, None)
+
+    first = client.get(path, headers={"User-Agent": THUNDERBIRD})
+    assert fetched(client, key, feed["id"]) == ("2026-06-01T09:00:00Z", "Thunderbird")
+
+    clock.now += timedelta(minutes=59)
+    client.get(path, headers={"User-Agent": "curl/8.5.0"})
+    assert fetched(client, key, feed["id"]) == ("2026-06-01T09:00:00Z", "Thunderbird")
+
+    # "Nothing has changed" is an answer to a fetch, too.
+    clock.now += timedelta(minutes=1)
+    unchanged = {"User-Agent": "curl/8.5.0", "If-None-Match": first.headers["ETag"]}
+    assert client.get(path, headers=unchanged).status_code == 304
+    assert fetched(client, key, feed["id"]) == ("2026-06-01T10:00:00Z", "curl")
+
+    clock.now += timedelta(hours=2)
+    client.request("HEAD", path, headers={"User-Agent": ""})
+    assert fetched(client, key, feed["id"]) == ("2026-06-01T12:00:00Z", None)
+
+
+def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    token = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    before = client.get(f"/cal/{token}")
+    client.settle()
+
+    after = client.get(f"/cal/{token}")
+
+    assert database.read_now(feeds.recognise, token).fetch.at == NOW
+    assert (after.content, after.headers["ETag"]) == (before.content, before.headers["ETag"])
+    assert after.headers["Last-Modified"] == before.headers["Last-Modified"]
+
+
+def test_ones_own_token_says_it_too(client: Client, database: Database) -> None:
+    acme: Acme = an_organisation(database)
+    ada = a_person(database, acme)
+    key = a_key(database, acme, ada)
+    path = f"{V1}/calendar-feeds/token"
+    own = client.get(path, key).json()
+    assert (own["last_fetched_at"], own["last_fetched_by"]) == (None, None)
+
+    client.get(own["feeds"]["team"], headers={"User-Agent": "Google-Calendar-Importer"})
+    client.settle()
+
+    after = client.get(path, key).json()
+    assert after["last_fetched_at"] == "2026-06-01T09:00:00Z"
+    assert after["last_fetched_by"] == "Google-Calendar-Importer"
+    new = client.post(f"{V1}/calendar-feeds/regenerate", key).json()
+    assert (new["last_fetched_at"], new["last_fetched_by"]) == (None, None)
+    assert database.read_now(feeds.find_personal, by=caller_for(acme, ada)) is not None
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "program"),
+    [
+        (THUNDERBIRD, "Thunderbird"),
+        ("Google-Calendar-Importer", "Google-Calendar-Importer"),
+        ("iOS/17.4 (21E219) dataaccessd/1.0", "iOS"),
+        ("macOS/14.4 (23E214) CalendarAgent/1025", "macOS"),
+        ("Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0)", "Microsoft Office"),
+        ("curl/8.5.0", "curl"),
+        (
+            "Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36",
+            "Chrome",
+        ),
+        ("Mozilla/5.0 (Mac) AppleWebKit/605.1 (KHTML) Version/17.4 Safari/605.1", "Safari"),
+        ("", None),
+        ("/////", None),
+        ("(only a comment)", None),
+        ("<b>*x*</b> <!channel>\x00\xe9\u202e" + "y" * 5_000, "b x"),
+        ("z" * 5_000, "z" * 60),
+        ("((((" * 200, None),
+    ],
+)
+def test_a_program_is_known_by_its_short_name(user_agent: str, program: str | None) -> None:
+    assert program_of(user_agent) == program
