@@ -19,7 +19,7 @@ from api.recent import Recent
 from storage import idempotency as kept_answers
 from storage import recognition
 from storage.database import Transaction
-from storage.errors import Refusal, Unauthenticated
+from storage.errors import FieldError, InvalidInput, Refusal, Unauthenticated
 from storage.idempotency import Claim, KeptAnswer
 
 _JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
@@ -43,6 +43,7 @@ class _Served:
         self.is_tagged = operation.is_single or operation.shown_by(others) is not None
         self.is_conditional_read = operation.is_single
         self.resource = operation.read_at_path(others) if operation.changes_one else None
+        self.read_only = operation.read_only_members(others)
         caching = b"no-store" if operation.shows_secret else b"private, no-cache"
         varies = ", ".join(("Authorization", *operation.varies_by))
         self._varying = tuple(name.lower().encode("ascii") for name in operation.varies_by)
@@ -152,20 +153,22 @@ class Endpoint:
         write = database.write_long if operation.is_long else database.write
         call.reference_version = None
         content = await _content(receive)
-        call.body = operation.body_of(content, scope["headers"])
+        call.body, call.read_only = operation.body_and_read_only(
+            content, scope["headers"], served.read_only
+        )
         call.query = operation.query_of(scope["query_string"])
         call.ids = operation.ids_of(scope["path_params"])
         is_post = operation.method == "POST"
         claim = idempotency.claim_of(scope, call.caller, content) if is_post else None
         if operation.foresee is not None and call.query.dry_run:
-            return served.foreseen(await database.read_long(operation.foresee, call))
+            return served.foreseen(await database.read_long(_foresee, served, call))
         if claim is not None:
             return await self._written_once(served, scope, call, claim)
         if operation.prepare is not None:
             await operation.prepare(call, self._edge)
         if served.resource is not None:
             wanted = tags_in(scope["headers"], b"if-match")
-            if wanted is not None:
+            if wanted is not None or call.read_only:
                 return served.answer(await write(_change_if_match, served, call, wanted))
         run = database.read_long if operation.stores_nothing else write
         return served.answer(await run(operation.handler, call))
@@ -211,17 +214,42 @@ class Endpoint:
         return Call(caller, version, now, self._edge.base_url, {}, None, None, headers), state
 
 
-def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags) -> Any:
+def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags | None) -> Any:
     """Change what the path names if it still is as the caller knows it.
 
-    Raises PreconditionFailed, or NotFound where there is nothing.
+    Raises PreconditionFailed, InvalidInput for a read-only member that differs, or NotFound where
+    there is nothing.
     """
     operation, resource = served.operation, served.resource
     assert resource is not None
     operation.hold(tx, call)
-    if not wanted.have(tag_of(_json(resource.handler(tx, call)))):
+    current = _json(resource.handler(tx, call))
+    if wanted is not None and not wanted.have(tag_of(current)):
         raise PreconditionFailed
+    _check_read_only(call, current)
     return operation.handler(tx, call)
+
+
+def _foresee(tx: Transaction, served: _Served, call: Call) -> Any:
+    """What the change would do. Raises InvalidInput for a read-only member that differs."""
+    assert served.operation.foresee is not None
+    if call.read_only and served.resource is not None:
+        _check_read_only(call, _json(served.resource.handler(tx, call)))
+    return served.operation.foresee(tx, call)
+
+
+def _check_read_only(call: Call, current: bytes) -> None:
+    if not call.read_only:
+        return
+    stored = orjson.loads(current)
+    differing = sorted(name for name, value in call.read_only.items() if value != stored.get(name))
+    if differing:
+        raise InvalidInput(
+            [
+                FieldError(f"/{name}", "read_only", f"{name} cannot be changed; leave it out.")
+                for name in differing
+            ]
+        )
 
 
 def _change_once(tx: Transaction, served: _Served, call: Call, claim: Claim) -> KeptAnswer:

@@ -205,6 +205,11 @@ EXPLAINED: Final = (
         "Ask another admin or owner.",
     ),
     Explained(
+        people.UserPending(),
+        "A pending user has never used the service, and is not reactivated.",
+        "Wait for their first use of Slack, or make them an API key: both activate them.",
+    ),
+    Explained(
         people.UserArchived(),
         "An archived person is kept for the record and never changes again.",
         "Create a new user, with another e-mail address; the archived one keeps the old leave.",
@@ -394,6 +399,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "out_of_reach": (
         "The leave lies more than two years ahead or back.",
         "Choose dates that are closer to today.",
+    ),
+    "read_only": (
+        "The member cannot be changed, and its value differs from the stored one.",
+        "Leave it out, or send the value that GET answers with.",
     ),
     "repeated_field": ("A name stands in one JSON object twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),

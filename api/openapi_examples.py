@@ -69,6 +69,8 @@ WORDS: Final[Mapping[str, Any]] = {
     "is_active": True,
     "is_paid": True,
     "job_title": "Analyst",
+    "last_fetched_at": "2026-06-18T08:12:00Z",
+    "last_fetched_by": "Thunderbird",
     "last_name": "Lovelace",
     "last_used_at": "2026-06-18T08:12:00.301000Z",
     "leave_allowance": None,
@@ -228,8 +230,6 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
         "id": OTHER,
         "name": "Phone",
         "url": f"https://hiatus.example.com/cal/{_TOKEN}",
-        "last_fetched_at": "2026-06-18T08:12:00Z",
-        "last_fetched_by": "Thunderbird",
     },
     "ChangeRecord": {"before": "pending", "after": "approved"},
     "ColleagueOffRecord": {

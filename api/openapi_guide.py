@@ -102,6 +102,9 @@ A single thing comes with an `ETag`. Send it back as `If-None-Match` when you re
 answer is 304 without a body while nothing has changed; send it as `If-Match` with a PATCH or
 DELETE, and the answer is 412 if somebody else was faster.
 
+A PATCH changes the members that it sends. It may send the whole object as GET answered with it:
+read-only members are accepted while they equal what is stored, else they are 422 `read_only`.
+
 ## Looking before a change that reaches far
 
 Another working pattern, country, public holiday, manager or department, and archiving or

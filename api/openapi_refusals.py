@@ -70,7 +70,9 @@ class Refused:
         """422: what a single field may be refused with, and refusals of the whole."""
         codes = (*operation.rules, *_OF_POST) if operation.method == "POST" else operation.rules
         rules = [error_codes.of_field(code) for code in codes]
-        form = sorted({*_codes_of_body(body), *_codes_of_query(query)})
+        # What a PATCH of the whole object may be refused with.
+        read_only = ("read_only",) if operation.method == "PATCH" else ()
+        form = sorted({*_codes_of_body(body), *_codes_of_query(query), *read_only})
         answer = self._answer(operation, _INVALID, [*others, *rules])
         answer["description"] += (
             "\n\nFields of the wrong form: " + ", ".join(f"`{code}`" for code in form) + ". "

@@ -5,12 +5,13 @@ A handler is an ordinary function of a transaction and a ``Call``.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_type_hints
 from urllib.parse import parse_qsl
 
+import orjson
 from pydantic import ValidationError
 
 from api import conditions, idempotency
@@ -48,6 +49,8 @@ class Call:
     query: Any
     body: Any
     headers: Headers
+    # Members of a PATCH that cannot be changed, as they were sent.
+    read_only: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -191,6 +194,13 @@ class Operation:
                 return one
         return None
 
+    def read_only_members(self, others: Iterable[Operation]) -> frozenset[str]:
+        """What a PATCH of the whole object may repeat: members of the object, not of the body."""
+        shown = self.read_at_path(others) if self.method == "PATCH" else None
+        if shown is None or self.body is None:
+            return frozenset()
+        return frozenset(get_type_hints(shown.result)) - self.body.model_fields.keys()
+
     def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
         """The operation that reads the very thing that this path names, if there is one."""
         return next((one for one in others if one.is_single and one.path == self.path), None)
@@ -254,7 +264,8 @@ class Operation:
         if not content and not self.needs_body:
             return self.body()
         media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
-        if media_type != "application/json":
+        # Without a Content-Type the sender leaves the choice to us (RFC 9110, 8.3).
+        if media_type not in ("", "application/json"):
             raise UnsupportedMediaType("Send the body as application/json.")
         if not content:
             raise UnreadableJson("The body is empty.")
@@ -262,7 +273,28 @@ class Operation:
             body = self.body.model_validate_json(content)
         except ValidationError as error:
             raise refusal_of(error, self.body) from error
+        self._check_members(body, content)
+        return body
+
+    def body_and_read_only(
+        self, content: bytes, headers: Headers, read_only: Set[str]
+    ) -> tuple[Body | None, Mapping[str, Any]]:
+        """The body without its ``read_only`` members, and those. Raises what ``body_of`` raises."""
+        try:
+            return self.body_of(content, headers), {}
+        except InvalidInput as refusal:
+            unknown = {
+                error.pointer[1:] for error in refusal.errors if error.code == "unknown_field"
+            }
+            if unknown.isdisjoint(read_only):
+                raise
+        sent = orjson.loads(content)
+        check_members(content)
+        kept = {name: sent.pop(name) for name in unknown & read_only}
+        return self.body_of(orjson.dumps(sent), headers), kept
+
+    @staticmethod
+    def _check_members(body: Body, content: bytes) -> None:
         # Each member has its colon: only where there are more of them may one stand twice.
         if content.count(b":") > len(body.model_fields_set):
             check_members(content)
-        return body

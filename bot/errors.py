@@ -23,7 +23,7 @@ from storage.holiday_set_removal import HolidaySetInUse
 from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.joining import NotAMember
 from storage.leave import NotYourApproval
-from storage.people import UserArchived
+from storage.people import UserArchived, UserPending
 from storage.people_rows import ChangedMeanwhile
 from storage.slack_installations import NotLinked
 from storage.webhooks import TooManyWebhooks
@@ -236,6 +236,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
         "This request does not await your decision; others decide on it."
     ),
     UserArchived: detail,
+    UserPending: detail,
     ChangedMeanwhile: lambda _: say("Somebody changed this at the same moment. Please try again."),
     TooManyAdjustments: detail,
     TooManyFeeds: detail,

@@ -55,6 +55,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "avatar_url": fields.unchecked,
     "timezone": fields.optional(fields.timezone),
 }
+_NO_SUCH_FIELD: Final = object()
 _CREATE_CHECKS: Final = {"email": fields.email, **_UPDATE_CHECKS}
 # These look at other people, their leave or the organisation, so they go one after the other: of
 # two changes at once of what a day counts, or of who decides, the later one sees the earlier.
@@ -67,6 +68,19 @@ _LOOKING_AROUND: Final = (
 )
 # These decide about the balance and the colleagues on the cards of a person's own requests.
 _ON_CARDS: Final = ("leave_allowance_half_days", "start_date", "department_id", "manager_id")
+
+
+class UserPending(Conflict):
+    """A pending person has not used the service yet, so there is nothing to reactivate."""
+
+    code = "user_pending"
+    title = "The user is pending."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Only deactivated users are reactivated. This one is pending, and becomes active with "
+            "their first use of Slack or of an API key."
+        )
 
 
 class UserArchived(Conflict):
@@ -208,7 +222,8 @@ def _checked_update(
     if not by.is_admin:
         if user_id != by.user_id:
             raise InsufficientRole("admin")
-        rules.check_own_fields(changes)
+        user = get(tx, user_id, by=by)
+        rules.check_own_fields(_differing(user, changes))
     values = fields.checked(changes, _UPDATE_CHECKS)
     looks_around = not values.keys().isdisjoint(_LOOKING_AROUND)
     if is_held and looks_around:
@@ -226,6 +241,15 @@ def _checked_update(
     if after.manager_id != user.manager_id:
         check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
     return user, after
+
+
+def _differing(user: User, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes that change something: a client may send a whole object back."""
+    return {
+        name: value
+        for name, value in changes.items()
+        if getattr(user, name, _NO_SUCH_FIELD) != (tuple(value) if type(value) is list else value)
+    }
 
 
 def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
@@ -304,10 +328,10 @@ def foresee_deactivate(tx: Transaction, user_id: str, *, by: Caller, now: dateti
 
 
 def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """Make a deactivated person active again; any other living one comes back as he is.
+    """Make a deactivated person active again; an active one stays as they are.
 
-    His keys and feeds answer again, and he gets the cards of what awaits him. Raises NotFound,
-    InsufficientRole or UserArchived.
+    Their keys and feeds answer again, and they get the cards of what awaits them. Raises NotFound,
+    InsufficientRole, UserPending or UserArchived.
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -315,7 +339,9 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     check_may_manage(by, user)
     if user.status == "archived":
         raise UserArchived
-    if user.status != "deactivated":
+    if user.status == "pending":
+        raise UserPending
+    if user.status == "active":
         return user
     active = user._replace(status="active")
     active = people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)

@@ -279,7 +279,7 @@ OPERATIONS = (
         summary="Reactivate a user",
         description=(
             "Back to `active`: keys and feeds answer again, and what awaits them is theirs to "
-            "decide. One who is not deactivated comes back unchanged."
+            "decide. An active user comes back unchanged; a pending one is refused."
         ),
         handler=reactivate,
         # Thousands of requests may await others.
@@ -289,7 +289,7 @@ OPERATIONS = (
         role="admin",
         kind="user",
         result=UserRecord,
-        refusals=(people.UserArchived, people_rows.ChangedMeanwhile),
+        refusals=(people.UserArchived, people.UserPending, people_rows.ChangedMeanwhile),
     ),
     Operation(
         method="POST",

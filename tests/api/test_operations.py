@@ -261,12 +261,15 @@ def test_an_unreadable_body_is_400(client: Client, key: str, content: bytes) -> 
 
 def test_another_media_type_is_415(client: Client, key: str) -> None:
     form = client.post(PATH, key, data={"count": "1"})
-    unsaid = client.post(PATH, key, content=b"{}")
     spelled_out = {"Content-Type": "Application/JSON; charset=utf-8"}
 
     assert code(form) == (415, "unsupported_media_type")
-    assert unsaid.status_code == 415
     assert client.post(PATH, key, content=b"{}", headers=spelled_out).status_code == 201
+
+
+def test_a_body_without_a_media_type_is_json(client: Client, key: str) -> None:
+    assert client.post(PATH, key, content=b"{}").status_code == 201
+    assert code(client.post(PATH, key, content=b"a=1")) == (400, "invalid_json")
 
 
 def test_a_body_over_256_kib_is_413_whether_or_not_it_says_so(client: Client, key: str) -> None:
