@@ -96,7 +96,7 @@ class Notifier:
             return Outcome("retry", type(error).__name__)
 
     async def _delivered(self, notice: Notice) -> Outcome:
-        if notice.kind == "webhook_disabled":
+        if notice.kind in ("webhook_disabled", "webhook_failing"):
             found = await self._database.read(notices.look_at_webhook, notice)
             if found is None:
                 return Outcome("delivered")
@@ -260,7 +260,11 @@ class Notifier:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
             return Outcome("failed", NO_ACCOUNT)
-        message = replies.webhook_disabled(sight.webhook)
+        message = (
+            replies.webhook_disabled(sight.webhook)
+            if sight.failing_since is None
+            else replies.webhook_failing(sight.webhook, sight.failing_since, sight.timezone)
+        )
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome("delivered")
 

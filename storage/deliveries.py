@@ -26,6 +26,8 @@ from storage.values import Caller
 RETRY_AFTER_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 # An endpoint with nothing but failures for so long is switched off (contract 9).
 FAILING_FOR: Final = timedelta(hours=120)
+# Its admins are told after so long, once for each time of failing.
+TOLD_AFTER: Final = timedelta(hours=24)
 GONE: Final = Sentence("The receiver answered 410 Gone.")
 FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 
@@ -161,7 +163,7 @@ def _change(
 
 
 def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now: datetime) -> None:
-    """Keep since when endpoints fail, and switch off those that do so for too long."""
+    """Keep since when endpoints fail; tell of it after a day, and switch them off after five."""
     answered = {_webhook_of(one) for one, outcome in held if outcome.verdict == "delivered"}
     failing = {_webhook_of(one) for one, _ in held} - answered
     if answered:
@@ -172,13 +174,20 @@ def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now:
         return
     places = {"webhooks": _keys(failing - gone), "forgotten_at": now - 2 * FAILING_FOR}
     tx.change(_note_failing, **places, now=now)
-    too_long = {"webhooks": places["webhooks"], "since": now - FAILING_FOR}
-    found = tx.all(_failing_too_long, **too_long, is_held=False)
+    for_long = {
+        "webhooks": places["webhooks"],
+        "told_since": now - TOLD_AFTER,
+        "off_since": now - FAILING_FOR,
+    }
+    found = tx.all(_failing_for_long, **for_long, is_held=False)
     if not found:
         return
-    _hold_organisations(tx, found)
-    for organisation_id, webhook_id in tx.all(_failing_too_long, **too_long, is_held=True):
-        _switch_off(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
+    _hold_organisations(tx, [(row[0], row[1]) for row in found])
+    for organisation_id, webhook_id, since in tx.all(_failing_for_long, **for_long, is_held=True):
+        if since <= milliseconds(now - FAILING_FOR):
+            _switch_off(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
+        else:
+            _tell(tx, organisation_id, webhook_id, now)
 
 
 def _hold_organisations(tx: Transaction, found: Iterable[WebhookKey]) -> None:
@@ -189,6 +198,13 @@ def _hold_organisations(tx: Transaction, found: Iterable[WebhookKey]) -> None:
 
 def _keys(found: Set[WebhookKey]) -> str:
     return orjson.dumps(sorted(found)).decode()
+
+
+def _tell(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
+    """Have the admins of a failing endpoint told in Slack, while it is still on."""
+    told = {"failing_told_at": now}
+    tx.update(WebhookRow, told, organisation_id=organisation_id, id=webhook_id)
+    outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
 
 
 def _switch_off(
@@ -309,13 +325,20 @@ def _note_failing(webhooks: Place, now: Place, forgotten_at: Place) -> Update:
 
 
 @compiled
-def _failing_too_long(webhooks: Place, since: Place, is_held: bool, engine: str) -> Select:
-    """``is_held``: an admin who moves one at the same moment is over before, or comes after."""
+def _failing_for_long(
+    webhooks: Place, told_since: Place, off_since: Place, is_held: bool, engine: str
+) -> Select:
+    """Endpoints to tell of or to switch off, with since when they fail.
+
+    ``is_held``: an admin who moves one at the same moment is over before, or comes after.
+    """
+    since, told_at = WebhookRow.failing_since_at, WebhookRow.failing_told_at
+    is_untold = (since <= told_since) & (told_at.is_null() | (told_at < since))
     query = (
-        WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id)
+        WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id, since)
         .where(
             among_keys(WebhookRow, webhooks),
-            WebhookRow.failing_since_at <= since,
+            is_untold | (since <= off_since),
             WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
         )
         .order_by(WebhookRow.organisation_id, WebhookRow.id)

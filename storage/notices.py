@@ -109,12 +109,14 @@ class Outcome(NamedTuple):
 
 
 class WebhookSight(NamedTuple):
-    """All that news of a webhook takes; it is switched off."""
+    """All that news of a webhook takes; it is switched off, or fails since ``failing_since``."""
 
     team_id: str | None
     recipient: User
     locale: str | None
     webhook: Webhook
+    failing_since: datetime | None
+    timezone: str
 
 
 class DigestSight(NamedTuple):
@@ -233,17 +235,27 @@ def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
 
 
 def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
-    """What the notice is about; None once it is no news: on again, gone, nobody's to hear."""
+    """What the notice is about; None once it is no news: well again, gone, nobody's to hear."""
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
     if row is None or recipient is None or recipient.status != "active":
         return None
-    webhook = rows.webhook(row)
-    if webhook.is_active or recipient.role not in ("admin", "owner"):
+    *columns, failing_since_at = row
+    webhook = rows.webhook(columns)
+    is_news = not webhook.is_active
+    if notice.kind == "webhook_failing":
+        is_news = webhook.is_active and failing_since_at is not None
+    if not is_news or recipient.role not in ("admin", "owner"):
         return None
-    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    return WebhookSight(team_id, recipient, locale, webhook)
+    organisation = reference.of_organisation(tx, notice.organisation_id).organisation
+    return WebhookSight(
+        organisation.slack_team_id,
+        recipient,
+        slack_locales.of_person(tx, notice.organisation_id, recipient.id),
+        webhook,
+        rows.instant_or_none(failing_since_at) if webhook.is_active else None,
+        recipient.timezone or organisation.timezone,
+    )
 
 
 def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
@@ -450,7 +462,7 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
 
 @compiled
 def _webhook(organisation_id: Place, webhook_id: Place) -> Select:
-    return WebhookRow.select(*rows.WEBHOOK).where(
+    return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
 

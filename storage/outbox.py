@@ -29,6 +29,7 @@ NoticeKind = Literal[
     "requester_notice",
     "own_message",
     "webhook_disabled",
+    "webhook_failing",
     "digest_refused",
     "reminder",
     "reminder_summary",
@@ -42,6 +43,7 @@ NOTICES: Final = "notices"
 SETTLED: Final = "leave_request.settled"
 # What a notice about a webhook says; no event of that name is ever sent to one.
 WEBHOOK_DISABLED: Final = "webhook.disabled"
+WEBHOOK_FAILING: Final = "webhook.failing"
 DIGEST_REFUSED: Final = "digest.refused"
 REMINDER: Final = "approval.reminder"
 # The card shows another balance or other colleagues than before; the request is the same.
@@ -375,6 +377,13 @@ def notify_of_webhook(
 ) -> None:
     """Queue the news, for active admins and owners, that a webhook was switched off."""
     _tell_admins(tx, organisation_id, "webhook_disabled", WEBHOOK_DISABLED, webhook_id, now)
+
+
+def notify_of_failing_webhook(
+    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
+) -> None:
+    """Queue the news, for active admins and owners, that every attempt has failed for a day."""
+    _tell_admins(tx, organisation_id, "webhook_failing", WEBHOOK_FAILING, webhook_id, now)
 
 
 def notify_of_digest(tx: Transaction, organisation_id: str, *, now: datetime) -> None:

@@ -420,6 +420,8 @@ class WebhookRow(Model):  # type: ignore[misc]
     previous_secret_encrypted = TextField(null=True)
     previous_secret_until = BigIntegerField(null=True)
     failing_since_at = BigIntegerField(null=True)
+    # When admins were told of it; of an earlier time of failing where it is before that began.
+    failing_told_at = BigIntegerField(null=True)
     created_by = IdField(null=True)
     created_at = BigIntegerField()
     updated_at = BigIntegerField()

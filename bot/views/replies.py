@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final
 
 from bot import ids
@@ -10,6 +11,7 @@ from bot.views import answers, text, words
 from bot.views import card as cards
 from bot.views.text import Block
 from storage.approval_cards import ApprovalCard
+from storage.deliveries import FAILING_FOR
 from storage.recount import Cause, News
 from storage.values import NoticeEvent, Webhook
 
@@ -160,7 +162,39 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
             "switch it on again: what waits for it is then sent."
         )
     )
-    open_webhook: Block = {
+    blocks: list[Block] = [
+        text.section(f"*{told}*"),
+        {"type": "section", "text": url},
+        {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))},
+        cure,
+        _open_webhook(webhook),
+    ]
+    fallback = " ".join((told, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
+    return {"text": fallback, "blocks": blocks}
+
+
+def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[str, Any]:
+    """The DM that tells an admin of a webhook that has failed for a day, before it is too late."""
+    told = say("A webhook of your organisation keeps failing.")
+    off_at = words.moment(since + FAILING_FOR, timezone)
+    failing = say(
+        "Every attempt has failed since {when}. If none succeeds, the webhook is switched off on "
+        "{off_at}.",
+        when=words.moment(since, timezone),
+        off_at=off_at,
+    )
+    blocks: list[Block] = [
+        text.section(f"*{told}*"),
+        {"type": "section", "text": text.verbatim(webhook.url)},
+        text.section(failing),
+        _open_webhook(webhook),
+    ]
+    fallback = " ".join((told, text.excerpt(webhook.url, 2_000), failing))
+    return {"text": fallback, "blocks": blocks}
+
+
+def _open_webhook(webhook: Webhook) -> Block:
+    return {
         "type": "actions",
         "elements": [
             {
@@ -171,15 +205,6 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
             }
         ],
     }
-    blocks: list[Block] = [
-        text.section(f"*{told}*"),
-        {"type": "section", "text": url},
-        {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))},
-        cure,
-        open_webhook,
-    ]
-    fallback = " ".join((told, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
-    return {"text": fallback, "blocks": blocks}
 
 
 def changed_reply(card: ApprovalCard) -> str:

@@ -21,6 +21,7 @@ from storage import (
 from storage.database import Transaction
 from storage.holiday_overrides import NewOverride
 from storage.people_rows import find
+from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
 from tests.builders import a_person
 
@@ -256,6 +257,37 @@ def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None
     assert f"'plain_text', 'text': '{url}'" in shown
     assert "Reason: It is *gone*." in shown
     assert [world.slack.dm(who) for who in (ADA, GRACE, HEDY)] == [[], [], []]
+
+
+@pytest.mark.parametrize("is_well_again", [False, True])
+def test_an_admin_hears_of_a_webhook_that_keeps_failing(
+    world: World, database_url: str, is_well_again: bool
+) -> None:
+    owner = world.acme.caller
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    webhook, _ = world.database.write_now(
+        webhooks.create, "https://example.com/", ["*"], by=owner, now=world.clock()
+    )
+    # World begins on Monday 1 June 2026, 10:00 in London.
+    since = round(world.clock().timestamp() * 1000)
+    outside.run(database_url, f"UPDATE webhooks SET failing_since_at = {since}")
+    world.clock.advance(hours=24)
+    world.database.write_now(
+        outbox.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
+    )
+    if is_well_again:
+        outside.run(database_url, "UPDATE webhooks SET failing_since_at = NULL")
+
+    world.deliver()
+
+    told = [message.text for message in world.slack.dm("UOWNER")]
+    assert told == ([] if is_well_again else [FAILING])
+
+
+FAILING = (
+    "A webhook of your organisation keeps failing. https://example.com/ Every attempt has failed "
+    "since 1 June 2026, 10:00. If none succeeds, the webhook is switched off on 6 June 2026, 10:00."
+)
 
 
 @pytest.mark.parametrize(

@@ -349,11 +349,38 @@ def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Data
     assert delivery.disabled_reason == deliveries.FAILED_FOR_TOO_LONG
     told = {row for row in database.read_now(lambda tx: tx.all(_told)) if row[2]}
     assert told == {
-        ("webhook_disabled", user_id, delivery.id) for user_id in (grace.id, acme.owner.id)
+        (kind, user_id, delivery.id)
+        for kind in ("webhook_failing", "webhook_disabled")
+        for user_id in (grace.id, acme.owner.id)
     }
     entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
     (entry,) = [found for found in entries if found.action == "webhook.disabled"]
     assert (entry.source, entry.actor_id) == ("scheduler", None)
+
+
+def told_of_failing(database: Database) -> int:
+    rows = database.read_now(lambda tx: tx.all(_told))
+    return sum(row[0] == "webhook_failing" for row in rows)
+
+
+def test_admins_are_told_once_after_a_day_of_nothing_but_failures(database: Database) -> None:
+    acme = listening(database)
+    database.write_now(link_to_slack, acme.id)
+    for number in range(8):
+        monday = date(2026, 8, 3) + timedelta(weeks=number)
+        a_request(database, acme, a_person(database, acme), start_date=monday)
+
+    told = []
+    for number, hours in enumerate((0, 23.9, 24, 30, 48)):
+        assert failing(database, hours, number)
+        told.append(told_of_failing(database))
+    (delivery,) = claimed(database, NOW + timedelta(hours=60), limit=1, claim_id="well")
+    settled(database, delivery, DELIVERED, NOW + timedelta(hours=60))
+    for number, hours in enumerate((70, 93.9, 94), start=10):
+        assert failing(database, hours, number)
+        told.append(told_of_failing(database))
+
+    assert told == [0, 0, 1, 1, 1, 1, 1, 2]
 
 
 def test_one_success_forgives_all_failures(database: Database) -> None:
