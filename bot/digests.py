@@ -94,6 +94,10 @@ class Digests:
         shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
         ts = digest.ts
         if ts is None and digest.out:
+            if await _is_shared(workspace.client, digest.channel):
+                _log.warning("slack.digest_not_posted", reason=views.SHARED)
+                await self._database.write(digests.refuse, digest, views.SHARED, now=self._clock())
+                return
             answer = await workspace.client.chat_postMessage(channel=digest.channel, **message)
             ts = answer["ts"]
         elif ts is not None and shown != digest.shown_sha256:
@@ -105,6 +109,25 @@ class Digests:
             shown_sha256=shown if ts is not None else None,
             now=self._clock(),
         )
+
+
+async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
+    """Whether people of other organisations read the channel, or will (Slack Connect).
+
+    Slack's form offers no such channel, but REST takes any. Raises what may go better later.
+    """
+    try:
+        answer = await client.conversations_info(channel=channel)
+    except slack_web.FAILURES as failure:
+        if slack_web.is_temporary(failure):
+            raise
+        # Posting says what is wrong with the channel; an installation from before this check may
+        # lack the scope for it.
+        if slack_web.error_code(failure) == "missing_scope":
+            _log.warning("slack.channel_not_checked", reason=slack_web.summary(failure))
+        return False
+    found = answer.get("channel") or {}
+    return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
 
 
 async def _update(client: AsyncWebClient, channel: str, ts: str, message: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from storage.values import Caller
 T = TypeVar("T")
 
 # How Slack names what was typed or chosen in one element; of options their values are enough.
-_STATES: Final = ("value", "selected_date", "selected_channel", "selected_user")
+_STATES: Final = ("value", "selected_date", "selected_conversation", "selected_user")
 
 
 def listeners(name: str, save: Act) -> tuple[Listener, Listener]:

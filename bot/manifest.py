@@ -19,6 +19,8 @@ EXAMPLE_URL: Final = "https://hiatus.example.com"
 SCOPES: Final[Mapping[str, str]] = {
     "commands": "The slash command and the shortcut.",
     "chat:write": "Direct messages to approvers and requesters, and keeping their buttons true.",
+    "channels:read": "Tells whether the digest's channel is shared with another organisation.",
+    "groups:read": "The same, where that channel is private.",
     "users:read": "Names, time zones, locales and deactivation of the people who use it.",
     "users:read.email": "Tells which person of the organisation a Slack account belongs to.",
 }
@@ -30,6 +32,7 @@ METHODS: Final[Mapping[str, str | None]] = {
     "auth.test": None,
     "chat.postMessage": "chat:write",
     "chat.update": "chat:write",
+    "conversations.info": "channels:read",
     "oauth.v2.access": None,
     "users.info": "users:read",
     "users.list": "users:read",

@@ -11,7 +11,15 @@ from zoneinfo import ZoneInfo
 Payload = dict[str, Any]
 
 # What the manifest asks for, and im:write for conversations.open.
-DEFAULT_SCOPES = ("commands", "chat:write", "users:read", "users:read.email", "im:write")
+DEFAULT_SCOPES = (
+    "commands",
+    "chat:write",
+    "channels:read",
+    "groups:read",
+    "users:read",
+    "users:read.email",
+    "im:write",
+)
 
 
 @dataclass
@@ -37,6 +45,8 @@ class Channel:
     name: str
     is_member: bool = True
     is_archived: bool = False
+    is_private: bool = False
+    is_ext_shared: bool = False
 
 
 @dataclass

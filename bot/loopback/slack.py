@@ -73,7 +73,7 @@ class Slack(Sending):
         return team
 
     def add_channel(self, id: str, name: str, **fields: Any) -> Channel:
-        """A channel; `is_member`, `is_archived` and `team_id` may be given."""
+        """A channel; the fields of `Channel` and `team_id` may be given."""
         channel = Channel(id, fields.pop("team_id", self.team_id), name, **fields)
         with self._workspace.changed:
             self._workspace.channels[id] = channel

@@ -50,6 +50,27 @@ def _user(person: Person, team: Team, arguments: Payload) -> Payload:
     )
 
 
+@api_method("conversations.info", "channels:read", "channel")
+def _conversations_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    channel = api.workspace.channels.get(str(arguments["channel"]))
+    # Of private channels an app sees those that it is in.
+    if channel is None or channel.team_id != team.id:
+        raise SlackRefusal("channel_not_found")
+    if channel.is_private and not channel.is_member:
+        raise SlackRefusal("channel_not_found")
+    return {
+        "channel": {
+            "id": channel.id,
+            "name": channel.name,
+            "is_channel": True,
+            "is_private": channel.is_private,
+            "is_archived": channel.is_archived,
+            "is_member": channel.is_member,
+            "is_ext_shared": channel.is_ext_shared,
+        }
+    }
+
+
 @api_method("conversations.open", "im:write", "users")
 def _conversations_open(api: WebApi, team: Team, arguments: Payload) -> Payload:
     user_id = str(arguments["users"])

@@ -12,6 +12,8 @@ from storage.digests import Digest, Out
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
 _LONGEST_LIST: Final = 2_600
+# Our own word beside Slack's for why a channel takes no digest.
+SHARED: Final = "externally_shared"
 
 
 def message(digest: Digest) -> dict[str, Any]:
@@ -35,8 +37,15 @@ def refused(channel: str, because: str) -> dict[str, Any]:
     """What admins are told; ``channel`` is its id, ``because`` Slack's word for what is wrong."""
     told = say("The digest of who is out cannot be posted.")
     cures = {
-        "not_in_channel": say("Hiatus is not in the channel: invite it there."),
-        "channel_not_found": say("The channel is not there, or is private and Hiatus not in it."),
+        "not_in_channel": say("Hiatus is not in the channel: type /invite @Hiatus there."),
+        "channel_not_found": say(
+            "The channel does not exist, or it is private and Hiatus is not in it: "
+            "type /invite @Hiatus there."
+        ),
+        SHARED: say(
+            "The channel is shared with another organisation (Slack Connect), which would read "
+            "who is out."
+        ),
         "is_archived": say("The channel was archived."),
     }
     why = cures.get(because, say("Slack refuses it: {reason}.", reason=text.escaped(because)))

@@ -179,7 +179,7 @@ def option(label: str, value: str) -> Block:
 def answer(values: Mapping[str, Any], name: str) -> str | None:
     """What was typed or chosen in a field, from a view's ``state.values``; None if nothing was."""
     found = _state(values, name)
-    for key in ("value", "selected_date", "selected_channel", "selected_user"):
+    for key in ("value", "selected_date", "selected_conversation", "selected_user"):
         if found.get(key):
             return str(found[key])
     chosen = found.get("selected_option") or {}

@@ -41,9 +41,13 @@ def organisation(one: Organisation) -> dict[str, Any]:
     """All settings of the organisation."""
     months = [Option(words.month(number), str(number)) for number in range(1, 13)]
     ticked = [JOIN] * one.slack_members_join + [DIGEST] * (one.digest_channel is not None)
-    channel: Block = {"type": "channels_select"}
+    channel: Block = {
+        "type": "conversations_select",
+        # Who is out is nothing for other organisations that share a channel (Slack Connect).
+        "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
+    }
     if one.digest_channel is not None:
-        channel["initial_channel"] = one.digest_channel
+        channel["initial_conversation"] = one.digest_channel
     expiry = str(one.carry_over_expiry_month or ids.NOTHING)
     blocks = [
         fields.field("name", say("Name"), fields.typed(one.name)),
@@ -108,7 +112,13 @@ def organisation(one: Organisation) -> dict[str, Any]:
             ),
             is_optional=True,
         ),
-        fields.field("digest_channel", say("Channel for who is out"), channel, is_optional=True),
+        fields.field(
+            "digest_channel",
+            say("Channel for who is out"),
+            channel,
+            hint=say("Invite Hiatus to the channel: type /invite @Hiatus there."),
+            is_optional=True,
+        ),
     ]
     return fields.modal(
         say("Organisation"), blocks, ids.ORGANISATION_FORM, say("Save"), say("Cancel")

@@ -143,6 +143,44 @@ def test_two_processes_post_one_message(acme: World) -> None:
     assert len(acme.slack.in_channel(CHANNEL)) == 1
 
 
+def test_a_private_channel_with_the_app_in_it_gets_the_digest(world: World) -> None:
+    world.slack.add_channel(CHANNEL, "who-is-out", is_private=True, is_member=True)
+    choose(world)
+    off(world, ADA, TODAY, TODAY)
+
+    tick(world, NINE)
+
+    assert len(world.slack.in_channel(CHANNEL)) == 1
+
+
+def test_a_channel_shared_with_another_organisation_gets_none_and_admins_read_why(
+    world: World,
+) -> None:
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    world.slack.add_channel(CHANNEL, "with-customers", is_ext_shared=True)
+    choose(world)
+    off(world, ADA, TODAY, TODAY + timedelta(days=3))
+
+    for day in range(2):
+        tick(world, NINE + timedelta(days=day))
+        world.deliver()
+
+    assert world.slack.in_channel(CHANNEL) == []
+    (told,) = [one.text for one in world.slack.dm("UOWNER")]
+    assert "shared with another organisation (Slack Connect)" in told
+
+
+def test_without_the_scope_to_look_at_channels_the_digest_is_posted_as_before(
+    acme: World,
+) -> None:
+    acme.slack.team().scopes -= {"channels:read", "groups:read"}
+    off(acme, ADA, TODAY, TODAY)
+
+    tick(acme, NINE)
+
+    assert len(acme.slack.in_channel(CHANNEL)) == 1
+
+
 @pytest.mark.parametrize("what", ["not_in_channel", "is_archived", "channel_not_found"])
 def test_a_channel_that_takes_none_is_told_to_admins_once(world: World, what: str) -> None:
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")

@@ -393,6 +393,19 @@ def test_what_is_wrong_with_a_type_is_said_at_the_field(
 # The organisation
 
 
+def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
+    world: World,
+) -> None:
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    (field,) = [one for one in form.blocks if one["block_id"] == "digest_channel"]
+    assert field["element"]["type"] == "conversations_select"
+    assert field["element"]["filter"] == {
+        "include": ["public", "private"],
+        "exclude_external_shared_channels": True,
+    }
+
+
 def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
     world.slack.add_channel("C0DIGEST01", "who-is-out")
     form = settings(world, ADMIN, ids.ORGANISATION)
