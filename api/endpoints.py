@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 import orjson
 from starlette.exceptions import HTTPException
@@ -41,6 +41,11 @@ class _Served:
     def __init__(self, operation: Operation, others: Sequence[Operation]) -> None:
         self.operation = operation
         self.is_tagged = operation.is_single or operation.shown_by(others) is not None
+        # A secret that is shown once is no part of what the tag names.
+        self._created = None if self.is_tagged else operation.created_of(others)
+        self._tagged_members = (
+            frozenset(get_type_hints(self._created.result)) if self._created else frozenset()
+        )
         self.is_conditional_read = operation.is_single
         self.resource = operation.read_at_path(others) if operation.changes_one else None
         self.read_only = operation.read_only_members(others)
@@ -68,6 +73,10 @@ class _Served:
         headers += (_JSON, (b"content-length", b"%d" % len(content)))
         if self.is_tagged:
             headers.append((b"etag", tag_of(content)))
+        elif self._tagged_members:
+            body: dict[str, Any] = answer.body
+            kept = {name: value for name, value in body.items() if name in self._tagged_members}
+            headers.append((b"etag", tag_of(_json(kept))))
         return KeptAnswer(self.operation.status, headers, content)
 
     def remembered(self, call: Call, scope: Scope, state: object | None) -> KeptAnswer | None:

@@ -196,8 +196,8 @@ class _Document:
 
     def _answer(self, operation: Operation) -> Answer:
         """The answer of an operation that succeeds."""
-        is_tagged = operation.is_single or operation.shown_by(self._operations) is not None
-        return Answer(operation.status, operation, is_tagged)
+        shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
+        return Answer(operation.status, operation, operation.is_single or shown is not None)
 
     def _summary_of(self, choice: Json) -> str:
         described = (self._resolved(choice) or {}).get("description")

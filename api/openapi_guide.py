@@ -120,8 +120,9 @@ curl -s -H "$KEY" -H 'Content-Type: application/json' -X PATCH \\
 ## Limits
 
 A key may send 600 requests a minute unless whoever runs the service chose another number; the
-headers `RateLimit-Policy` and `RateLimit` say how many there are and how many are left. Beyond that
-the answer is 429 with `Retry-After`. A body may have 256 KiB.
+headers `RateLimit-Policy` and `RateLimit` say how many there are and how many are left, on every
+answer to a request whose key was recognised. Beyond that the answer is 429 with `Retry-After`. A
+body may have 256 KiB.
 
 ## Errors
 

@@ -13,7 +13,7 @@ Json = dict[str, Any]
 class Answer(NamedTuple):
     """One answer: to which operation, if it is one, and with which status.
 
-    ``is_tagged``: when it succeeds, it shows what a GET shows, byte for byte.
+    ``is_tagged``: when it succeeds, it carries the tag of what a GET shows.
     """
 
     status: int
@@ -23,6 +23,11 @@ class Answer(NamedTuple):
     @property
     def is_to_post(self) -> bool:
         return self.operation is not None and self.operation.method == "POST"
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a key's rate limit was looked at for certain: not without a valid key."""
+        return self.operation is not None and self.status not in (401, 405, 429, 500, 503)
 
     @property
     def is_done(self) -> bool:
@@ -99,14 +104,14 @@ HEADERS: Final = (
         "How many requests (`q`) an API key has in how many seconds (`w`).",
         {"type": "string"},
         '"default";q=600;w=60',
-        lambda answer: answer.operation is not None,
+        lambda answer: answer.is_counted,
     ),
     Header(
         "RateLimit",
         "How many requests are left (`r`), and in how many seconds there will be all again (`t`).",
         {"type": "string"},
         '"default";r=599;t=60',
-        lambda answer: answer.operation is not None,
+        lambda answer: answer.is_counted,
     ),
 )
 

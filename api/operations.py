@@ -194,6 +194,17 @@ class Operation:
                 return one
         return None
 
+    def created_of(self, others: Iterable[Operation]) -> Operation | None:
+        """The operation that reads what this one creates and answers with, and more, if any."""
+        if self.status != 201:
+            return None
+        members = get_type_hints(self.result).keys()
+        for one in others:
+            is_its = one.is_single and one.path == f"{self.path}/{{id}}"
+            if is_its and get_type_hints(one.result).keys() <= members:
+                return one
+        return None
+
     def read_only_members(self, others: Iterable[Operation]) -> frozenset[str]:
         """What a PATCH of the whole object may repeat: members of the object, not of the body."""
         shown = self.read_at_path(others) if self.method == "PATCH" else None

@@ -197,6 +197,9 @@ IN_SLACK: Final[Mapping[str, str]] = {
         "Give an address such as ada@example.com."
     ),
     "There is no field {field}.": later("This cannot be changed."),
+    "There is no leave type with this id. GET /api/v1/leave-types lists those of {codes}.": later(
+        "There is no such leave type any more. Choose another one."
+    ),
     "The person is {status} and cannot have a key.": later(
         "This person is switched off and cannot have a key."
     ),

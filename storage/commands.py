@@ -117,7 +117,8 @@ def chosen_organisation(tx: Transaction, slug: str | None) -> Organisation:
 
 def print_json(value: Any) -> None:
     """One JSON object on a line of its own."""
-    typer.echo(orjson.dumps(value).decode())
+    # Instants as REST writes them.
+    typer.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC).decode())
 
 
 def _refuse(sentence: str) -> NoReturn:

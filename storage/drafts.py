@@ -106,7 +106,10 @@ def _basis(known: Reference, draft: Draft, today: date) -> tuple[days.Span, Leav
     leave_type = known.leave_types.get(draft.leave_type_id)
     if leave_type is None:
         raise InvalidInput.of(
-            "leave_type_id", "unknown_leave_type", "There is no leave type with this id."
+            "leave_type_id",
+            "unknown_leave_type",
+            "There is no leave type with this id. GET /api/v1/leave-types lists those of {codes}.",
+            codes=known.leave_type_codes,
         )
     return span, leave_type
 

@@ -147,8 +147,6 @@ _OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
 _ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
 # What calendar events show of a type.
 _IN_EVENTS: Final = ("name", "colour", "is_private")
-# How many types a refusal names.
-_MOST_NAMED: Final = 20
 
 
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
@@ -280,13 +278,12 @@ def by_word(known: Reference, word: str) -> LeaveType:
         (t for t in types if t.name.casefold() == wanted), key=lambda t: (t.is_archived, t.id)
     )
     if not matches:
-        codes = sorted(t.code for t in types if not t.is_archived)[:_MOST_NAMED]
         raise InvalidInput.of(
             "leave_type",
             "unknown_leave_type",
-            "There is no leave type {word}. Use one of {codes}.",
+            "There is no leave type {word}. Use one of {codes} (GET /api/v1/leave-types).",
             word=repr(word),
-            codes=tuple(codes),
+            codes=known.leave_type_codes,
         )
     return matches[0]
 

@@ -29,6 +29,7 @@ from storage.values import Department, HalfDay, HolidaySet, LeaveType, Organisat
 
 # How many organisations one process remembers.
 REMEMBERED: Final = 1_000
+MAX_CODES_NAMED: Final = 20
 _MAX_VERSION: Final = 2**31 - 1
 
 
@@ -55,6 +56,12 @@ class Reference(NamedTuple):
     overrides: dict[str, list[Override]]
     webhooks: list[Webhook]
     is_in_slack: bool
+
+    @property
+    def leave_type_codes(self) -> tuple[str, ...]:
+        """The codes of types in use that a refusal names, at most 20."""
+        codes = sorted(one.code for one in self.leave_types.values() if not one.is_archived)
+        return tuple(codes[:MAX_CODES_NAMED])
 
 
 def of_organisation(tx: Transaction, organisation_id: str, version: int | None = None) -> Reference:

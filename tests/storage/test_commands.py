@@ -161,6 +161,8 @@ def test_keys_are_listed_and_revoked(shell: Shell) -> None:
     listed = {key["name"]: key for key in shell.json_of("keys", "list")["data"]}
     assert revoked["id"] == made["id"]
     assert listed["ci"]["revoked_at"] == revoked["revoked_at"]
+    # As REST writes instants.
+    assert listed["ci"]["revoked_at"].endswith("Z")
     assert listed["First key"]["revoked_at"] is None
     assert made["api_key"] not in shell.run("keys", "list").stdout
     assert shell.recognised(first["api_key"]).role == "owner"

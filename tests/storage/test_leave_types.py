@@ -303,7 +303,8 @@ def test_an_unknown_word_is_answered_with_the_codes_that_there_are(database: Dat
         leave_types.by_word(known_of(database, acme), "annul")
 
     assert refused.value.errors[0].detail == (
-        "There is no leave type 'annul'. Use one of annual, compassionate, parental, sick, unpaid."
+        "There is no leave type 'annul'. Use one of annual, compassionate, parental, sick, unpaid "
+        "(GET /api/v1/leave-types)."
     )
 
 
