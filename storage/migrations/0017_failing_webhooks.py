@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from peewee import SqliteDatabase
+
 
 def up(migrator: Any, db: Any) -> None:
-    db.execute_sql('ALTER TABLE "webhooks" ADD COLUMN "failing_told_at" BIGINT')
+    kind = "INTEGER" if isinstance(db, SqliteDatabase) else "BIGINT"
+    db.execute_sql(f'ALTER TABLE "webhooks" ADD COLUMN "failing_told_at" {kind}')
