@@ -211,8 +211,8 @@ EXPLAINED: Final = (
     ),
     Explained(
         people.UserArchived(),
-        "An archived person is kept for the record and never changes again.",
-        "Create a new user, with another e-mail address; the archived one keeps the old leave.",
+        "An archived person is kept for the record and cannot be changed.",
+        "Restore the person first (`POST /users/{id}/restore`), or create a new one.",
     ),
     Explained(
         people_rows.ChangedMeanwhile(),

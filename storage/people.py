@@ -27,6 +27,7 @@ from storage.effects import Effects
 from storage.errors import (
     CannotArchiveSelf,
     Conflict,
+    EmailTaken,
     InsufficientRole,
     InvalidInput,
     LastOwner,
@@ -84,15 +85,14 @@ class UserPending(Conflict):
 
 
 class UserArchived(Conflict):
-    """An archived person stays as he was: readable, and never changed again."""
+    """An archived person stays as they were, readable, until they are restored."""
 
     code = "user_archived"
     title = "The user is archived."
 
     def __init__(self) -> None:
         super().__init__(
-            "An archived user cannot be changed any more; create a new one, with another e-mail "
-            "address."
+            "An archived user cannot be changed: restore the user first, or create a new one."
         )
 
 
@@ -348,6 +348,33 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     known = reference.of_organisation(tx, by.organisation_id)
     rerouting.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
     return active
+
+
+def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Bring an archived person back as pending; any other one comes back unchanged.
+
+    Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
+    their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
+    linked to somebody else by now. Raises NotFound, InsufficientRole (only an owner restores an
+    owner), or EmailTaken while another person has the address; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = get(tx, user_id, by=by, is_held=True)
+    check_may_manage(by, user)
+    if user.status != "archived":
+        return user
+    if people_rows.has_email(tx, by.organisation_id, user.email):
+        raise EmailTaken(user.email)
+    restored = user._replace(status="pending")
+    if user.slack_user_id is not None:
+        other = people_rows.find_by_slack_id(tx, by.organisation_id, user.slack_user_id)
+        if other is not None and other.status != "archived":
+            restored = restored._replace(slack_user_id=None)
+    restored = people_rows.save(tx, user, restored, "user.restored", by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouting.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)
+    return restored
 
 
 def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Rerouted]:

@@ -142,7 +142,8 @@ def _fault(person: _Person, column: str, code: str, detail: str) -> FieldError:
 
 
 def _person(line: Line, user: User | None, now: datetime) -> _Person:
-    if user is None:
+    # An archived person's address is free: it makes a new person.
+    if user is None or user.status == "archived":
         return _Person(line, new_id(now), None, dict(line.values))
     # The address as it was first written stays.
     values = {name: value for name, value in line.values.items() if name != "email"}
@@ -156,7 +157,9 @@ def _known(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, U
     found = tx.all(
         people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
     )
-    return {user.email.casefold(): user for user in map(rows.user, found)}
+    # Archived people first: somebody else who has the address takes their place.
+    users = sorted(map(rows.user, found), key=lambda user: user.status != "archived")
+    return {user.email.casefold(): user for user in users}
 
 
 def _faults(person: _Person, *, is_update: bool) -> Iterable[FieldError]:
@@ -167,9 +170,6 @@ def _faults(person: _Person, *, is_update: bool) -> Iterable[FieldError]:
     elif not is_update:
         detail = f"{person.line.email} is there already; --update would change the person."
         yield _fault(person, "email", "email_taken", detail)
-    elif person.user.status == "archived":
-        detail = f"{person.line.email} is archived and cannot be changed any more."
-        yield _fault(person, "email", "user_archived", detail)
 
 
 def _set_managers(found: Sequence[_Person], known: Mapping[str, User]) -> Iterable[FieldError]:
@@ -181,10 +181,11 @@ def _set_managers(found: Sequence[_Person], known: Mapping[str, User]) -> Iterab
         if email is None:
             continue
         user = known.get(email.casefold())
-        if user is not None and user.status == "archived":
+        is_in_file = email.casefold() in ids
+        if not is_in_file and user is not None and user.status == "archived":
             detail = f"{email} is archived."
             faults.append(_fault(person, "manager_email", "manager_archived", detail))
-        elif email.casefold() not in ids and user is None:
+        elif not is_in_file and user is None:
             detail = f"{email} is neither in the file nor in the organisation."
             faults.append(_fault(person, "manager_email", "not_found", detail))
         else:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from peewee import Select, Tuple
+from peewee import SQL, Case, Select, Tuple
 
 from storage import audit, feed_changes, fields, locks, rows
 from storage.compiled import Place, among, compiled
@@ -44,13 +44,19 @@ def find(
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
-    """Whoever has the address, compared without case, whatever his status."""
+    """The person with the address, compared without case; an archived one where no other has it."""
     row = tx.first(_user_of_email, organisation_id=organisation_id, email_key=email.casefold())
     return None if row is None else rows.user(row)
 
 
+def has_email(tx: Transaction, organisation_id: str, email: str) -> bool:
+    """Whether a person who is not archived has the address."""
+    user = find_by_email(tx, organisation_id, email)
+    return user is not None and user.status != "archived"
+
+
 def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
-    """Whoever was matched with that Slack user before, whatever his status."""
+    """The person of that Slack account; an archived one where no other has it."""
     row = tx.first(_user_of_slack_id, organisation_id=organisation_id, slack_user_id=slack_user_id)
     return None if row is None else rows.user(row)
 
@@ -72,7 +78,7 @@ def add(
     Raises EmailTaken.
     """
     user = _new(values, status, now)
-    if find_by_email(tx, by.organisation_id, user.email) is not None:
+    if has_email(tx, by.organisation_id, user.email):
         raise EmailTaken(user.email)
     try:
         tx.insert(UserRow, **_row(user, by))
@@ -259,11 +265,18 @@ def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) ->
     return locks.held(query, engine) if is_held else query
 
 
+def _not_archived_first(query: Select) -> Select:
+    """At most one is not archived; of the archived, the one who was added last."""
+    is_archived = Case(None, ((UserRow.status == "archived", SQL("1")),), SQL("0"))
+    return query.order_by(is_archived, UserRow.id.desc()).limit(1)
+
+
 @compiled
 def _user_of_email(organisation_id: Place, email_key: Place) -> Select:
-    return UserRow.select(*rows.USER).where(
+    query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
     )
+    return _not_archived_first(query)
 
 
 @compiled
@@ -305,9 +318,10 @@ def active_owners(organisation_id: Place, limit: Place) -> Select:
 
 @compiled
 def _user_of_slack_id(organisation_id: Place, slack_user_id: Place) -> Select:
-    return UserRow.select(*rows.USER).where(
+    query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
     )
+    return _not_archived_first(query)
 
 
 @compiled

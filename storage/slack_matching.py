@@ -55,8 +55,11 @@ def choose(
 ) -> User | None:
     """As ``find``, by look-ups of the caller's: among many people who were read at once."""
     linked = by_slack_id(profile.slack_user_id)
-    email = profile.confirmed_email
-    if linked is not None or email is None:
+    if linked is not None and linked.status != "archived":
         return linked
-    user = by_email(email)
-    return None if user is None or user.slack_user_id is not None else user
+    email = profile.confirmed_email
+    user = None if email is None else by_email(email)
+    if user is None or user.status == "archived":
+        return linked or user
+    # Somebody who was archived may be back as a new person.
+    return user if user.slack_user_id is None else linked

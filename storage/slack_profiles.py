@@ -91,8 +91,9 @@ def differing(
     )
     kept = {}
     by_slack_id, by_email = {}, {}
-    for locale, slack_updated_at, *columns in found:
-        user = rows.user(columns)
+    read = [(rows.user(columns), locale, at) for locale, at, *columns in found]
+    # Archived people first: others who have the same address or account take their place.
+    for user, locale, slack_updated_at in sorted(read, key=lambda one: one[0].status != "archived"):
         kept[user.id] = Kept(locale, rows.instant_or_none(slack_updated_at))
         by_email[user.email.casefold()] = user
         if user.slack_user_id is not None:
@@ -188,7 +189,8 @@ def add(
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    if people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id) is not None:
+    known = people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id)
+    if known is not None and known.status != "archived":
         raise InvalidInput.of(
             "slack_user_id", "already_exists", "This person is in Hiatus already."
         )

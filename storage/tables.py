@@ -165,8 +165,8 @@ class UserRow(Model):  # type: ignore[misc]
         table_name = "users"
         primary_key = CompositeKey("organisation_id", "id")
         indexes = (
-            (("organisation_id", "email_key"), True),
-            (("organisation_id", "slack_user_id"), True),
+            (("organisation_id", "email_key"), False),
+            (("organisation_id", "slack_user_id"), False),
             (("organisation_id", "created_at", "id"), False),
             (("organisation_id", "role"), False),
             # Members of a department, and its approvers.
@@ -183,6 +183,23 @@ class UserRow(Model):  # type: ignore[misc]
                 "users_leave_allowance", f"leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
             ),
         ]
+
+
+# An archived person's address and Slack account are free for others.
+UserRow.add_index(
+    UserRow.organisation_id,
+    UserRow.email_key,
+    unique=True,
+    where=SQL("status <> 'archived'"),
+    name="users_emails",
+)
+UserRow.add_index(
+    UserRow.organisation_id,
+    UserRow.slack_user_id,
+    unique=True,
+    where=SQL("status <> 'archived'"),
+    name="users_slack_accounts",
+)
 
 
 class LeaveTypeRow(Model):  # type: ignore[misc]

@@ -94,6 +94,10 @@ def reactivate(tx: Transaction, call: Call) -> Any:
     return _shown(tx, call)(people.reactivate(tx, call.id, by=call.caller, now=call.now))
 
 
+def restore(tx: Transaction, call: Call) -> Any:
+    return _shown(tx, call)(people.restore(tx, call.id, by=call.caller, now=call.now))
+
+
 def unlink_slack(tx: Transaction, call: Call) -> Any:
     return _shown(tx, call)(slack_profiles.unlink(tx, call.id, by=call.caller, now=call.now))
 
@@ -231,7 +235,8 @@ OPERATIONS = (
         path="/users/{id}",
         summary="Archive a user",
         description=(
-            "The record is kept. Their API keys and feeds stop working, their pending and future "
+            "The record is kept, the e-mail address is free for others, and `restore` brings the "
+            "person back. Their API keys and feeds stop working, their pending and future "
             "leave is cancelled, leave that is running ends today, and what waited for their "
             "approval goes to others. Reports and departments keep them as manager on record."
         ),
@@ -290,6 +295,28 @@ OPERATIONS = (
         kind="user",
         result=UserRecord,
         refusals=(people.UserArchived, people.UserPending, people_rows.ChangedMeanwhile),
+    ),
+    Operation(
+        method="POST",
+        path="/users/{id}/restore",
+        summary="Restore a user",
+        description=(
+            "Brings an archived person back as `pending`, with their record: active again with "
+            "their first new key, or as soon as they use Slack. Revoked keys and feeds stay "
+            "revoked, cancelled leave stays cancelled. Their Slack account is theirs again, unless "
+            "it is linked to another person by now. `email_taken` while another person, who is "
+            "not archived, has the address. Only owners restore owners. One who is not archived "
+            "comes back unchanged."
+        ),
+        handler=restore,
+        # Thousands of requests may await others.
+        is_long=True,
+        tag="Users",
+        scope="users:write",
+        role="admin",
+        kind="user",
+        result=UserRecord,
+        refusals=(errors.EmailTaken, people_rows.ChangedMeanwhile),
     ),
     Operation(
         method="POST",

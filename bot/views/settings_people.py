@@ -119,7 +119,7 @@ def archiving(user: User, sight: Sight) -> dict[str, Any]:
     """What follows when the person is archived, asked before it is done."""
     intro = say(
         "{name} leaves Hiatus for good: leave ahead is given up, and what is past is kept for the "
-        "record. This cannot be taken back.",
+        "record. The person can be restored over the REST interface, the leave cannot.",
         name=text.cut(user.name, 200),
     )
     return consequences.asking(

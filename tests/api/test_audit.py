@@ -23,6 +23,7 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "users.deactivate": ["user.deactivated"],
     "users.reactivate": [],
     "users.unlink_slack": [],
+    "users.restore": [],
     "balances.add_adjustment": ["allowance_adjustment.created"],
     "departments.create": ["department.created"],
     "departments.update": [],

@@ -206,3 +206,22 @@ def test_a_member_unlinks_nobody(client: Client, database: Database) -> None:
     answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme, ada))
 
     assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_role")
+
+
+def test_an_archived_user_is_restored_unless_the_address_is_taken(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    ada = a_person(database, acme, email="ada@example.com")
+    client.delete(f"{USERS}/{ada.id}", key)
+    body = {"email": "Ada@example.com", "first_name": "Ada", "last_name": "Again"}
+    again = client.post(USERS, key, json=body)
+
+    refused = client.post(f"{USERS}/{ada.id}/restore", key)
+    client.delete(f"{USERS}/{again.json()['id']}", key)
+    back = client.post(f"{USERS}/{ada.id}/restore", key)
+
+    assert again.status_code == 201
+    assert (refused.status_code, refused.json()["code"]) == (409, "email_taken")
+    assert (back.status_code, back.json()["status"]) == (200, "pending")

@@ -790,3 +790,101 @@ def test_only_a_taken_address_is_called_a_taken_address(
         database.write_now(add_with_the_same_account)
     with pytest.raises(ChangedMeanwhile):
         database.write_now(save_with_the_same_account)
+
+
+def archived(database: Database, acme: Acme, user: User) -> User:
+    return database.write_now(people.archive, user.id, by=acme.caller, now=NOW)
+
+
+def restored(database: Database, acme: Acme, user: User) -> User:
+    return database.write_now(people.restore, user.id, by=acme.caller, now=LATER)
+
+
+def test_an_archived_persons_address_is_free_again(database: Database) -> None:
+    acme = an_organisation(database)
+    former = archived(database, acme, created(database, acme))
+
+    again = created(database, acme, email="ADA@example.com")
+
+    assert again.id != former.id
+    assert codes_of(lambda: created(database, acme)) == ["email_taken"]
+
+
+def test_a_restored_person_is_pending_and_keeps_their_record(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = created(database, acme, job_title="Analyst")
+    archived(database, acme, ada)
+
+    back = restored(database, acme, ada)
+
+    assert (back.status, back.email, back.job_title) == ("pending", ada.email, "Analyst")
+    assert restored(database, acme, ada) == back
+    assert actions_on(database, acme, ada) == ["user.archived", "user.created", "user.restored"]
+
+
+def test_nobody_is_restored_while_another_person_has_the_address(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = created(database, acme)
+    archived(database, acme, ada)
+    other = created(database, acme)
+
+    assert codes_of(lambda: restored(database, acme, ada)) == ["email_taken"]
+    archived(database, acme, other)
+
+    assert restored(database, acme, ada).status == "pending"
+
+
+def test_only_an_owner_restores_an_owner(database: Database) -> None:
+    acme = an_organisation(database)
+    owner = created(database, acme, role="owner")
+    admin = a_person(database, acme, first_name="Anna", role="admin")
+    archived(database, acme, owner)
+
+    codes = codes_of(
+        lambda: database.write_now(people.restore, owner.id, by=caller_for(acme, admin), now=LATER)
+    )
+
+    assert codes == ["insufficient_role"]
+    assert restored(database, acme, owner).role == "owner"
+
+
+def test_of_two_who_take_a_free_address_at_once_one_gets_it(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = created(database, acme)
+    archived(database, acme, ada)
+
+    codes = overlapping(
+        database,
+        lambda tx: people.create(tx, ADA, by=acme.caller, now=LATER),
+        lambda: restored(database, acme, ada),
+    )
+
+    assert codes == ["email_taken"]
+
+
+def test_who_is_hired_again_uses_slack_as_a_new_person(database: Database) -> None:
+    acme = an_organisation(database)
+    former = joined(database, acme)
+    archived(database, acme, former)
+    with pytest.raises(NotAMember):
+        joined(database, acme)
+    new = created(database, acme)
+
+    found = joined(database, acme)
+
+    assert (found.id, found.slack_user_id) == (new.id, "U1")
+    archived(database, acme, new)
+    assert restored(database, acme, former).slack_user_id == "U1"
+    assert database.write_now(people.restore, former.id, by=acme.caller, now=LATER).id == former.id
+
+
+def test_a_restored_person_leaves_their_slack_account_to_whom_it_is_linked(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    former = joined(database, acme)
+    archived(database, acme, former)
+    created(database, acme, email="ada.new@example.com")
+    joined(database, acme, email="ada.new@example.com")
+
+    assert restored(database, acme, former).slack_user_id is None

@@ -247,7 +247,7 @@ def test_an_update_is_bound_by_the_same_rules(database: Database) -> None:
     assert faults(lambda: bring_in(database, acme, text, is_update=True)) == [
         (2, "role", "last_owner"),
         (3, "manager_email", "manager_cycle"),
-        (4, "email", "user_archived"),
+        (4, "last_name", "required"),
     ]
 
 
