@@ -7,6 +7,7 @@ refused with. A code that is in neither fails the tests.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, Final, NamedTuple
 
 from api import errors as http
@@ -135,7 +136,9 @@ EXPLAINED: Final = (
         "Read the request again. For leave at other dates, make a new request.",
     ),
     Explained(
-        errors.OverlappingLeave(_LEAVE_ID, "2026-08-03 to 2026-08-07"),
+        errors.OverlappingLeave(
+            _LEAVE_ID, date(2026, 8, 3), date(2026, 8, 7), begins_at_midday=True
+        ),
         "The person already has pending or approved leave in one of these half-days; "
         "`leave_request_id` is that request.",
         "Choose other dates or halves, or edit or cancel the other request first.",

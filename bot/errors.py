@@ -147,16 +147,24 @@ def _already(refusal: errors.InvalidTransition) -> str:
     by = refusal.decided_by_name
     match refusal.status:
         case "cancelled":
-            return say("Already cancelled.")
+            return say("Already cancelled by {name}.", name=by) if by else say("Already cancelled.")
         case "approved":
             return say("Already approved by {name}.", name=by) if by else say("Already approved.")
     return say("Already declined by {name}.", name=by) if by else say("Already declined.")
 
 
 def _overlap(refusal: errors.OverlappingLeave) -> str:
-    first, _, last = refusal.other_dates.partition(" to ")
-    when = words.span(date.fromisoformat(first), date.fromisoformat(last))
-    return say("You already have leave then: {when}.", when=when)
+    return say("This overlaps your leave: {when}.", when=_other_leave(refusal))
+
+
+def _other_leave(refusal: errors.OverlappingLeave) -> str:
+    """The dates of the leave that is in the way, with its halves."""
+    return words.span(
+        refusal.start_date,
+        refusal.end_date,
+        "pm" if refusal.begins_at_midday else None,
+        "am" if refusal.ends_at_midday else None,
+    )
 
 
 def _too_little(refusal: errors.InsufficientAllowance) -> str:
@@ -259,8 +267,7 @@ def sentence(refusal: Refusal) -> str:
 def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
     """Why somebody else's leave cannot be approved after all; to whoever decides on it."""
     if isinstance(refusal, errors.OverlappingLeave):
-        first, _, last = refusal.other_dates.partition(" to ")
-        when = words.span(date.fromisoformat(first), date.fromisoformat(last))
+        when = _other_leave(refusal)
         return say("It cannot be approved any more: there is other leave then, {when}.", when=when)
     return say(
         "It cannot be approved any more: it needs {needed}, and too little is left in {year}.",

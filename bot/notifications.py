@@ -127,6 +127,7 @@ class Notifier:
             return Outcome("failed", gone)
         draw = {
             "approval_card": self._card,
+            "approver_notice": self._approver_notice,
             "reminder": self._reminder,
             "requester_notice": self._requester_notice,
             "own_message": self._own_message,
@@ -225,6 +226,31 @@ class Notifier:
                 return Outcome("delivered")
             sight = sight._replace(message=None)
         return await self._requester_notice(sight, notice, workspace)
+
+    async def _approver_notice(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        """News for an approver who need not decide: beneath the card, else a message of its own."""
+        told = replies.approver_notice(sight.card, notice.event_type)
+        if told is None or sight.recipient.status != "active":
+            return Outcome("delivered")
+        if sight.message is not None:
+            try:
+                await workspace.client.chat_postMessage(
+                    channel=sight.message.channel,
+                    thread_ts=sight.message.ts,
+                    reply_broadcast=True,
+                    text=told,
+                )
+                return Outcome("delivered")
+            except SlackApiError as failure:
+                if slack_web.error_code(failure) not in _GONE | {"thread_not_found"}:
+                    raise
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", "nobody in the workspace has this e-mail address")
+        # Written again: only now the language of the person may be known.
+        told = replies.approver_notice(sight.card, notice.event_type) or told
+        await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
+        return Outcome("delivered")
 
     async def _reminder(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         """Beneath the card, and in the DM itself; the card anew where it is gone."""

@@ -14,6 +14,7 @@ from storage import (
     colleagues,
     days,
     fields,
+    leave_reading,
     people_rows,
     reference,
     rows,
@@ -45,7 +46,8 @@ class ApprovalCard(NamedTuple):
     he could change the decision. ``balances``: a line for
     each leave year that it touches, oldest first; none for types that do not deduct and for
     requests that came to nothing. ``colleagues``: at most ten, by first day, of
-    ``colleagues_count``. ``timezone`` is the viewer's.
+    ``colleagues_count``. ``timezone`` is the viewer's. ``cancelled_by_name``: None unless a person
+    cancelled the request.
     """
 
     request: LeaveRequest
@@ -59,6 +61,14 @@ class ApprovalCard(NamedTuple):
     colleagues: tuple[ColleagueOff, ...]
     colleagues_count: int
     timezone: str
+    cancelled_by_name: str | None = None
+
+    @property
+    def ended_by_name(self) -> str | None:
+        """The person who brought the request to its status."""
+        if self.request.status == "cancelled":
+            return self.cancelled_by_name
+        return self.decided_by_name
 
 
 def card(
@@ -98,6 +108,7 @@ def card(
         tuple(off[: colleagues.MOST_NAMED]),
         len(off),
         viewer.timezone or known.organisation.timezone,
+        _name_of(tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)),
     )
 
 

@@ -78,6 +78,14 @@ def changes_at(
     return None if row is None else orjson.loads(row[0])
 
 
+def last_actor(tx: Transaction, organisation_id: str, action: str, subject_id: str) -> str | None:
+    """The id of whoever did this to the subject last; None for the system, or where it is new."""
+    row = tx.first(
+        _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
+    )
+    return None if row is None else row[0]
+
+
 def _row(
     action: str,
     subject_type: str,
@@ -189,6 +197,20 @@ def _changes_at(organisation_id: Place, action: Place, subject_id: Place, at: Pl
         AuditRow.subject_id == subject_id,
         AuditRow.occurred_at == at,
         AuditRow.action == action,
+    )
+
+
+@compiled
+def _last_actor(organisation_id: Place, action: Place, subject_id: Place) -> Select:
+    return (
+        AuditRow.select(AuditRow.actor_id)
+        .where(
+            AuditRow.organisation_id == organisation_id,
+            AuditRow.subject_id == subject_id,
+            AuditRow.action == action,
+        )
+        .order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc())
+        .limit(1)
     )
 
 

@@ -167,7 +167,13 @@ def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:
         # The dates first: nearly all leave is ruled out by them, at a tenth of the cost.
         is_near = other.start_date <= span.end_date and other.end_date >= span.start_date
         if is_near and days.overlaps(span, other.span):
-            raise OverlappingLeave(other.id, f"{other.start_date} to {other.end_date}")
+            raise OverlappingLeave(
+                other.id,
+                other.start_date,
+                other.end_date,
+                begins_at_midday=other.span.first_slot % 2 == 1,
+                ends_at_midday=other.span.last_slot % 2 == 0,
+            )
 
 
 def _check_allowance(

@@ -219,14 +219,31 @@ class OverlappingLeave(Conflict):
     code = "overlapping_leave"
     title = "This overlaps with other leave."
 
-    def __init__(self, other_id: str, other_dates: str) -> None:
+    def __init__(
+        self,
+        other_id: str,
+        start_date: date,
+        end_date: date,
+        *,
+        begins_at_midday: bool = False,
+        ends_at_midday: bool = False,
+    ) -> None:
+        first = f"{start_date} (afternoon)" if begins_at_midday else str(start_date)
+        last = f"{end_date} (morning)" if ends_at_midday else str(end_date)
+        if start_date == end_date:
+            dates = last if ends_at_midday else first
+        else:
+            dates = f"{first} to {last}"
         super().__init__(
             "This overlaps with leave request {other_id} ({other_dates}).",
             other_id=other_id,
-            other_dates=other_dates,
+            other_dates=dates,
         )
         self.other_id = other_id
-        self.other_dates = other_dates
+        self.start_date = start_date
+        self.end_date = end_date
+        self.begins_at_midday = begins_at_midday
+        self.ends_at_midday = ends_at_midday
 
 
 class EmailTaken(Conflict):

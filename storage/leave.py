@@ -162,7 +162,7 @@ def edit(
     before = _own_or_managed(tx, request_id, by=by, now=now)
     subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=True)
     before = _held(tx, before, by)
-    rules.check_transition("edit", before.status)
+    _check_transition(tx, "edit", before, by)
     draft = Draft(**{name: getattr(before, name) for name in Draft._fields} | dict(changes))
     if draft.start_date is None or draft.end_date is None:
         field = "start_date" if draft.start_date is None else "end_date"
@@ -220,9 +220,54 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     before = _own_or_managed(tx, request_id, by=by, now=now)
     subject = _subject(tx, by.organisation_id, before.user_id, now)
     before = _held(tx, before, by)
-    rules.check_transition("cancel", before.status)
+    _check_transition(tx, "cancel", before, by)
     after = before._replace(status="cancelled", cancelled_at=now)
-    return _step(tx, "cancel", before, after, subject, by=by, now=now)
+    after = _step(tx, "cancel", before, after, subject, by=by, now=now)
+    tell_approvers(
+        tx,
+        subject.reference,
+        subject.user,
+        [before],
+        "leave_request.cancelled",
+        by=by,
+        now=now,
+    )
+    return after
+
+
+def tell_approvers(
+    tx: Transaction,
+    known: Reference,
+    user: User,
+    leave_before: Sequence[LeaveRequest],
+    event: NoticeEvent,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Tell approvers in Slack that the person's approved leave was cancelled or shortened.
+
+    ``leave_before`` is as it was before. Told are the person who approved it and those who would
+    decide now, the actor aside; nobody about leave that never needed an approval.
+    """
+    approved = [
+        request
+        for request in leave_before
+        if request.status == "approved"
+        and (
+            request.decided_by is not None
+            or known.leave_types[request.leave_type_id].requires_approval
+        )
+    ]
+    if not approved or not known.is_in_slack:
+        return
+    today = local_day(now, known.organisation.timezone)
+    current = approvers.of_person(tx, known.organisation.id, user.id, today=today)
+    told: dict[str, set[str]] = {}
+    for request in approved:
+        deciders = {one for one in (request.decided_by,) if one is not None}
+        told[request.id] = (deciders | {one.id for one in current}) - {by.user_id or "", user.id}
+    outbox.tell_approvers(tx, event, told, organisation_id=known.organisation.id, now=now)
 
 
 def change_decision(
@@ -446,9 +491,11 @@ def _check_transition(
 
 
 def _decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | None:
-    if request.decided_by is None:
-        return None
-    decider = people_rows.find(tx, by.organisation_id, request.decided_by)
+    """The person who approved, declined or cancelled the request."""
+    user_id = request.decided_by
+    if request.status == "cancelled":
+        user_id = leave_reading.cancelled_by(tx, by.organisation_id, request)
+    decider = None if user_id is None else people_rows.find(tx, by.organisation_id, user_id)
     return None if decider is None else decider.name
 
 

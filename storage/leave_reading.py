@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
 from peewee import SQL, NodeList, Select, Tuple
 
-from storage import awaited, fields, leave_rows, people_rows, reference, rows
+from storage import audit, awaited, fields, leave_rows, people_rows, reference, rows
 from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -153,6 +153,13 @@ def visible(
         **filters,
     )
     return page_of(tx, page, found, rows.leave_request, _keys["-created_at"], *bound_to)
+
+
+def cancelled_by(tx: Transaction, organisation_id: str, request: LeaveRequest) -> str | None:
+    """The id of the person who cancelled the request; None where it is not, or the system did."""
+    if request.status != "cancelled":
+        return None
+    return audit.last_actor(tx, organisation_id, "leave_request.cancelled", request.id)
 
 
 def awaiting(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Page[LeaveRequest]:

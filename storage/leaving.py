@@ -16,6 +16,7 @@ from storage.clock import local_day
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.effects import Effects
+from storage.leave import tell_approvers
 from storage.reference import Reference
 from storage.tables import ApiKeyRow, CalendarFeedRow, UserRow
 from storage.values import Caller, LeaveEffect, LeaveRequest, User
@@ -111,10 +112,12 @@ def _move(
     changed = [(one.after, one.user) for one in leave]
     event: Any = action if is_cancelled else "leave_request.updated"
     outbox.announce_all(tx, event, changed, reference=known, now=now)
-    # Nobody is told: the owner is gone. Whoever has a card sees what became of it.
+    # The owner is not told: they are gone. Cards show what became of it, and approvers hear.
     news: Any = action if is_cancelled else "leave_request.recounted"
     outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
     card_refreshes.leave_changed(tx, moved, reference=known, now=now)
+    before = [one.before for one in leave]
+    tell_approvers(tx, known, leave[0].user, before, action, by=by, now=now)
 
 
 @compiled

@@ -34,6 +34,7 @@ NoticeKind = Literal[
     "reminder",
     "reminder_summary",
     "cover_changed",
+    "approver_notice",
 ]
 
 # Names of the dispatchers that a commit wakes.
@@ -346,6 +347,26 @@ def notify_all(
         for request_id, user_id in sorted(cards)
     ]
     tx.insert_all(NoticeRow, notices)
+    tx.wake(NOTICES)
+
+
+def tell_approvers(
+    tx: Transaction,
+    event_type: NoticeEvent,
+    told: Mapping[str, Iterable[str]],
+    *,
+    organisation_id: str,
+    now: datetime,
+) -> None:
+    """Queue a message about each request for these people, who do not have to decide; by id."""
+    tx.insert_all(
+        NoticeRow,
+        [
+            notice_row(organisation_id, "approver_notice", user_id, request_id, event_type, now)
+            for request_id, user_ids in told.items()
+            for user_id in sorted(user_ids)
+        ],
+    )
     tx.wake(NOTICES)
 
 

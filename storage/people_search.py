@@ -17,7 +17,10 @@ MOST_FOUND: Final = 99
 
 
 def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
-    """People whose name or address holds what was typed, by name; the archived left out.
+    """People whose name, or address before the @, holds what was typed, by name; none archived.
+
+    An address that was typed further than its @ has to begin that way: a domain alone would find
+    everyone.
 
     Without case where the engine knows the letters: SQLite knows the English ones, and for others
     tries the spelling as it was typed, too. At most 99. Raises InsufficientRole.
@@ -52,7 +55,8 @@ def _found(
             user.status != "archived",
             _holds(name, typed, engine)
             | _holds(fn.LOWER(name), lowered, engine)
-            | _holds(user.email_key, lowered, engine),
+            | _holds(_local_part(user.email_key, engine), lowered, engine)
+            | (_position(user.email_key, lowered, engine) == 1),
         )
         .order_by(user.first_name, user.last_name, user.id)
         .limit(limit)
@@ -60,6 +64,17 @@ def _found(
 
 
 def _holds(text: Any, part: Place, engine: str) -> Any:
+    return _position(text, part, engine) > 0
+
+
+def _position(text: Any, part: Place, engine: str) -> Any:
     # Not LIKE: what people type would have to be kept from being a pattern.
     position = fn.INSTR if engine == "sqlite" else fn.STRPOS
-    return position(text, part) > 0
+    return position(text, part)
+
+
+def _local_part(address: Any, engine: str) -> Any:
+    """What stands before the @."""
+    if engine == "sqlite":
+        return fn.SUBSTR(address, 1, fn.INSTR(address, "@") - 1)
+    return fn.SPLIT_PART(address, "@", 1)

@@ -52,6 +52,7 @@ NoticeEvent = (
         "leave_request.decision_changed",
         "leave_request.settled",
         "approval_card.refresh",
+        "leave_request.shortened",
     ]
 )
 

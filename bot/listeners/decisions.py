@@ -54,7 +54,7 @@ async def ask_reason(visit: Visit) -> None:
     by = await identity.caller(visit)
     card = await visit.edge.database.read(card_to_decide, clicked.value, by=by, now=visit.now)
     if card.request.status != "pending":
-        refusal = InvalidTransition("declined", card.request.status, card.decided_by_name)
+        refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
         await _stale(visit, clicked, by, refusal)
         return
     await visit.open(decline.view(card, decline.Subject(*clicked)))
@@ -89,7 +89,7 @@ async def ask_to_reconsider(visit: Visit) -> None:
     by = await identity.caller(visit)
     card = await visit.edge.database.read(card_to_decide, clicked.value, by=by, now=visit.now)
     if not card.may_reconsider:
-        refusal = InvalidTransition("changed", card.request.status, card.decided_by_name)
+        refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
         await _stale(visit, clicked, by, refusal)
         return
     await visit.open(decline.reconsidered(card, decline.Subject(*clicked)))

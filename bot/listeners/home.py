@@ -67,7 +67,7 @@ async def ask_reason(visit: Visit) -> None:
             decisions.card_to_decide, _value(visit), by=by, now=visit.now
         )
         if card.request.status != "pending":
-            raise InvalidTransition("declined", card.request.status, card.decided_by_name)
+            raise InvalidTransition("declined", card.request.status, card.ended_by_name)
     except Refusal as refusal:
         await visit.tell(errors.sentence(refusal))
         await home_tab.show_again(visit, by)

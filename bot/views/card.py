@@ -73,10 +73,10 @@ def state(card: ApprovalCard) -> str:
 
 
 def _outcome(card: ApprovalCard) -> str:
-    by = card.decided_by_name and text.cut(card.decided_by_name, text.LONGEST_NAME)
+    by = card.ended_by_name and text.cut(card.ended_by_name, text.LONGEST_NAME)
     match card.request.status:
         case "cancelled":
-            return say("Cancelled")
+            return say("Cancelled by {name}", name=by) if by else say("Cancelled")
         case "approved":
             return say("Approved by {name}", name=by) if by else say("Approved automatically")
     return say("Declined by {name}", name=by) if by else say("Declined automatically")

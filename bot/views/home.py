@@ -98,7 +98,7 @@ def _waiting(home: Home) -> list[Block]:
     for item in home.waiting.items:
         request_id, who = item.request.id, item.person_name
         blocks += [
-            text.section(_asked(item)),
+            *_asked(item),
             fields.actions(
                 fields.button(
                     say("Approve"),
@@ -125,16 +125,19 @@ def _waiting(home: Home) -> list[Block]:
     )
 
 
-def _asked(item: Item) -> str:
+def _asked(item: Item) -> list[Block]:
     request = item.request
-    said = (
-        f"*{text.name(item.person_name)}*: {text.name(item.leave_type.name)}\n"
-        f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
-    )
+    shown = [
+        text.section(
+            f"*{text.name(item.person_name)}*: {text.name(item.leave_type.name)}\n"
+            f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
+        )
+    ]
     if request.note:
-        note = text.escaped(text.cut(_one_line(request.note), _LONGEST_NOTE))
-        said += "\n" + say("Note: {note}", note=note)
-    return said
+        # As on the card: in plain text, where nothing that was typed has a meaning.
+        note = say("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
+        shown.append({"type": "section", "text": text.verbatim(note)})
+    return shown
 
 
 def _own(home: Home) -> list[Block]:

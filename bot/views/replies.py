@@ -207,6 +207,32 @@ def _open_webhook(webhook: Webhook) -> Block:
     }
 
 
+def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
+    """What an approver reads when approved leave ends earlier or altogether, in mrkdwn.
+
+    None once something else became of the request.
+    """
+    request = card.request
+    requester = text.name(card.requester.name)
+    if event_type == "leave_request.cancelled" and request.status == "cancelled":
+        by = card.cancelled_by_name
+        if by is None:
+            told = say("Approved leave of {requester} was cancelled.", requester=requester)
+        elif by == card.requester.name:
+            told = say("{requester} cancelled approved leave.", requester=requester)
+        else:
+            told = say(
+                "{name} cancelled approved leave of {requester}.",
+                name=text.name(by),
+                requester=requester,
+            )
+    elif event_type == "leave_request.shortened" and request.status == "approved":
+        told = say("Approved leave of {requester} was shortened.", requester=requester)
+    else:
+        return None
+    return f"{told} {_what(card)}."
+
+
 def changed_reply(card: ApprovalCard) -> str:
     """What an approver reads beneath the card when the request was changed."""
     return say(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from datetime import date
 
 from structlog.testing import capture_logs
 
@@ -67,7 +68,8 @@ def test_refusals_carry_what_a_program_needs() -> None:
         "needed_days": 3,
         "leave_year": "2026",
     }
-    assert members(OverlappingLeave("7", "1 May")) == {"leave_request_id": "7"}
+    overlapping = OverlappingLeave("7", date(2026, 5, 1), date(2026, 5, 1))
+    assert members(overlapping) == {"leave_request_id": "7"}
     assert members(InvalidTransition("approved", "declined")) == {"leave_status": "declined"}
     assert members(InsufficientScope("leave:write")) == {"missing_scope": "leave:write"}
 

@@ -75,7 +75,7 @@ def test_what_a_requester_does_in_slack_himself_calls_nobody(world: World, sourc
     assert len(texts) == len(set(texts)) + (source == "api")
     assert len(texts) == (1 if source == "slack" else 3)
     assert texts[-1] == (
-        "Your request: Cancelled, 1 June 2026, 10:00. "
+        "Your request: Cancelled by Ada Lovelace, 1 June 2026, 10:00. "
         "Annual leave, Mon 3 August to Tue 4 August 2026, 2 days."
     )
 
@@ -173,7 +173,7 @@ def test_a_cancellation_redraws_every_card(world: World) -> None:
     for who in (GRACE, HEDY):
         (card,) = world.cards(who)
         assert to_decide(card) == []
-        assert "Cancelled, 1 June 2026, 10:00" in card.visible_text
+        assert "Cancelled by Ada Lovelace, 1 June 2026, 10:00" in card.visible_text
     assert "Your request: Cancelled" in world.slack.dm(ADA)[-1].text
 
 
@@ -247,7 +247,7 @@ def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
 
     world.click(GRACE, ids.APPROVE)
 
-    assert world.told(GRACE) == ["Already cancelled."]
+    assert world.told(GRACE) == ["Already cancelled by Ada Lovelace."]
 
 
 def test_two_approvers_at_once_make_one_decision(world: World) -> None:

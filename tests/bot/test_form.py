@@ -74,7 +74,7 @@ def test_what_stands_against_it_is_said_before_it_is_sent(world: World) -> None:
     world.a_request()
 
     form = typed(world, "5 aug annual")
-    assert "⚠️ You already have leave then: Mon 3 August to Wed 5 August 2026." in form.visible_text
+    assert "⚠️ This overlaps your leave: Mon 3 August to Wed 5 August 2026." in form.visible_text
 
     form = pick(world, form, end_date="2026-08-04")
     assert "⚠️ The last day is before the first day." in form.visible_text
@@ -327,7 +327,7 @@ def test_a_request_is_cancelled_from_its_message(world: World) -> None:
     world.deliver()
 
     assert at_once.buttons == []
-    assert "Your request: Cancelled, 1 June 2026, 10:00." in at_once.text
+    assert "Your request: Cancelled by Ada Lovelace, 1 June 2026, 10:00." in at_once.text
     assert world.request().status == "cancelled"
     assert world.card(HEDY).buttons == []
     assert [(one.text, one.buttons) for one in world.slack.dm(ADA)] == [(at_once.text, [])]
@@ -343,5 +343,5 @@ def test_cancelling_twice_says_that_it_is_cancelled(world: World) -> None:
     world.click(ADA, ids.CANCEL, message)
     world.click(ADA, ids.CANCEL, message)
 
-    assert world.told(ADA) == ["Already cancelled."]
+    assert world.told(ADA) == ["Already cancelled by Ada Lovelace."]
     assert world.audited("leave_request.cancelled") == 1

@@ -61,6 +61,19 @@ def test_an_approver_sees_pending_leave_among_who_is_out_and_marked(world: World
     assert "Ada" not in opened(world, EVE).visible_text
 
 
+def test_a_note_on_home_is_plain_text_as_on_the_card(world: World) -> None:
+    note = "<!channel> <@UEVE> *bold* `code` :tada: <https://evil.example|here>"
+    world.a_request(note=note)
+
+    shown = [
+        block["text"] for block in opened(world, GRACE).blocks if note in str(block.get("text"))
+    ]
+
+    assert shown == [{"type": "plain_text", "text": f"Note: {note}", "emoji": False}]
+    card = [block["text"] for block in world.card(GRACE).blocks if note in str(block.get("text"))]
+    assert card == shown
+
+
 def test_the_messages_tab_is_none_of_our_business(world: World) -> None:
     assert world.slack.open_home(ADA, tab="messages").ok
     world.settled()
@@ -119,7 +132,7 @@ def test_a_second_click_on_cancel_is_told_what_happened(world: World) -> None:
 
     world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id, force=True)
 
-    assert "Already cancelled." in world.slack.open_modal(ADA).visible_text
+    assert "Already cancelled by Ada Lovelace." in world.slack.open_modal(ADA).visible_text
     assert world.audited("leave_request.cancelled") == 1
 
 
@@ -127,7 +140,7 @@ def test_an_approver_approves_from_home_and_every_card_says_so(world: World) -> 
     world.a_request(ADA, note="Wedding <!here>")
     home = opened(world, GRACE)
     assert "Ada Lovelace*: Annual leave" in home.visible_text
-    assert "Note: Wedding &lt;!here&gt;" in home.visible_text
+    assert "Note: Wedding <!here>" in home.visible_text
 
     world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE)
     world.deliver()

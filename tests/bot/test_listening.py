@@ -234,7 +234,7 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
         world.settled()
 
         assert slack.dm(ADA)[-1].text == (
-            "You already have leave then: Mon 3 August to Wed 5 August 2026."
+            "This overlaps your leave: Mon 3 August to Wed 5 August 2026."
         )
 
 

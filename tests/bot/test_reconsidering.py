@@ -115,7 +115,7 @@ def test_what_is_due_later_holds_up_no_news(world: World) -> None:
     )
     world.deliver()
 
-    assert "Cancelled, 1 June 2026, 10:00" in world.card(GRACE).visible_text
+    assert "Cancelled by Ada Lovelace, 1 June 2026, 10:00" in world.card(GRACE).visible_text
     assert labels(world, GRACE) == []
 
 

@@ -137,7 +137,7 @@ def with_figures() -> list[Refusal]:
         ),
         InsufficientAllowance(7, 11, "2026/27"),
         InsufficientAllowance(-1, 3, "2026"),
-        OverlappingLeave("id", "2026-08-03 to 2026-08-07"),
+        OverlappingLeave("id", start, end, begins_at_midday=True),
         *(InvalidTransition("approved", status) for status in LEAVE_STATUSES),
         *(one.example for one in error_codes.EXPLAINED if is_ours(one.example)),
     ]

@@ -152,7 +152,7 @@ def test_overlapping_leave_is_named_by_its_dates(world: World) -> None:
     answer = world.send_form(start_date="2026-08-05", end_date="2026-08-06")
 
     assert answer.errors == {
-        ids.FIRST_DAY: "You already have leave then: Mon 3 August to Wed 5 August 2026."
+        ids.FIRST_DAY: "This overlaps your leave: Mon 3 August to Wed 5 August 2026."
     }
 
 

@@ -108,7 +108,7 @@ def test_a_stale_list_says_what_happened_and_is_repaired(world: World) -> None:
     world.slack.click(ADA, listed, ids.CANCEL_LISTED)
     world.settled()
 
-    assert "Already cancelled." in world.told(ADA)
+    assert "Already cancelled by Ada Lovelace." in world.told(ADA)
     assert world.audited("leave_request.cancelled") == 1
 
 

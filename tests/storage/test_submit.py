@@ -287,6 +287,33 @@ def test_overlap_is_counted_in_halves_and_names_the_other_request(database: Data
     assert refused.value.other_id in (morning.id, afternoon.id)
 
 
+@pytest.mark.parametrize(
+    ("halves", "dates"),
+    [
+        ({}, "2026-08-03 to 2026-08-05"),
+        ({"start_half_day": "pm"}, "2026-08-03 (afternoon) to 2026-08-05"),
+        (
+            {"start_half_day": "pm", "end_half_day": "am"},
+            "2026-08-03 (afternoon) to 2026-08-05 (morning)",
+        ),
+        ({"end_date": None, "end_half_day": "pm"}, "2026-08-03 (afternoon)"),
+        ({"end_date": None, "start_half_day": "am"}, "2026-08-03 (morning)"),
+        ({"end_date": None, "start_half_day": "am", "end_half_day": "pm"}, "2026-08-03"),
+    ],
+)
+def test_an_overlap_names_the_halves_of_the_other_leave(
+    database: Database, halves: dict[str, Any], dates: str
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    other = a_request(database, acme, ada, **{"end_date": date(2026, 8, 5), **halves})
+
+    with pytest.raises(OverlappingLeave) as refused:
+        a_request(database, acme, ada, end_date=date(2026, 8, 7))
+
+    assert refused.value.detail == f"This overlaps with leave request {other.id} ({dates})."
+
+
 def test_leave_inside_longer_leave_overlaps(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)

@@ -1,0 +1,34 @@
+"""People are found by their names and by what stands before the @ of their address."""
+
+from __future__ import annotations
+
+import pytest
+
+from storage import people_search
+from storage.database import Database
+from tests.builders import a_person, an_organisation
+
+
+@pytest.mark.parametrize(
+    ("typed", "first_names"),
+    [
+        ("gmail", ["Grace"]),
+        ("@gmail.com", []),
+        ("com", []),
+        ("ada l", ["Ada"]),
+        ("LOVELACE", ["Ada"]),
+        ("a.king", ["Ada"]),
+        ("a.king@gm", ["Ada"]),
+        ("king@gmail.com", []),
+        ("%", []),
+    ],
+)
+def test_a_domain_finds_nobody(database: Database, typed: str, first_names: list[str]) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="A.King@gmail.com")
+    a_person(database, acme, first_name="Grace", last_name="Hopper", email="gmail.fan@gmail.com")
+    a_person(database, acme, first_name="Hedy", last_name="Lamarr", email="hedy@gmail.com")
+
+    found = database.read_now(people_search.find, typed, by=acme.caller)
+
+    assert [user.first_name for user in found] == first_names
