@@ -310,6 +310,7 @@ def _sentence(message: str, place: Sequence[str | int]) -> str:
     """What pydantic says, with the field's name in it: a problem's `detail` is read alone, too."""
     name = next((part for part in reversed(place) if isinstance(part, str)), "The body")
     message = message.replace("Field required", f"{name} is required")
+    message = message.replace("a valid boolean, unable to interpret input", "true or false")
     for subject in ("Input should", "String should", "List should", "Number should"):
         message = message.replace(subject, f"{name} should")
     return message if message.endswith(".") else f"{message}."

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.fields import Day, Paged, PagedOnRequest, Query, Uuid, Word
 from storage import holiday_sets
-from storage.values import DeliveryEvent, DeliveryStatus, LeaveStatus, Role, UserStatus
+from storage.values import AuditAction, DeliveryEvent, DeliveryStatus, LeaveStatus, Role, UserStatus
 
 Flag = Literal["true", "false"]
 
@@ -100,7 +100,7 @@ class ListOfApiKeys(Paged):
 
 
 class ListOfAuditEntries(Paged):
-    action: Annotated[Word | None, Field(description="As `leave_request.approved`.")] = None
+    action: Annotated[AuditAction | None, Field(description="Only changes of this kind.")] = None
     actor_id: Uuid | None = None
     subject_id: Uuid | None = None
     first_day: Annotated[

@@ -16,14 +16,14 @@ from storage.pages import Page, PageOf, page_of, position
 from storage.records import days
 from storage.rows import instant
 from storage.tables import AuditRow
-from storage.values import AuditEntry, Caller
+from storage.values import AuditAction, AuditEntry, Caller
 
 _HALF_DAYS: Final = "_half_days"
 
 
 def record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     subject_type: str,
     subject_id: str,
     *,
@@ -41,7 +41,7 @@ def record(
 
 def record_created(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     subject_type: str,
     subjects: Iterable[tuple[str, Mapping[str, Any]]],
     *,
@@ -56,7 +56,7 @@ def record_created(
 
 def record_all(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     subject_type: str,
     changes: Iterable[tuple[str, Mapping[str, Any], Mapping[str, Any]]],
     *,
@@ -69,7 +69,7 @@ def record_all(
 
 
 def changes_at(
-    tx: Transaction, organisation_id: str, action: str, subject_id: str, at: datetime
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str, at: datetime
 ) -> dict[str, dict[str, Any]] | None:
     """What an action changed of a subject at that instant; None when it did not happen then."""
     row = tx.first(
@@ -78,7 +78,9 @@ def changes_at(
     return None if row is None else orjson.loads(row[0])
 
 
-def last_actor(tx: Transaction, organisation_id: str, action: str, subject_id: str) -> str | None:
+def last_actor(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
+) -> str | None:
     """The id of whoever did this to the subject last; None for the system, or where it is new."""
     row = tx.first(
         _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
@@ -87,7 +89,7 @@ def last_actor(tx: Transaction, organisation_id: str, action: str, subject_id: s
 
 
 def _row(
-    action: str,
+    action: AuditAction,
     subject_type: str,
     subject_id: str,
     before: Mapping[str, Any],
@@ -112,7 +114,7 @@ def _row(
 
 def record_value(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     subject_type: str,
     before: Any,
     after: Any,
@@ -166,7 +168,7 @@ def entries(
     page: PageOf,
     *,
     by: Caller,
-    action: str | None = None,
+    action: AuditAction | None = None,
     actor_id: str | None = None,
     subject_id: str | None = None,
     first_day: date | None = None,

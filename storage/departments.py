@@ -29,7 +29,7 @@ from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Reference
 from storage.tables import DepartmentRow, UserRow
-from storage.values import Caller, Department, Rerouted
+from storage.values import AuditAction, Caller, Department, Rerouted
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": fields.name,
@@ -230,7 +230,7 @@ def page(
 
 def _record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     before: Department | None,
     after: Department | None,
     *,

@@ -26,7 +26,7 @@ from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Override, Reference
 from storage.tables import HolidayOverrideRow
-from storage.values import Caller, HalfDay, HolidayOverride, HolidaySet
+from storage.values import AuditAction, Caller, HalfDay, HolidayOverride, HolidaySet
 
 # All of them are kept in memory, and looked through whenever days are counted.
 MOST_OVERRIDES: Final = 500
@@ -263,7 +263,7 @@ def _value(row: Any) -> HolidayOverride:
 
 def _record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     holiday_set: HolidaySet,
     before: HolidayOverride | None,
     after: HolidayOverride | None,

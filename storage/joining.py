@@ -8,7 +8,7 @@ from storage import fields, locks, people_rows, reference, rerouting, slack_matc
 from storage.database import Transaction
 from storage.errors import EmailTaken, Forbidden, InvalidInput
 from storage.slack_matching import SlackProfile
-from storage.values import Caller, User
+from storage.values import AuditAction, Caller, User
 
 
 class NotAMember(Forbidden):
@@ -64,7 +64,7 @@ def _recognised(
     if after == user:
         return user
     # Being recognised is for him who was active before, being activated for him who was not.
-    action = "user.activated" if user.status == "pending" else "user.linked_to_slack"
+    action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
     after = people_rows.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
         known = reference.of_organisation(tx, by.organisation_id)

@@ -15,7 +15,7 @@ from storage import audit, feed_changes, locks, records, rows
 from storage.compiled import Place, compiled, milliseconds, rows_of
 from storage.database import Transaction
 from storage.tables import LeaveRequestRow, UserRow
-from storage.values import Caller, LeaveRequest
+from storage.values import AuditAction, Caller, LeaveRequest
 
 
 def find(
@@ -36,7 +36,7 @@ def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) ->
 
 def save(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     before: LeaveRequest,
     after: LeaveRequest,
     *,
@@ -71,7 +71,7 @@ def note_reversed_approval(tx: Transaction, request_id: str, *, by: Caller, now:
 
 def save_all(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     changes: Sequence[tuple[LeaveRequest, LeaveRequest]],
     *,
     by: Caller,
@@ -157,7 +157,7 @@ def _columns(request: LeaveRequest) -> dict[str, Any]:
 
 def _record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     before: Mapping[str, Any],
     after: LeaveRequest,
     *,

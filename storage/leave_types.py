@@ -29,7 +29,7 @@ from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
 from storage.reference import Reference
 from storage.tables import LeaveRequestRow, LeaveTypeRow
-from storage.values import Caller, LeaveType
+from storage.values import AuditAction, Caller, LeaveType
 
 LONGEST_CODE: Final = 64
 # As far as leave can lie ahead, and as long as a request can be.
@@ -219,7 +219,9 @@ def update(
         _check_name_is_free(tx, after, by=by)
     if after.code != before.code:
         _check_code_is_free(tx, after.code, by=by)
-    action = "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
+    action: AuditAction = (
+        "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
+    )
     saved = _save(tx, before, after, action, by=by, now=now)
     if any(getattr(after, name) != getattr(before, name) for name in _ON_CARDS):
         known = reference.of_organisation(tx, by.organisation_id)
@@ -314,7 +316,13 @@ def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:
 
 
 def _save(
-    tx: Transaction, before: LeaveType, after: LeaveType, action: str, *, by: Caller, now: datetime
+    tx: Transaction,
+    before: LeaveType,
+    after: LeaveType,
+    action: AuditAction,
+    *,
+    by: Caller,
+    now: datetime,
 ) -> LeaveType:
     after = after._replace(updated_at=now, version=before.version + 1)
     # Always every column, so that one statement serves.
@@ -334,7 +342,7 @@ def _save(
 
 def _record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     before: LeaveType | None,
     after: LeaveType | None,
     *,

@@ -38,7 +38,15 @@ from storage.ids import new_id
 from storage.leave_years import check_leave_year_start
 from storage.reference import Reference
 from storage.tables import OrganisationRow
-from storage.values import Caller, LeaveEffect, LeaveYearType, Organisation, Source, User
+from storage.values import (
+    AuditAction,
+    Caller,
+    LeaveEffect,
+    LeaveYearType,
+    Organisation,
+    Source,
+    User,
+)
 
 LONGEST_SLUG: Final = 48
 # How many organisations of one name get a readable slug.
@@ -346,7 +354,7 @@ def _audited(organisation: Organisation) -> dict[str, Any]:
 
 def _record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     *,

@@ -14,7 +14,7 @@ from storage.database import DuplicateRow, Transaction
 from storage.errors import Conflict, EmailTaken, InvalidInput
 from storage.ids import new_id
 from storage.tables import DepartmentRow, UserRow
-from storage.values import Caller, User, UserStatus
+from storage.values import AuditAction, Caller, User, UserStatus
 
 # What other people's calendars show of somebody, and whose team he is in.
 _IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
@@ -133,7 +133,7 @@ def _row(user: User, by: Caller) -> dict[str, Any]:
 
 
 def save(
-    tx: Transaction, before: User, after: User, action: str, *, by: Caller, now: datetime
+    tx: Transaction, before: User, after: User, action: AuditAction, *, by: Caller, now: datetime
 ) -> User:
     """Write what has been checked, if the person still is as ``before``, and audit it.
 

@@ -39,7 +39,7 @@ from storage.ids import new_id
 from storage.organisations import NewOrganisation
 from storage.slack_matching import SlackProfile
 from storage.tables import OrganisationRow, SlackInstallationRow, UserRow
-from storage.values import Caller, Organisation
+from storage.values import AuditAction, Caller, Organisation
 
 Kind = Literal["created", "linked", "renewed"]
 
@@ -242,7 +242,9 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
         place = {"organisation_id": organisation_id, "id": installation_id}
         tx.update(SlackInstallationRow, columns, **place)
     uninstalled_at = None if row is None else row[1]
-    action = f"slack_installation.{'created' if row is None else 'renewed'}"
+    action: AuditAction = (
+        "slack_installation.created" if row is None else "slack_installation.renewed"
+    )
     told = {"team_id": new.team_id, "scopes": list(new.scopes)}
     told["installed_by"] = new.installer.slack_user_id
     _record(tx, action, organisation_id, installation_id, now, told)
@@ -267,7 +269,7 @@ def _insert(
 
 def _record(
     tx: Transaction,
-    action: str,
+    action: AuditAction,
     organisation_id: str,
     installation_id: str,
     now: datetime,

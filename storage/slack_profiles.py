@@ -32,7 +32,7 @@ from storage.pages import PageOf
 from storage.slack_locales import Kept
 from storage.slack_matching import SlackProfile
 from storage.tables import SlackProfileRow, UserRow
-from storage.values import Caller, User
+from storage.values import AuditAction, Caller, User
 
 # Before every id.
 _FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
@@ -297,7 +297,7 @@ def _described(
     after = _as_described(user, profile)
     if after == user:
         return user
-    action = "user.updated" if user.slack_user_id else "user.linked_to_slack"
+    action: AuditAction = "user.updated" if user.slack_user_id else "user.linked_to_slack"
     after = people_rows.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None and not profile.is_deleted:
         _show_what_awaits(tx, user, after, by=by, now=now)

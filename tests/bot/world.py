@@ -28,7 +28,7 @@ from storage.database import Database
 from storage.drafts import Draft
 from storage.notices import Notice, Outcome
 from storage.pages import PageOf
-from storage.values import Caller, LeaveRequest, User
+from storage.values import AuditAction, Caller, LeaveRequest, User
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View
 
@@ -296,7 +296,7 @@ class World:
             slack_workspaces.link_only_organisation, self.slack.team_id, now=self.clock()
         )
 
-    def audited(self, action: str) -> int:
+    def audited(self, action: AuditAction) -> int:
         """How many such entries the audit trail has."""
         found = self.database.read_now(
             audit.entries, PageOf(limit=100), by=self.acme.caller, action=action

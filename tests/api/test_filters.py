@@ -1,0 +1,109 @@
+"""A filter with a closed set of values refuses any other, and names those that there are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, get_args
+
+import httpx
+
+from storage.database import Database
+from storage.values import AuditAction
+from tests.api.conftest import Client, a_key
+from tests.builders import a_person, an_organisation
+
+ANYBODY = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+NONSENSE = "nonsense"
+
+
+class Choice(NamedTuple):
+    """A query parameter that takes one of a few values."""
+
+    method: str
+    path: str
+    name: str
+    values: tuple[str, ...]
+
+
+def choices(document: dict[str, Any]) -> list[Choice]:
+    """All of them, as the API describes itself."""
+    found = []
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method not in ("get", "post", "patch", "put", "delete"):
+                continue
+            for parameter in operation.get("parameters", []):
+                values = allowed(parameter.get("schema", {}), document)
+                if parameter.get("in") == "query" and values:
+                    found.append(Choice(method, path, parameter["name"], values))
+    return found
+
+
+def allowed(schema: dict[str, Any], document: dict[str, Any]) -> tuple[str, ...]:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return allowed(document["components"]["schemas"][name], document)
+    if schema.get("type") == "boolean":
+        return ("true", "false")
+    if "const" in schema:
+        return (schema["const"],)
+    several = schema.get("anyOf", [])
+    inside = tuple(value for one in several for value in allowed(one, document))
+    return tuple(str(one) for one in schema.get("enum", inside))
+
+
+def refused(client: Client, key: str, choice: Choice) -> httpx.Response:
+    path = choice.path.replace("{id}", ANYBODY).replace("{override_id}", ANYBODY)
+    sending: Any = getattr(client, choice.method)
+    body: dict[str, Any] = {"json": {}} if choice.method == "patch" else {}
+    answer: httpx.Response = sending(f"{path}?{choice.name}={NONSENSE}", key, **body)
+    return answer
+
+
+def test_every_filter_with_a_closed_set_refuses_other_values(
+    client: Client, database: Database
+) -> None:
+    key = a_key(database, an_organisation(database))
+    found = [
+        one
+        for one in choices(client.get("/openapi.json").json())
+        # A feed is recognised by its token first; test_calendar_http.py has its scope. What a POST
+        # lacks in its body is said before.
+        if not one.path.startswith("/cal/") and one.method != "post"
+    ]
+    names = {(one.path, one.name) for one in found if one.method == "get"}
+    assert names >= {
+        ("/api/v1/audit", "action"),
+        ("/api/v1/users", "status"),
+        ("/api/v1/users", "role"),
+        ("/api/v1/users", "sort"),
+        ("/api/v1/leave-requests", "status"),
+        ("/api/v1/leave-requests", "sort"),
+        ("/api/v1/leave", "status"),
+        ("/api/v1/leave-types", "is_archived"),
+        ("/api/v1/webhooks", "is_active"),
+        ("/api/v1/webhooks/{id}/deliveries", "status"),
+        ("/api/v1/webhooks/{id}/deliveries", "event"),
+        ("/api/v1/api-keys", "is_revoked"),
+    }
+
+    for choice in found:
+        answer = refused(client, key, choice)
+        assert answer.status_code == 422, (choice, answer.text)
+        told = {one["pointer"]: one["detail"] for one in answer.json()["errors"]}
+        detail = told.get(f"?{choice.name}", "")
+        assert all(value in detail for value in choice.values), (choice, told)
+
+
+def test_every_action_of_the_audit_trail_can_be_asked_for(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    a_person(database, acme)
+
+    for action in get_args(AuditAction):
+        found = client.get(f"/api/v1/audit?action={action}", key)
+        assert found.status_code == 200, action
+        assert {one["action"] for one in found.json()["data"]} <= {action}
+    created = client.get("/api/v1/audit?action=user.created", key).json()["data"]
+    assert len(created) == 2
