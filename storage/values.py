@@ -98,6 +98,7 @@ AuditAction = Literal[
     "user.deactivated",
     "user.linked_to_slack",
     "user.reactivated",
+    "user.restored",
     "user.unlinked_from_slack",
     "user.updated",
     "webhook.created",
