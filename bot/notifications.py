@@ -90,8 +90,8 @@ class Notifier:
             return await self._delivered(notice)
         except DatabaseUnavailable:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever one organisation's data meets
-            # Tried again less and less often, and given up, as what Slack refuses.
+        except Exception as error:  # noqa: BLE001  # an error in one organisation's data
+            # Retried with back-off and finally given up, like a message that Slack refuses.
             _log.exception("slack.notice_failed", notice_id=notice.id, kind=notice.kind)
             return Outcome("retry", type(error).__name__)
 
@@ -246,8 +246,8 @@ class Notifier:
                     raise
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", "nobody in the workspace has this e-mail address")
-        # Written again: only now the language of the person may be known.
+            return Outcome("failed", NO_ACCOUNT)
+        # Rendered again: the look-up may have told the person's language.
         told = replies.approver_notice(sight.card, notice.event_type) or told
         await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
         return Outcome("delivered")

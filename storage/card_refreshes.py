@@ -239,36 +239,36 @@ def _cards(organisation_id: Place, concerned: Sequence[Any]) -> Select:
 
     A notice that is being delivered may have been drawn before the change.
     """
-    posted = (
-        SlackMessageRow.select(SlackMessageRow.leave_request_id, SlackMessageRow.user_id)
-        .join(
-            LeaveRequestRow,
-            on=(LeaveRequestRow.organisation_id == SlackMessageRow.organisation_id)
-            & (LeaveRequestRow.id == SlackMessageRow.leave_request_id),
-        )
-        .where(
-            SlackMessageRow.organisation_id == organisation_id,
-            LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.status == "pending",
-            # A requester's own message is no card.
-            SlackMessageRow.user_id != LeaveRequestRow.user_id,
-            *concerned,
-        )
+    posted = _of_pending_requests(
+        SlackMessageRow,
+        organisation_id,
+        # A requester's own message is no card.
+        SlackMessageRow.user_id != LeaveRequestRow.user_id,
+        *concerned,
     )
-    on_its_way = (
-        NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id)
-        .join(
-            LeaveRequestRow,
-            on=(LeaveRequestRow.organisation_id == NoticeRow.organisation_id)
-            & (LeaveRequestRow.id == NoticeRow.leave_request_id),
-        )
-        .where(
-            NoticeRow.organisation_id == organisation_id,
-            NoticeRow.kind == "approval_card",
-            NoticeRow.status == "pending",
-            LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.status == "pending",
-            *concerned,
-        )
+    on_its_way = _of_pending_requests(
+        NoticeRow,
+        organisation_id,
+        NoticeRow.kind == "approval_card",
+        NoticeRow.status == "pending",
+        *concerned,
     )
     return posted.union(on_its_way)
+
+
+def _of_pending_requests(row: Any, organisation_id: Place, *conditions: Any) -> Select:
+    """Request and recipient of the rows about pending requests that meet the conditions."""
+    return (
+        row.select(row.leave_request_id, row.user_id)
+        .join(
+            LeaveRequestRow,
+            on=(LeaveRequestRow.organisation_id == row.organisation_id)
+            & (LeaveRequestRow.id == row.leave_request_id),
+        )
+        .where(
+            row.organisation_id == organisation_id,
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.status == "pending",
+            *conditions,
+        )
+    )

@@ -5,7 +5,7 @@ Kept for 30 days; ``prune`` removes what is older.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -126,16 +126,7 @@ def redeliver(
         raise WebhookDisabled
     places = {"organisation_id": by.organisation_id, "delivery_id": delivery_id, "now": now}
     if tx.change(_again, **places):
-        audit.record(
-            tx,
-            "webhook.redelivery_requested",
-            "webhook",
-            webhook_id,
-            by=by,
-            now=now,
-            after={"delivery_id": delivery_id},
-        )
-        tx.wake(outbox.WEBHOOKS)
+        _requested(tx, webhook_id, {"delivery_id": delivery_id}, by=by, now=now)
     return get(tx, webhook_id, delivery_id, by=by)
 
 
@@ -164,17 +155,18 @@ def redeliver_failed(
         now=now,
         limit=limit,
     )
+    _requested(tx, webhook_id, {"since": since, "count": count}, by=by, now=now)
+    return Redelivered(count, count == limit)
+
+
+def _requested(
+    tx: Transaction, webhook_id: str, what: Mapping[str, Any], *, by: Caller, now: datetime
+) -> None:
+    """Record in the audit trail what is sent again, and have it sent after the commit."""
     audit.record(
-        tx,
-        "webhook.redelivery_requested",
-        "webhook",
-        webhook_id,
-        by=by,
-        now=now,
-        after={"since": since, "count": count},
+        tx, "webhook.redelivery_requested", "webhook", webhook_id, by=by, now=now, after=what
     )
     tx.wake(outbox.WEBHOOKS)
-    return Redelivered(count, count == limit)
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
@@ -373,7 +365,7 @@ def _failed_again(
             failed.organisation_id == organisation_id,
             failed.webhook_id == webhook_id,
             failed.status == "failed",
-            # A ping is for whoever asked for it.
+            # No pings: they matter only to the admin who sent one.
             failed.event_type.in_(EVENT_TYPES),
             failed.settled_at >= since,
         )

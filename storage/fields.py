@@ -30,7 +30,6 @@ _BIDIRECTIONAL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 # Controls, lone surrogates, line and paragraph separators. Joiners (Cf) are letters' own business.
 _NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
-_INVISIBLE: Final = "{field} contains the invisible character {character}; remove it."
 
 
 def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
@@ -143,11 +142,7 @@ def name(value: Any, field: str) -> str:
             field=field,
             most=LONGEST_NAME,
         )
-    invisible = _first_invisible(text, _NOT_IN_NAMES)
-    if invisible is not None:
-        raise InvalidInput.of(
-            field, "control_character", _INVISIBLE, field=field, character=invisible
-        )
+    _refuse_invisible(text, field, _NOT_IN_NAMES)
     return text
 
 
@@ -165,21 +160,23 @@ def free_text(value: str, field: str, longest: int) -> str:
             field=field,
             most=longest,
         )
-    invisible = _first_invisible(text, _NOT_IN_TEXTS, allowed="\n\r\t")
-    if invisible is not None:
-        raise InvalidInput.of(
-            field, "control_character", _INVISIBLE, field=field, character=invisible
-        )
+    _refuse_invisible(text, field, _NOT_IN_TEXTS, allowed="\n\r\t")
     return text
 
 
-def _first_invisible(text: str, categories: Set[str], allowed: str = "") -> str | None:
-    """The first character that must not be in the text, such as ``U+202E``."""
+def _refuse_invisible(text: str, field: str, categories: Set[str], allowed: str = "") -> None:
+    """Raises InvalidInput ``control_character``, which names the first one, such as ``U+202E``."""
     for character in text:
         is_unwanted = unicodedata.category(character) in categories
         if (is_unwanted or _BIDIRECTIONAL.match(character)) and character not in allowed:
-            return f"U+{ord(character):04X}"
-    return None
+            code_point = f"U+{ord(character):04X}"
+            raise InvalidInput.of(
+                field,
+                "control_character",
+                "{field} contains the invisible character {character}; remove it.",
+                field=field,
+                character=code_point,
+            )
 
 
 def optional_text(value: str | None, field: str, longest: int) -> str | None:

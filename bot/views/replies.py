@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bot import ids
 from bot.language import later, say
-from bot.views import answers, text, words
+from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from bot.views.text import Block
 from storage.approval_cards import ApprovalCard
@@ -194,23 +194,14 @@ def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[st
 
 
 def _open_webhook(webhook: Webhook) -> Block:
-    return {
-        "type": "actions",
-        "elements": [
-            {
-                "type": "button",
-                "action_id": ids.WEBHOOK,
-                "text": text.plain(say("Open webhook")),
-                "value": webhook.id,
-            }
-        ],
-    }
+    button = fields.button(say("Open webhook"), ids.WEBHOOK, webhook.id)
+    return {"type": "actions", "elements": [button]}
 
 
 def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
     """What an approver reads when approved leave ends earlier or altogether, in mrkdwn.
 
-    None once something else became of the request.
+    None if the request has another status by now.
     """
     request = card.request
     requester = text.name(card.requester.name)
