@@ -46,7 +46,7 @@ Clock = Callable[[], datetime]
 
 # Whom the playground shows first: somebody who asks, who decides, and who administers.
 _FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
-# Addresses that stand for all of this machine's, and one on which it then reaches itself.
+# Wildcard addresses, and the loopback address that then reaches the server.
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 # How long a connection may stay idle after an answer. Of headers, uvicorn with httptools bounds
 # neither the size nor the time: docs/proxy.md leaves both to the proxy.
@@ -218,7 +218,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
 
 
 def run_server(app: ASGIApp, **options: Any) -> None:
-    """As ``uvicorn.run``, and the process ends before long once it is told to stop."""
+    """As ``uvicorn.run``, except that a stop signal ends the process within a bounded time."""
     import uvicorn
     from uvicorn.config import STARTUP_FAILURE
 
@@ -365,7 +365,7 @@ def open_database(settings: Settings) -> Database:
 
 
 def end_before_long(seconds: float = DRAIN_SECONDS + FINISH_SECONDS) -> None:
-    """End the process once it has had the time to stop in order, whatever still hangs."""
+    """End the process after its time for an orderly stop, even if something still hangs."""
 
     def end() -> None:
         structlog.stdlib.get_logger("hiatus").error("process.ended_unfinished")

@@ -99,7 +99,7 @@ LastFetchedAt = Annotated[
     datetime | None, Field(description="Kept at most once an hour; null for never.")
 ]
 LastFetchedBy = Annotated[
-    str | None, Field(description="What the program that fetched it then calls itself.")
+    str | None, Field(description="The name of the program that fetched it then.")
 ]
 
 

@@ -21,8 +21,8 @@ from storage.random_bytes import random_bytes
 
 _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
-# A server that keeps the connection has to receive the rest of a refused body. Of this much it may:
-# it is what has arrived with the headers anyway.
+# To keep the connection open, the server has to receive the rest of a refused body. It does so for
+# bodies up to this size, which have mostly arrived with the headers.
 _DISCARDED_BYTES: Final = 64 * 1024
 _CLOSE: Final = (b"connection", b"close")
 

@@ -166,7 +166,7 @@ class Dispatcher(Generic[Work, Outcome]):
         except DatabaseUnavailable:
             self._record_later(done)
             raise
-        except Exception:  # noqa: BLE001  # whatever one of them meets
+        except Exception:  # noqa: BLE001  # the others are recorded one by one
             _log.exception("dispatcher.settle_failed", dispatcher=self.name, outcomes=len(done))
             await self._record_each(done)
         finally:
@@ -176,7 +176,7 @@ class Dispatcher(Generic[Work, Outcome]):
         self._woken.set()
 
     async def _record_each(self, done: list[tuple[Work, Outcome]]) -> None:
-        """One transaction each: what is wrong with one must not have the others done twice."""
+        """One transaction each, so that an error in one does not repeat the others' work."""
         for number, result in enumerate(done):
             try:
                 await self._settle([result])
@@ -187,7 +187,7 @@ class Dispatcher(Generic[Work, Outcome]):
                 _log.exception("dispatcher.outcome_lost", dispatcher=self.name)
 
     def _record_later(self, done: list[tuple[Work, Outcome]]) -> None:
-        # What was done was done: it is recorded later rather than done again.
+        # The work is done: record its outcome later instead of repeating it.
         for result in done:
             self._done.put_nowait(result)
 

@@ -98,7 +98,7 @@ class EffectTotalsRecord(TypedDict):
     departments: Annotated[int, Field(description="Whose manager would be archived.")]
     overdrawn: Annotated[
         int,
-        Field(description="People of whom the changed allowance would make a balance negative."),
+        Field(description="People with a balance that the changed allowance would make negative."),
     ]
 
 
@@ -114,9 +114,9 @@ class EffectsRecord(TypedDict):
     balances: Annotated[
         list[BalanceEffectRecord],
         Field(
-            description="Every leave year, from today's to the one of their last leave, of which "
-            "somebody has more or less left: the person who is changed, else those whose balance "
-            "becomes negative and the first 100 people whose leave changes."
+            description="Every leave year, from today's to the one of their last leave, whose "
+            "balance changes: of the person who is changed, else of people whose "
+            "balance becomes negative and of the first 100 people whose leave changes."
         ),
     ]
     has_more: Annotated[bool, Field(description="A list was cut at 100.")]

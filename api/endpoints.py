@@ -41,7 +41,7 @@ class _Served:
     def __init__(self, operation: Operation, others: Sequence[Operation]) -> None:
         self.operation = operation
         self.is_tagged = operation.is_single or operation.shown_by(others) is not None
-        # A secret that is shown once is no part of what the tag names.
+        # The tag leaves out a secret, which is shown only once.
         self._created = None if self.is_tagged else operation.created_of(others)
         self._tagged_members = (
             frozenset(get_type_hints(self._created.result)) if self._created else frozenset()
@@ -205,7 +205,7 @@ class Endpoint:
             return answer if first is None else _replay(first)
 
     async def _admitted(self, operation: Operation, scope: Scope) -> tuple[Call, object | None]:
-        """The caller, once allowed to use this operation, and what was committed by then.
+        """The caller, who may use this operation, and an identifier of the committed state.
 
         The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
         Raises Unauthenticated, RateLimited, Forbidden.

@@ -1,4 +1,4 @@
-"""When each calendar feed was last fetched and by which program, written apart from the fetches."""
+"""Records when each calendar feed was last fetched and by which program, apart from the requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_PROGRAM_LENGTH: Final = 60
 
 _COMMENTS: Final = re.compile(r"\([^()]*\)")
 _NOT_IN_PROGRAM: Final = re.compile(r"[^A-Za-z0-9 ._+-]+")
-# What browsers, and programs built on them, say beside their own name.
+# Engines that browsers, and programs built on them, name beside themselves.
 _ENGINES: Final = frozenset({"Mozilla", "AppleWebKit", "Gecko", "Version", "Mobile", "Safari"})
 
 _log = structlog.stdlib.get_logger("hiatus.api")
@@ -35,7 +35,7 @@ class _Fetch(NamedTuple):
 
 
 class FeedFetches:
-    """Collects fetches on the event loop, and keeps one an hour of each feed."""
+    """Collects fetches on the event loop, and stores at most one per feed and hour."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -58,7 +58,7 @@ class FeedFetches:
         try:
             await self._database.write_long(_touch_all, fetches)
         except DatabaseUnavailable as error:
-            # The next fetch of each feed is noted again.
+            # Not retried: the next fetch of each feed is recorded.
             _log.warning("feed fetches not kept", feeds=len(fetches), error=str(error))
 
 

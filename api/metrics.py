@@ -25,7 +25,7 @@ _ATTEMPT_SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.
 
 
 class _Problems(Collector):
-    """What went wrong, as the log tells it: each of these has a line there with the reason."""
+    """Counts warnings and errors in the log, where each has a line with its reason."""
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         family = CounterMetricFamily(

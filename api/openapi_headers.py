@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
     @property
     def is_counted(self) -> bool:
-        """Whether a key's rate limit was looked at for certain: not without a valid key."""
+        """Whether a rate limit was certainly checked, which needs a valid key."""
         return self.operation is not None and self.status not in (401, 405, 429, 500, 503)
 
     @property

@@ -172,7 +172,7 @@ class RateLimits:
 
 
 def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
-    """Never more than the window: floats may make 60.000000000001 of sixty."""
+    """Never more than the window, although rounding may turn 60 into 60.000000000001."""
     return min(math.ceil(hit.ends_in_seconds), limit.get_expiry())
 
 

@@ -32,12 +32,12 @@ IDLE_SECONDS: Final = 1.0
 # dialled: a name that moves is followed within the sum of both.
 SHARED_SECONDS: Final = 5
 USED_SECONDS: Final = 5.0
-# How much of an answer is kept beside what aiohttp makes of it: a long head, and some of the body.
+# How many bytes of an answer are kept as they came: a long head, and some of the body.
 MAX_HEARD_BYTES: Final = 65_536
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: [^\r\n]*)?\r?\n")
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-# Statuses after which aiohttp, as RFC 9112 has it, takes whatever comes for another answer.
+# Statuses without a body (RFC 9112): aiohttp takes the bytes after the head for another answer.
 _WITHOUT_BODY: Final = re.compile(rb"HTTP/1\.[01] (?:204|304)\b")
 _ANNOUNCES_BODY: Final = re.compile(
     rb"\n(?:content-length[ \t]*:[ \t]*0*[1-9]|transfer-encoding[ \t]*:)", re.IGNORECASE
@@ -51,7 +51,7 @@ class Use:
     """What one attempt asks of its connection, and is told about it.
 
     ``is_kept`` says that its connection was used before; ``refused`` holds addresses that were not
-    dialled; ``heard`` the first bytes of the answer, whatever aiohttp makes of them.
+    dialled; ``heard`` the first bytes of the answer, even if aiohttp refuses it.
     """
 
     only_new: bool = False

@@ -162,9 +162,9 @@ class Sender:
     async def attempt(self, attempt: Attempt, now: datetime) -> Outcome:
         """Send once, signed as of ``now``; raises for nothing that URL, network or receiver do.
 
-        A 2xx whose body takes longer than the whole attempt may is a time-out: who drips may not
-        have finished. A 2xx is delivered once its status line is there, whatever follows it: a body
-        that breaks off or should not be there, or headers that cannot be read.
+        A 2xx whose body takes longer than the whole attempt may is a time-out: a slow receiver may
+        not have finished. A 2xx is delivered once its status line is there, even if the body breaks off
+        or should not be there, or the headers cannot be read.
         """
         async with self._slots:
             started_seconds = time.monotonic()
@@ -218,9 +218,9 @@ class Sender:
         return request
 
     async def _post_until_heard(self, request: httpx.Request, use: Use, answer: _Answer) -> None:
-        """Post, and once more where the receiver had closed a kept connection meanwhile.
+        """Post, and once more if the receiver had closed a reused connection meanwhile.
 
-        Where the answer cannot be read, what was heard of it says what it was.
+        An answer that aiohttp cannot read is told from its first bytes.
         """
         try:
             await self._post(request, answer)
@@ -274,7 +274,7 @@ def _is_silence(failure: Exception) -> bool:
 
 
 def _is_stray(heard: bytearray) -> bool:
-    """Whether what came is no answer: the rest of an earlier one, on a kept connection."""
+    """Whether the bytes are no answer, but the rest of an earlier one on a reused connection."""
     return bool(heard) and not heard.startswith(b"HTTP/"[: len(heard)])
 
 
@@ -287,7 +287,7 @@ class _Answer:
         self.body = bytearray()
 
     def take(self, heard: bytearray) -> None:
-        """Fill in from the first bytes of an answer what could not be read otherwise."""
+        """Fill in what aiohttp could not read, from the first bytes of the answer."""
         if self.status_code is not None:
             return
         found = heard_answer(heard)

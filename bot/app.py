@@ -48,7 +48,7 @@ class SlackApp:
 
     @property
     def jobs(self) -> list[Callable[[], Awaitable[None]]]:
-        """What is done by the clock; each by itself, so that a long one holds up no other."""
+        """Periodic jobs; each runs by itself, so that a long one delays no other."""
         return [self.timed.tick, self.directory.run]
 
     def routes(self) -> list[Route]:
@@ -150,7 +150,7 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
         # client that has no token it does not complain about two of them.
         client=slack_web.new_client(settings, None),
         authorize=authorize,
-        # Whatever reaches Bolt was verified before (asgi.py).
+        # Every request that reaches Bolt was verified before (asgi.py).
         request_verification_enabled=False,
         logger=slack_web.LOGGER,
         name="hiatus",

@@ -60,14 +60,14 @@ class Digests:
                 await self._seen_to(organisation_id, now)
 
     async def _seen_to(self, organisation_id: str, now: datetime) -> None:
-        """One organisation's digest; what is wrong with its data is no other one's trouble."""
+        """Handle one organisation's digest; an error in its data stops no other one."""
         try:
             digest = await self._database.write_long(digests.look, organisation_id, now=now)
             if digest is not None:
                 await self._shown(digest)
         except DatabaseUnavailable:
             raise
-        except Exception:  # noqa: BLE001  # whatever one organisation's data meets
+        except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.digest_failed", organisation_id=organisation_id)
             await self._database.write(digests.back_off, organisation_id, now=now)
 
@@ -114,7 +114,7 @@ class Digests:
 async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
     """Whether people of other organisations read the channel, or will (Slack Connect).
 
-    Slack's form offers no such channel, but REST takes any. Raises what may go better later.
+    Slack's form offers no such channel, but REST takes any. Raises failures that may be temporary.
     """
     try:
         answer = await client.conversations_info(channel=channel)

@@ -44,7 +44,7 @@ class _Lost(Exception):
 
 
 class DirectorySync:
-    """Compares what is due."""
+    """Compares the workspaces that are due."""
 
     def __init__(
         self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]

@@ -100,7 +100,7 @@ class Homes:
                 if slack_web.is_rate_limit(failure):
                     queue.setdefault(user_id)
                     asked = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
-                    # By a timer: waiting for Slack holds up neither this process's end nor a test.
+                    # A timer instead of a sleep: a shutdown does not wait for it.
                     asyncio.get_running_loop().call_later(
                         min(asked, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
                     )

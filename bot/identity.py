@@ -20,7 +20,7 @@ from storage.values import SCOPES, Caller, Organisation, User
 _SCOPES: Final = frozenset(SCOPES)
 # A form waits for its answer meanwhile.
 _LOOKUP_SECONDS: Final = 2.0
-# The year 2100: what is later is no time of Slack's.
+# The year 2100: Slack never states a later time.
 _LATEST_SECONDS: Final = 4_102_444_800
 
 _NO_FULL_MEMBER: Final = later(
@@ -38,7 +38,7 @@ async def caller(visit: Visit) -> Caller:
     if not visit.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
     known, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
-    # First, so that a workspace without the app hears of that in the person's language.
+    # First, so that people in a workspace without the app are told so in their language.
     visit.speak(locale)
     _ = visit.workspace
     if known is not None and known.user is not None and known.user.status == "active":
@@ -104,7 +104,7 @@ async def _organisation(visit: Visit) -> Organisation:
 
 
 async def greet(visit: Visit) -> None:
-    """Speak the person's language where no more needs to be known about them.
+    """Set the person's language where nothing else about them is needed.
 
     Slack is asked about people who are here for the first time.
     """
@@ -112,7 +112,7 @@ async def greet(visit: Visit) -> None:
         return
     _, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
     if locale is None:
-        # What is said matters more than its language.
+        # The message matters more than its language.
         with contextlib.suppress(NotAMember, *slack_web.FAILURES):
             locale = (await _looked_up(visit, visit.slack_user_id)).get("locale")
     visit.speak(locale)

@@ -20,10 +20,10 @@ CALL_SECONDS: Final = 10
 # The workspace's token is good for nothing any more, whatever it is used for.
 TOKEN_REFUSED: Final = frozenset({"account_inactive", "invalid_auth", "token_revoked"})
 
-# Slack did not do it, or nobody knows whether it did, or we could not ask it to.
+# A call that Slack refused, whose outcome is unknown, or that could not be made.
 FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, TokenUnreadable)
 
-# Slack's own words for failures that may not last (docs.slack.dev, errors of every method).
+# Slack's error codes for temporary failures (docs.slack.dev, errors of every method).
 _TEMPORARY: Final = frozenset(
     {
         "accesslimited",
@@ -91,7 +91,7 @@ def error_code(failure: Exception) -> str | None:
 
 
 def is_temporary(failure: Exception) -> bool:
-    """Whether the same call may succeed later; not where Slack said what is wrong with it."""
+    """Whether the same call may succeed later: Slack named no lasting error."""
     code = error_code(failure)
     return code is None or code in _TEMPORARY
 

@@ -44,7 +44,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class CannotServe(Exception):
-    """Trying again is in vain; the message says what to put right."""
+    """A lasting failure; the message says how to fix it."""
 
 
 class BadToken(CannotServe):

@@ -24,9 +24,9 @@ class Timed:
         self._digests = digests
 
     async def tick(self) -> None:
-        """Queue the reminders that are due, and see to the digests.
+        """Queue the due reminders and handle the due digests.
 
-        What fails for one organisation is logged and tried again later, and stops no other one.
+        A failure for one organisation is logged and retried later, and stops no other one.
         """
         try:
             due = await self._database.read_long(reminders.due_organisations, now=self._clock())
@@ -43,6 +43,6 @@ class Timed:
                 pass
         except DatabaseUnavailable:
             raise
-        except Exception:  # noqa: BLE001  # whatever one organisation's data meets
+        except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.reminders_failed", organisation_id=organisation_id)
             await self._database.write_long(reminders.back_off, organisation_id, now=now)

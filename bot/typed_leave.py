@@ -24,7 +24,7 @@ _DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards
 
 
 class Wish(NamedTuple):
-    """What was read. None where nothing was said or what was said is not sure.
+    """What was read; None where it is absent or ambiguous.
 
     ``is_about_leave``: whether anything in it speaks of days, halves or types of leave.
     """
@@ -170,7 +170,7 @@ def _names(leave_type: LeaveType) -> tuple[str, str]:
 
 
 def _plain(typed: str) -> str:
-    """Without differences that nobody sees or means: of case, of dashes, of spaces."""
+    """The text with one case, one kind of dash, and single spaces."""
     # Some keyboards type an umlaut as two characters.
     composed = unicodedata.normalize("NFC", typed)
     return " ".join(composed.casefold().translate(_DASHES).split())

@@ -168,7 +168,7 @@ def _joined(one: Any, other: Any) -> Any:
 
 
 def _without_umlauts(words: Words) -> Words:
-    """As they are typed on keyboards that have none: ``maerz``."""
+    """The words as they are typed on keyboards without umlauts: ``maerz``."""
     return Words(*(_spelt_out(one) for one in words))
 
 
@@ -183,7 +183,7 @@ _OTHERS: Final = {"de": _GERMAN}
 
 @lru_cache
 def words_of(language: str) -> Words:
-    """What is read from somebody whose language this is: English, and that language."""
+    """The words that are read from people with this language: English and their own."""
     other = _OTHERS.get(language)
     if other is None:
         return _ENGLISH

@@ -2,8 +2,7 @@
 
 The ladder has four rungs: the person's manager, the department's manager, the department's
 approvers, admins and owners. A rung is asked when nobody on the rungs below it is present, that is
-active or pending with a known Slack account, somebody else than the requester, and not on
-approved leave today.
+active or pending with a known Slack account, not the requester, and not on approved leave today.
 """
 
 from __future__ import annotations
@@ -172,9 +171,9 @@ def unreachable(
     asked: Collection[User],
     today: date,
 ) -> list[User]:
-    """Pending people without a known Slack account whom the ladder went past, lowest rung first.
+    """Skipped approvers: pending, without a known Slack account; the lowest level first.
 
-    ``asked`` are the person's approvers; where there are none, everybody of that kind.
+    ``asked`` are the person's approvers; if there are none, all such people are named.
     """
     found = tx.all(_unreachable, organisation_id=organisation_id, user_id=user_id, limit=MOST_NAMED)
     if not found:
@@ -410,7 +409,7 @@ def _approvers_of_many(
 
 
 def _rung(candidate: Any, requester: Any, department: Any) -> Any:
-    """On which rung for the requester the candidate stands, 1 to 4; 0 for none."""
+    """The candidate's level in the requester's approval chain, 1 to 4; 0 for none."""
     is_approver = (candidate.role == "approver") & (
         candidate.department_id == requester.department_id
     )

@@ -81,7 +81,7 @@ def changes_at(
 def last_actor(
     tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
 ) -> str | None:
-    """The id of whoever did this to the subject last; None for the system, or where it is new."""
+    """The id of the person who last did this to the subject; None for the system or no one."""
     row = tx.first(
         _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
     )

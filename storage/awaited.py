@@ -108,7 +108,7 @@ def ever_awaited(organisation_id: Any, viewer_id: Any) -> Any:
 
 
 def _asked_next(*columns: Any) -> Select:
-    """People who are asked because nobody before them answered, request by request."""
+    """People who are asked because earlier approvers did not answer, request by request."""
     return (
         ReminderRow.select(*columns)
         .join(

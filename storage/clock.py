@@ -18,7 +18,7 @@ def local_day(now: datetime, timezone: str) -> date:
 def end_of_week(today: date) -> date:
     """The Sunday until which "who is out this week" looks ahead, wherever people ask.
 
-    At weekends it is that of the next week: what is left of the current one interests few.
+    At weekends it is the Sunday of the next week: too little of the current one is left.
     """
     sunday = today + timedelta(days=_SUNDAY - today.weekday())
     return sunday + timedelta(weeks=1) if today.weekday() > _FRIDAY else sunday

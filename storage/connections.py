@@ -1,6 +1,6 @@
 """Connections to PostgreSQL that stop waiting for a server that does not answer.
 
-A server-side ``statement_timeout`` is of no use when the server process is stopped, or when its
+A server-side ``statement_timeout`` does not help when the server process is stopped, or when its
 host is alive and keeps acknowledging packets: only the client can end that wait.
 """
 

@@ -26,14 +26,14 @@ from storage.values import Caller
 RETRY_AFTER_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 # An endpoint with nothing but failures for so long is switched off (contract 9).
 FAILING_FOR: Final = timedelta(hours=120)
-# Its admins are told after so long, once for each time of failing.
+# Its admins are notified after this time, once for each period of failing.
 TOLD_AFTER: Final = timedelta(hours=24)
 GONE: Final = Sentence("The receiver answered 410 Gone.")
 FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 
 # How soon a delivery is tried again that no key of this deployment can sign.
 UNSIGNED_RETRY: Final = timedelta(minutes=10)
-# What an attempt is called that was not made because no key decrypts the endpoint's secret.
+# The reason of an attempt that was not made, because no key decrypts the endpoint's secret.
 SECRET_UNREADABLE: Final = "secret_unreadable"
 
 Verdict = Literal["delivered", "retry", "gone", "unsigned"]
@@ -163,7 +163,7 @@ def _change(
 
 
 def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now: datetime) -> None:
-    """Keep since when endpoints fail; tell of it after a day, and switch them off after five."""
+    """Record since when endpoints fail; notify admins after a day, disable them after five."""
     answered = {_webhook_of(one) for one, outcome in held if outcome.verdict == "delivered"}
     failing = {_webhook_of(one) for one, _ in held} - answered
     if answered:
@@ -201,7 +201,7 @@ def _keys(found: Set[WebhookKey]) -> str:
 
 
 def _tell(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
-    """Have the admins of a failing endpoint told in Slack, while it is still on."""
+    """Notify the admins of a failing endpoint in Slack, while it is still on."""
     told = {"failing_told_at": now}
     tx.update(WebhookRow, told, organisation_id=organisation_id, id=webhook_id)
     outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
@@ -328,9 +328,9 @@ def _note_failing(webhooks: Place, now: Place, forgotten_at: Place) -> Update:
 def _failing_for_long(
     webhooks: Place, told_since: Place, off_since: Place, is_held: bool, engine: str
 ) -> Select:
-    """Endpoints to tell of or to switch off, with since when they fail.
+    """Endpoints to notify admins of or to disable, with since when they fail.
 
-    ``is_held``: an admin who moves one at the same moment is over before, or comes after.
+    ``is_held`` locks them, so that an admin's change at the same moment comes before or after.
     """
     since, told_at = WebhookRow.failing_since_at, WebhookRow.failing_told_at
     is_untold = (since <= told_since) & (told_at.is_null() | (told_at < since))

@@ -48,7 +48,7 @@ def create(
     rules.check_role(by.role, "admin")
     fields.require(fields_of_department, "name")
     values = fields.checked(fields_of_department, _CHECKS)
-    # Of two at once of one name, the second waits and then sees the first.
+    # Of two concurrent calls with one name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
     _check_name_is_free(tx, values["name"], by=by)
     people_rows.check_can_manage(tx, by.organisation_id, values.get("manager_id"))

@@ -67,7 +67,7 @@ class NotYourApproval(Forbidden):
 class _Subject(NamedTuple):
     """Whose leave it is, with the person's row held, and the organisation around.
 
-    ``has_admin``: some other admin or owner can be asked, so that somebody can always decide.
+    ``has_admin``: another admin or owner can decide, so that the request is never stuck.
     """
 
     user: User
@@ -247,8 +247,8 @@ def tell_approvers(
 ) -> None:
     """Tell approvers in Slack that the person's approved leave was cancelled or shortened.
 
-    ``leave_before`` is as it was before. Told are the person who approved it and those who would
-    decide now, the actor aside; nobody about leave that never needed an approval.
+    ``leave_before`` is as it was before. The person who approved it is told and those who
+    would decide now, except the actor. No one is told of leave that never needed an approval.
     """
     approved = [
         request
@@ -431,7 +431,7 @@ def _asked(tx: Transaction, subject: _Subject) -> list[User]:
 def _look_for_approvers(
     tx: Transaction, subject: _Subject, asked: Sequence[User], now: datetime
 ) -> None:
-    """Have Slack searched for pending people whom the ladder went past."""
+    """Request a look-up in Slack if the approval chain skipped pending people."""
     if not subject.reference.is_in_slack or subject.user.manager_id in {one.id for one in asked}:
         return
     organisation_id = subject.reference.organisation.id

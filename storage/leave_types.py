@@ -143,7 +143,7 @@ _OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
 )
 
 
-# What the cards of pending requests show of a type, or reckon with.
+# What the cards of pending requests show of a type, or compute with.
 _ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
 # What calendar events show of a type.
 _IN_EVENTS: Final = ("name", "colour", "is_private")
@@ -175,7 +175,7 @@ def create(
         updated_at=now,
         version=1,
     )
-    # Of two at once of one name, the second waits and then sees the first.
+    # Of two concurrent calls with one name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
     _check_code_is_free(tx, leave_type.code, by=by)
     if not leave_type.is_archived:

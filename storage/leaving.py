@@ -112,7 +112,7 @@ def _move(
     changed = [(one.after, one.user) for one in leave]
     event: Any = action if is_cancelled else "leave_request.updated"
     outbox.announce_all(tx, event, changed, reference=known, now=now)
-    # The owner is not told: they are gone. Cards show what became of it, and approvers hear.
+    # The owner has left and is not told. Cards show the outcome, and approvers are told.
     news: Any = action if is_cancelled else "leave_request.recounted"
     outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
     card_refreshes.leave_changed(tx, moved, reference=known, now=now)

@@ -109,7 +109,7 @@ class Outcome(NamedTuple):
 
 
 class WebhookSight(NamedTuple):
-    """All that news of a webhook takes; it is switched off, or fails since ``failing_since``."""
+    """The data of a message about a webhook that is off, or fails since ``failing_since``."""
 
     team_id: str | None
     recipient: User
@@ -235,7 +235,7 @@ def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
 
 
 def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
-    """What the notice is about; None once it is no news: well again, gone, nobody's to hear."""
+    """The webhook and its admin; None if it has recovered or is gone, or the admin no longer is."""
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
     if row is None or recipient is None or recipient.status != "active":

@@ -215,7 +215,7 @@ def foresee_update(
     is_new = after["country_code"] != before["country_code"]
     overdrawn = _overdrawn(tx, known, will_be, leave, now)
     balances = effects.balances_of(tx, known, will_be, effects.owners(leave), leave, now=now)
-    # What becomes negative first: it may be cut off.
+    # Negative balances first, as the list may be cut off.
     shown = dict.fromkeys((*overdrawn, *balances))
     return Effects(
         leave,
@@ -236,7 +236,7 @@ def _overdrawn(
     """The balances that other settings of allowances make negative."""
     before, after = known.organisation, will_be.organisation
     changed = [name for name in _OF_ALLOWANCES if getattr(before, name) != getattr(after, name)]
-    # More than before overdraws nobody.
+    # More than before makes no balance negative.
     if all(name in _AMOUNTS and getattr(after, name) > getattr(before, name) for name in changed):
         return ()
     people = people_rows.living(tx, before.id, limit=effects.MAX_CHECKED)

@@ -355,7 +355,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
 
     Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
     their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
-    linked to somebody else by now. Raises NotFound, InsufficientRole (only an owner restores an
+    linked to another person by now. Raises NotFound, InsufficientRole (only an owner restores an
     owner), or EmailTaken while another person has the address; then nothing has changed.
     """
     rules.check_role(by.role, "admin")

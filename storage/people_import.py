@@ -157,7 +157,7 @@ def _known(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, U
     found = tx.all(
         people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
     )
-    # Archived people first: somebody else who has the address takes their place.
+    # Archived people first: a later person with the same address replaces them.
     users = sorted(map(rows.user, found), key=lambda user: user.status != "archived")
     return {user.email.casefold(): user for user in users}
 

@@ -70,7 +70,7 @@ def forget(
 
 
 def forget_all_of(tx: Transaction, organisation_id: str, user_id: str) -> None:
-    """Drop where the cards of one person stand: the next ones are posted as new messages."""
+    """Forget the messages that show one person's cards, so that the next cards are new ones."""
     tx.change(_forget_all_of, organisation_id=organisation_id, user_id=user_id)
 
 

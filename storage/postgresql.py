@@ -274,7 +274,7 @@ class PostgresqlDatabase(Database):
         self._local.connection = connection
         self._local.host = connection.info.host, connection.info.port
         self._connections.append(connection)
-        # Every query is built for one plan; making one anew takes longer than running it.
+        # Every query is written for one plan; planning it again takes longer than running it.
         connection.execute("SET plan_cache_mode = force_generic_plan")
         return connection
 
@@ -283,7 +283,7 @@ class PostgresqlDatabase(Database):
         if connection is not None:
             self._local.connection = None
             self._losses += 1
-            # Another one: transactions that have begun go on filling the old.
+            # A new cache: transactions that have begun still fill the old one.
             self.reference_cache = {}
             self._connections.remove(connection)
             connection.close()

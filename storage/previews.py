@@ -57,7 +57,7 @@ class Preview(NamedTuple):
     approved at once; None where somebody decides. ``colleagues``: at most ten, by first day, of
     ``colleagues_count``, with approved leave. ``pending_colleagues_count``: requests of colleagues
     for these days that are not decided yet; they are counted and never named. ``unreachable``:
-    pending people whom the ladder goes past, because no Slack account of theirs is known.
+    pending people whom the approval chain skips, as no Slack account of theirs is known.
     ``refusals``: empty when it could be asked for; the first is what asking raises.
     """
 

@@ -21,7 +21,7 @@ _log = structlog.stdlib.get_logger("hiatus.database")
 
 
 async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
-    """Delete all that was settled or used up long ago; an error with one kind stops no other.
+    """Delete what was settled or used up long ago, kind by kind.
 
     Raises DatabaseUnavailable.
     """
@@ -37,7 +37,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
                 pass
         except DatabaseUnavailable:
             raise
-        except Exception:  # noqa: BLE001  # whatever rows of one kind meet
+        except Exception:  # noqa: BLE001  # an error with one kind stops no other
             _log.exception("pruning.failed", kind=name)
 
 

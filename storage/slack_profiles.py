@@ -48,12 +48,12 @@ class Synced(NamedTuple):
 def keep_in_step(
     tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
 ) -> Synced | None:
-    """Make the person what Slack says he is; None when he is nobody of the organisation.
+    """Update the person from their Slack profile; None if the organisation has no such person.
 
-    Matched as slack_matching.py says. Nobody joins, and pending stays pending. Who is switched
-    off in Slack is deactivated, unless he is the last owner; who comes back is reactivated if it
-    was Slack that had switched him off. Archived people stay as they are, and a profile older than
-    the last one applied changes nothing. Source: contract 10.
+    Matched as slack_matching.py says. No one joins, and pending stays pending. A person whose
+    account is switched off in Slack is deactivated, except the last owner; if it is switched on
+    again, they are reactivated. Reactivation undoes only what Slack did. Archived people stay as
+    they are, and a profile older than the last applied one changes nothing. Source: contract 10.
     """
     user = _held(tx, organisation_id, profile)
     if user is None or user.status == "archived":
@@ -92,7 +92,7 @@ def differing(
     kept = {}
     by_slack_id, by_email = {}, {}
     read = [(rows.user(columns), locale, at) for locale, at, *columns in found]
-    # Archived people first: others who have the same address or account take their place.
+    # Archived people first: later ones with the same address or account replace them.
     for user, locale, slack_updated_at in sorted(read, key=lambda one: one[0].status != "archived"):
         kept[user.id] = Kept(locale, rows.instant_or_none(slack_updated_at))
         by_email[user.email.casefold()] = user
@@ -232,12 +232,12 @@ def add(
 def link(
     tx: Transaction, organisation_id: str, user_id: str, profile: SlackProfile, *, now: datetime
 ) -> str | None:
-    """The Slack account of a person to whom something is to be sent, linked if need be.
+    """The Slack account of a person who is to get a message, linked first if it is not yet.
 
     ``profile`` is what Slack found by the person's address. None where it does not belong to the
     person, as slack_matching.py decides it.
     """
-    # Whoever joins takes it first, too: a Slack account belongs to one person.
+    # Joining takes this lock first, too: a Slack account belongs to one person.
     locks.organisation(tx, organisation_id)
     user = people_rows.find(tx, organisation_id, user_id, is_held=True)
     if user is not None and user.slack_user_id is not None:

@@ -355,7 +355,7 @@ class Webhook(NamedTuple):
 
 
 class WebhookHealth(NamedTuple):
-    """How an endpoint does. ``failing_since`` is the first of nothing but failures, else None;
+    """The state of an endpoint. ``failing_since`` is when its unbroken failures began, else None;
     ``next_attempt_at`` is None where no delivery waits for it, or it is switched off."""
 
     failing_since: datetime | None

@@ -22,7 +22,7 @@ CHANNEL: Final = "hiatus_wake"
 # What is woken within so long is said once.
 GATHER_SECONDS: Final = 0.01
 RECONNECT_SECONDS: Final = 1.0
-# How often a connection on which nothing is heard is tried.
+# How often an idle connection is checked.
 CHECK_SECONDS: Final = 30.0
 
 _log = structlog.stdlib.get_logger("hiatus.database")
@@ -101,7 +101,7 @@ async def hear(
                 while True:
                     async for notice in connection.notifies(timeout=CHECK_SECONDS):
                         wake(notice.payload)
-                    # A server that was stopped or replaced sends nothing either.
+                    # A server that was stopped or replaced is silent, too.
                     await connection.execute("SELECT 1")
         except psycopg.Error as error:
             _log.warning("database.not_listening", reason=str(error))

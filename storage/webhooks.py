@@ -112,7 +112,7 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, is_held: bool = False) 
 
 
 def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[str, WebhookHealth]:
-    """How each of these endpoints of the organisation does."""
+    """The state of each of these endpoints of the organisation."""
     rules.check_role(by.role, "admin")
     found = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
     return {

@@ -58,7 +58,7 @@ PATHS: Final[dict[str, Any]] = {
                 "The database answers and has the schema of this version. "
                 "`oldest_undelivered_seconds` is how long the webhook delivery that is due "
                 "longest has been due, of those whose webhook is switched on; one that grows means "
-                "that nobody delivers. Whatever fails is 503 with a `reason`: "
+                "that no process delivers. Every failure is 503 with a `reason`: "
                 "`database_unavailable`, `schema_out_of_date` or, with an error in the log, "
                 "`check_failed`."
             ),
@@ -95,7 +95,7 @@ def routes(edge: Edge) -> list[Route]:
     async def readyz(request: Request) -> Response:
         try:
             oldest_due_at = await edge.database.read_long(_look)
-        except Exception as error:  # noqa: BLE001  # whatever it is, this process cannot serve
+        except Exception as error:  # noqa: BLE001  # after any error this process cannot serve
             return _not_ready(request, edge.base_url, error)
         waiting_seconds = 0.0
         if oldest_due_at is not None:

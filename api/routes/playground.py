@@ -48,7 +48,7 @@ _BODY: Final = """
 
 
 _TOKEN_HEADER: Final = "x-playground-token"
-# What a proxy adds. A request with any of these is not from this machine, whatever its peer is.
+# What a proxy adds: a request with any of these is not from this machine, even from loopback.
 _OF_PROXIES: Final = (
     "forwarded",
     "via",

@@ -71,7 +71,7 @@ async def _out(visit: Visit, *, is_week: bool) -> None:
 
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
-    """Who is off today, or this week as Home means it: the caller's team, then everybody else."""
+    """Who is off today, or this week as Home means it: the caller's team, then everyone else."""
     known = reference.of_organisation(tx, by.organisation_id)
     user = people.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or known.organisation.timezone)
@@ -86,7 +86,7 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     return Away(first_day, last_day, team, everybody)
 
 
-# In every language, whatever the reader's is: none of these words means something else in another.
+# In all languages for every reader: no word has another meaning in another language.
 WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,

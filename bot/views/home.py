@@ -134,7 +134,7 @@ def _asked(item: Item) -> list[Block]:
         )
     ]
     if request.note:
-        # As on the card: in plain text, where nothing that was typed has a meaning.
+        # As on the card: in plain text, so that Slack does not format what was typed.
         note = say("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
         shown.append({"type": "section", "text": text.verbatim(note)})
     return shown
