@@ -108,7 +108,13 @@ class CalendarFeedRecord(TypedDict):
 
     id: Id
     name: Annotated[str, Field(description="Names the owner where no name was given.")]
-    url: Annotated[Url, Field(description="iCalendar; whoever knows it can read it.")]
+    url: Annotated[
+        Url | None,
+        Field(
+            description="iCalendar; whoever knows it can read it. Null where the server lost the "
+            "secret key of the URL, which goes on working: to see one, create another feed."
+        ),
+    ]
     created_at: datetime
     last_fetched_at: LastFetchedAt
     last_fetched_by: LastFetchedBy

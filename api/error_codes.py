@@ -223,6 +223,12 @@ EXPLAINED: Final = (
         "Read it again and repeat the change if it is still wanted.",
     ),
     Explained(
+        feeds.FeedTokenUnreadable(),
+        "The server lost the secret key that the token was encrypted with, and the operator "
+        "accepted the loss. Calendars that know the token go on working.",
+        "Make a new token with `POST /calendar-feeds/regenerate`, which ends the old one.",
+    ),
+    Explained(
         feeds.TooManyFeeds(),
         "The person has as many calendar feeds as one may have.",
         "Delete one that is no longer used.",

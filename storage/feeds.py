@@ -18,7 +18,7 @@ from storage.database import Transaction
 from storage.errors import Conflict, Forbidden, NotFound
 from storage.ids import new_id
 from storage.pages import Page, PageOf, page_of, position
-from storage.secrets import fingerprint, new_token
+from storage.secrets import InvalidToken, fingerprint, new_token
 from storage.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.values import CalendarFeed, Caller, User
 
@@ -36,6 +36,20 @@ class TooManyFeeds(Conflict):
     def __init__(self) -> None:
         super().__init__(
             "A person has at most {most} calendar feeds; delete one first.", most=MAX_FEEDS
+        )
+
+
+class FeedTokenUnreadable(Conflict):
+    """No key of this deployment decrypts the token; calendars that know it go on working."""
+
+    code = "feed_token_unreadable"
+    title = "The feed token cannot be shown any more."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server lost the secret key that the token was encrypted with. Calendars that "
+            "know the token go on working. To see a token, make a new one, which ends the old: "
+            "POST /api/v1/calendar-feeds/regenerate."
         )
 
 
@@ -163,14 +177,24 @@ def find_personal(tx: Transaction, *, by: Caller) -> CalendarFeed | None:
 
 
 def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
-    """The caller's own token, if it has been made."""
+    """The caller's own token, if it has been made and can be read."""
     feed = find_personal(tx, by=by)
     return None if feed is None else feed.token
 
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
-    """The caller's own token, made when it is first asked for: run it as a write."""
-    return personal(tx, by=by, now=now).token
+    """The caller's own token, made when it is first asked for: run it as a write.
+
+    Raises FeedTokenUnreadable.
+    """
+    return readable_token(personal(tx, by=by, now=now))
+
+
+def readable_token(feed: CalendarFeed) -> str:
+    """The personal feed's token. Raises FeedTokenUnreadable."""
+    if not feed.token:
+        raise FeedTokenUnreadable
+    return feed.token
 
 
 def personal(tx: Transaction, *, by: Caller, now: datetime) -> CalendarFeed:
@@ -309,11 +333,18 @@ def _feed(tx: Transaction, row: Sequence[Any]) -> CalendarFeed:
     return CalendarFeed(
         feed_id,
         name or default_name(f"{first_name} {last_name}".strip()),
-        tx.secrets.decrypt(token_encrypted),
+        _token(tx, token_encrypted),
         rows.instant(created_at),
         rows.instant_or_none(fetched_at),
         fetched_by,
     )
+
+
+def _token(tx: Transaction, encrypted: str) -> str:
+    try:
+        return tx.secrets.decrypt(encrypted)
+    except InvalidToken:
+        return ""
 
 
 def _hold_owner(tx: Transaction, by: Caller) -> User:

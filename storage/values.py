@@ -279,7 +279,7 @@ class HolidaySet(NamedTuple):
 
 
 class CalendarFeed(NamedTuple):
-    """A subscription. ``token`` is the secret part of its URL.
+    """A subscription. ``token`` is the secret part of its URL; "" where no key decrypts it.
 
     ``last_fetched_by`` is the program's name, where it said one. Both are kept once an hour.
     """

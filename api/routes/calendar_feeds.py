@@ -33,7 +33,7 @@ def revoke(tx: Transaction, call: Call) -> None:
 
 def token(tx: Transaction, call: Call) -> FeedTokenRecord:
     own = feeds.personal(tx, by=call.caller, now=call.now)
-    return _paths(own.token, own)
+    return _paths(feeds.readable_token(own), own)
 
 
 def regenerate(tx: Transaction, call: Call) -> FeedTokenRecord:
@@ -44,17 +44,17 @@ def _shown(call: Call, feed: CalendarFeed) -> CalendarFeedRecord:
     return {
         "id": feed.id,
         "name": feed.name,
-        "url": f"{call.base_url}/cal/{feed.token}",
+        "url": f"{call.base_url}/cal/{feed.token}" if feed.token else None,
         "created_at": feed.created_at,
         "last_fetched_at": feed.last_fetched_at,
         "last_fetched_by": feed.last_fetched_by,
     }
 
 
-def _paths(token: str, feed: CalendarFeed | None = None) -> FeedTokenRecord:
-    path = f"/cal/{token}"
+def _paths(own_token: str, feed: CalendarFeed | None = None) -> FeedTokenRecord:
+    path = f"/cal/{own_token}"
     return {
-        "token": token,
+        "token": own_token,
         "feeds": {
             "personal": path,
             "team": f"{path}?scope=team",
@@ -132,6 +132,7 @@ OPERATIONS = (
         scope="calendar:read",
         result=FeedTokenRecord,
         shows_secret=True,
+        refusals=(feeds.FeedTokenUnreadable,),
         writes=True,
     ),
     Operation(

@@ -84,7 +84,6 @@ def feeds(
     base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str
 ) -> dict[str, Any]:
     """The three links of one's own token, and the feeds made beside it."""
-    own = f"{base_url}/cal/{personal.token}"
     regenerate = fields.button(say("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
     regenerate["confirm"] = fields.confirm(
         say("Make new links?"),
@@ -99,9 +98,7 @@ def feeds(
         text.section(
             say("Paste a link into your calendar as a subscription. Whoever has it can read it.")
         ),
-        _link(say("Your leave"), own),
-        _link(say("Your team"), f"{own}?scope=team"),
-        _link(say("Organisation"), f"{own}?scope=org"),
+        *_own_links(base_url, personal),
         text.quiet(text.escaped(_last_fetch(personal, timezone))),
         fields.actions(regenerate),
         fields.header(say("Further feeds")),
@@ -116,6 +113,25 @@ def feeds(
     for feed in page.items:
         blocks.append(_feed(base_url, feed, timezone))
     return fields.modal(say("Calendar feeds"), blocks + more(ids.FEEDS_MORE, page.next_cursor))
+
+
+def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
+    if not personal.token:
+        return [
+            text.section(
+                say(
+                    "Your links cannot be shown any more, because the server lost the secret key "
+                    "that they were encrypted with. Calendars that subscribe to them go on "
+                    "working. Regenerate the links to see new ones."
+                )
+            )
+        ]
+    own = f"{base_url}/cal/{personal.token}"
+    return [
+        _link(say("Your leave"), own),
+        _link(say("Your team"), f"{own}?scope=team"),
+        _link(say("Organisation"), f"{own}?scope=org"),
+    ]
 
 
 def feed_form() -> dict[str, Any]:
@@ -169,6 +185,10 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
         say("Remove"),
         say("Keep it"),
     )
-    link = f"```{text.escaped(base_url)}/cal/{feed.token}```"
+    link = (
+        f"```{text.escaped(base_url)}/cal/{feed.token}```"
+        if feed.token
+        else say("This link cannot be shown any more. Remove the feed and add another one.")
+    )
     fetched = text.escaped(_last_fetch(feed, timezone))
     return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}

@@ -12,6 +12,8 @@ from api import app
 from api.feed_fetches import program_of
 from storage import feeds, people
 from storage.database import Database
+from storage.secrets import Secrets
+from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
@@ -152,3 +154,25 @@ def test_ones_own_token_says_it_too(client: Client, database: Database) -> None:
 )
 def test_a_program_is_known_by_its_short_name(user_agent: str, program: str | None) -> None:
     assert program_of(user_agent) == program
+
+
+def test_feeds_whose_secret_key_was_lost_are_listed_and_can_be_replaced(
+    client: Client, database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme, a_person(database, acme))
+    lost = client.post(f"{V1}/calendar-feeds", key, json={"name": "Phone"}).json()
+    old = client.get(f"{V1}/calendar-feeds/token", key).json()
+    lost_token = Secrets.generate().encrypt("encrypted with a key that is gone")
+    outside.run(database_url, f"UPDATE calendar_feeds SET token_encrypted = '{lost_token}'")
+
+    (listed,) = client.get(f"{V1}/calendar-feeds", key).json()["data"]
+    alone = client.get(f"{V1}/calendar-feeds/{lost['id']}", key).json()
+    assert listed == alone == lost | {"url": None}
+    refused = client.get(f"{V1}/calendar-feeds/token", key)
+    assert (refused.status_code, refused.json()["code"]) == (409, "feed_token_unreadable")
+    assert client.get(old["feeds"]["personal"], None).status_code == 200
+
+    renewed = client.post(f"{V1}/calendar-feeds/regenerate", key).json()
+    assert client.get(f"{V1}/calendar-feeds/token", key).json()["token"] == renewed["token"]
+    assert client.get(old["feeds"]["personal"], None).status_code == 404

@@ -14,7 +14,9 @@ from bot import ids
 from storage import access, feeds, people, recognition
 from storage.errors import NotFound, Unauthenticated
 from storage.pages import PageOf
+from storage.secrets import Secrets
 from storage.values import ApiKey
+from tests import outside
 from tests.bot.world import ADA, EVE, World
 from tests.fakes.slack import View
 
@@ -245,6 +247,24 @@ def test_each_feed_says_when_it_was_last_read_and_by_which_program(world: World)
     assert "by Thunderbird." in shown
     assert shown.count("No calendar has read it yet.") == 1
     assert f"Leave: {world.people[ADA].name}" in shown
+
+
+def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_url: str) -> None:
+    ada = world.caller(ADA)
+    world.database.write_now(feeds.create, "Phone", by=ada, now=world.clock())
+    world.database.write_now(feeds.personal_token, by=ada, now=world.clock())
+    lost_token = Secrets.generate().encrypt("encrypted with a key that is gone")
+    outside.run(database_url, f"UPDATE calendar_feeds SET token_encrypted = '{lost_token}'")
+
+    shown = settings(world, ADA, ids.FEEDS)
+    assert links(shown) == []
+    assert "Your links cannot be shown any more" in shown.visible_text
+    assert "Phone" in shown.visible_text
+
+    after = click(world, ADA, shown, ids.FEEDS_REGENERATE)
+    assert len(links(after)) == 3
+    after = click(world, ADA, after, ids.FEED_REMOVE)
+    assert "Phone" not in after.visible_text
 
 
 def test_nobody_removes_a_colleagues_feed(world: World) -> None:
