@@ -1,4 +1,4 @@
-"""Records when each calendar feed was last fetched and by which program, apart from the requests."""
+"""Records when each calendar feed was last fetched and by which program, outside the request."""
 
 from __future__ import annotations
 

@@ -163,8 +163,8 @@ class Sender:
         """Send once, signed as of ``now``; raises for nothing that URL, network or receiver do.
 
         A 2xx whose body takes longer than the whole attempt may is a time-out: a slow receiver may
-        not have finished. A 2xx is delivered once its status line is there, even if the body breaks off
-        or should not be there, or the headers cannot be read.
+        not have finished. A 2xx is delivered once its status line is there, even if the body breaks
+        off or should not be there, or the headers cannot be read.
         """
         async with self._slots:
             started_seconds = time.monotonic()
