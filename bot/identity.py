@@ -140,7 +140,7 @@ async def _joined(visit: Visit, organisation: Organisation) -> User:
     user = await full_member(visit, visit.slack_user_id)
     profile = profile_of(user)
     visit.speak(profile.locale)
-    return await visit.edge.database.write(_join, organisation.id, profile, now=visit.now)
+    return await visit.edge.database.write_long(_join, organisation.id, profile, now=visit.now)
 
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:

@@ -118,7 +118,7 @@ class Notifier:
                 notice, summary.team_id, summary.locale, partial(self._summary, summary)
             )
         if notice.kind == "cover_changed":
-            await self._database.write(notices.expand, notice, now=self._clock())
+            await self._database.write_long(notices.expand, notice, now=self._clock())
             return Outcome("delivered")
         sight = await self._database.read(notices.look, notice, now=self._clock())
         if sight is None:
@@ -311,7 +311,7 @@ class Notifier:
         # Only this method tells the language, which is asked for once a person.
         answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
         profile = profile_of(answer["user"])
-        linked = await self._database.write(
+        linked = await self._database.write_long(
             slack_profiles.link, notice.organisation_id, recipient.id, profile, now=self._clock()
         )
         if linked is not None:

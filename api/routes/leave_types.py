@@ -107,6 +107,7 @@ OPERATIONS = (
         result=LeaveTypeRecord,
         refusals=(errors.CodeTaken, errors.NameTaken, people_rows.ChangedMeanwhile),
         rules=_RULES,
+        is_long=True,
         example={"requires_note": True},
     ),
     Operation(

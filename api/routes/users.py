@@ -336,5 +336,6 @@ OPERATIONS = (
         kind="user",
         result=UserRecord,
         refusals=(people.UserArchived, people_rows.ChangedMeanwhile),
+        is_long=True,
     ),
 )

@@ -126,7 +126,8 @@ async def save_leave_type(visit: Visit) -> None:
             return leave_types.update(tx, form.about, values, by=by, now=visit.now)
         return leave_types.create(tx, values, by=by, now=visit.now)
 
-    if await modals.sent(visit, save) is not None:
+    # Another name redraws every open card.
+    if await modals.sent(visit, save, is_long=True) is not None:
         await visit.ack()
         await modals.redraw_below(visit, await _leave_types(visit, by))
 

@@ -166,7 +166,7 @@ async def unlink(visit: Visit) -> None:
     await visit.ack()
     by = await modals.admin(visit)
     user_id = modals.clicked(visit)
-    await visit.edge.database.write(slack_profiles.unlink, user_id, by=by, now=visit.now)
+    await visit.edge.database.write_long(slack_profiles.unlink, user_id, by=by, now=visit.now)
     await modals.redraw(visit, await _person(visit, by, user_id))
 
 

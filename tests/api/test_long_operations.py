@@ -13,6 +13,9 @@ GROWING: Final = frozenset(
         "storage.audit.record_all",
         "storage.departments._archived_members",
         "storage.leave_rows.save_all",
+        # Both redraw every open card of the organisation.
+        "storage.leave_types.update",
+        "storage.organisations.update",
         "storage.outbox.announce_all",
         "storage.outbox.notify_all",
         "storage.recount.people",

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from typing import Any
 
 import pytest
 
 from bot import ids
 from storage import adjustments, departments, leave, leave_types, organisations, people
-from storage.database import Transaction
+from storage.database import Database, Transaction
 from storage.drafts import Draft
 from storage.values import LeaveRequest
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
@@ -251,6 +252,34 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
     world.deliver()
 
     assert f"{HEDYS_LEAVE} (Away, pending)" in shown(world)
+
+
+class Recorded:
+    """The database as the app sees it; ``short`` are the use cases that ran on the event loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.short: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
+        self.short.add(use_case.__qualname__)
+        return await self._database.write(use_case, *args, **kwargs)
+
+
+def test_finding_cards_on_which_leave_shows_keeps_nobody_waiting(world: World) -> None:
+    world.a_request()
+    recorded = Recorded(world.database)
+    world.app.notifier._database = recorded  # type: ignore[assignment]
+
+    world.submit_over_rest(HEDY)
+    deliver_all(world)
+
+    assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
+    assert "claim" in recorded.short
+    assert "expand" not in recorded.short
 
 
 def test_a_deleted_card_does_not_come_back_because_cover_changed(world: World) -> None:
