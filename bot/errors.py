@@ -232,7 +232,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     errors.OverlappingLeave: _overlap,
     errors.EmailTaken: detail,
     errors.CodeTaken: detail,
-    errors.NameTaken: lambda refusal: say("{name} exists already.", name=refusal.other_name),
+    errors.NameTaken: lambda refusal: say("{name} already exists.", name=refusal.other_name),
     errors.AlreadyExists: detail,
     errors.LastOwner: detail,
     errors.InUse: detail,

@@ -43,7 +43,7 @@ def refused(channel: str, because: str) -> dict[str, Any]:
             "type /invite @Hiatus there."
         ),
         SHARED: say(
-            "The channel is shared with another organisation (Slack Connect), which would read "
+            "The channel is shared with another organisation (Slack Connect), which would see "
             "who is out."
         ),
         "is_archived": say("The channel was archived."),

@@ -46,7 +46,7 @@ def help_text(command: str, unknown_words: str = "") -> str:
         ),
         say("`{command} balance` tells what you have left.", command=command),
         say(
-            "`{command} out` tells who is off today, `{command} out week` until Sunday, "
+            "`{command} out` shows who is off today, `{command} out week` until Sunday, "
             "at weekends until the Sunday after.",
             command=command,
         ),
@@ -159,7 +159,7 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     cure = text.section(
         say(
             "Nothing is sent there any more. Once your endpoint is fixed, open the webhook and "
-            "switch it on again: what waits for it is then sent."
+            "switch it on again: pending events are sent then."
         )
     )
     blocks: list[Block] = [

@@ -145,7 +145,7 @@ _PUZZLES: Final[Mapping[PuzzleKind, str]] = {
     "which_first_day": later("“{typed}” from which day? Please choose below."),
     "which_last_day": later("“{typed}” until when? Please choose below."),
     "which_length": later(
-        "“{typed}” could be working days or days of the calendar; please choose the days below."
+        "“{typed}” could be working days or calendar days; please choose the days below."
     ),
     "which_type": later("“{typed}” could be {choices}; please choose below."),
     "several_types": later("One request is of one type; you named {choices}."),

@@ -43,7 +43,7 @@ def organisation(one: Organisation) -> dict[str, Any]:
     ticked = [JOIN] * one.slack_members_join + [DIGEST] * (one.digest_channel is not None)
     channel: Block = {
         "type": "conversations_select",
-        # No shared channels (Slack Connect): other organisations would read who is out.
+        # No shared channels (Slack Connect): other organisations would see who is out.
         "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
     }
     if one.digest_channel is not None:

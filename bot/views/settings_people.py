@@ -206,7 +206,10 @@ def _endings(user: User) -> list[Block]:
         back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
         back["confirm"] = fields.confirm(
             say("Switch this person on again?"),
-            say("Keys and calendar links answer again, and approvals come again."),
+            say(
+                "Their API keys and calendar links work again, and they get approval requests "
+                "again."
+            ),
             say("Reactivate"),
             say("Not now"),
         )
