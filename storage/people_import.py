@@ -100,6 +100,8 @@ def bring_in(
     """
     locks.organisation(tx, by.organisation_id)
     plan = _planned(tx, lines, by=by, now=now, is_update=is_update)
+    changed = [person.id for person in plan.people if person.is_changed]
+    people_rows.hold(tx, by.organisation_id, changed)
     try:
         _make_departments(tx, plan, by=by, now=now)
         done = _add(tx, plan.people, by=by, now=now, progress=progress)

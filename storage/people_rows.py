@@ -43,6 +43,14 @@ def find(
     return None if row is None else rows.user(row)
 
 
+def hold(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
+    """Let nobody else change these people before this transaction ends.
+
+    Before the first of several is written: the counters of feed_changes.py come after people.
+    """
+    tx.all(_held, organisation_id=organisation_id, user_ids=sorted(user_ids))
+
+
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
     """The person with the address, compared without case; an archived one where no other has it."""
     row = tx.first(_user_of_email, organisation_id=organisation_id, email_key=email.casefold())
@@ -263,6 +271,14 @@ def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) ->
         UserRow.organisation_id == organisation_id, UserRow.id == user_id
     )
     return locks.held(query, engine) if is_held else query
+
+
+@compiled
+def _held(organisation_id: Place, user_ids: Place, engine: str) -> Select:
+    query = UserRow.select(UserRow.id).where(
+        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
+    )
+    return locks.held(query.order_by(UserRow.id), engine)
 
 
 def _not_archived_first(query: Select) -> Select:

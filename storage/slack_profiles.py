@@ -74,6 +74,10 @@ def keep_all_in_step(
     tx: Transaction, organisation_id: str, profiles: Sequence[SlackProfile], *, now: datetime
 ) -> list[Synced]:
     """As ``keep_in_step``, for accounts that ``differing`` found."""
+    # All of them before the first is written, so that no two transactions wait for each other.
+    locks.organisation(tx, organisation_id)
+    known = [rows.user(columns) for _, _, *columns in _people_of(tx, organisation_id, profiles)]
+    people_rows.hold(tx, organisation_id, [user.id for user in known])
     found = [keep_in_step(tx, organisation_id, profile, now=now) for profile in profiles]
     return [synced for synced in found if synced is not None]
 
@@ -82,13 +86,7 @@ def differing(
     tx: Transaction, organisation_id: str, profiles: Sequence[SlackProfile]
 ) -> list[SlackProfile]:
     """Those of the accounts from which ``keep_in_step`` would take something over."""
-    emails = {profile.confirmed_email for profile in profiles} - {None}
-    found = tx.all(
-        _known,
-        organisation_id=organisation_id,
-        slack_user_ids=[profile.slack_user_id for profile in profiles],
-        email_keys=sorted(email.casefold() for email in emails if email is not None),
-    )
+    found = _people_of(tx, organisation_id, profiles)
     kept = {}
     by_slack_id, by_email = {}, {}
     read = [(rows.user(columns), locale, at) for locale, at, *columns in found]
@@ -106,6 +104,18 @@ def differing(
         if user_or_none is not None and _differs(user_or_none, kept[user_or_none.id], profile):
             different.append(profile)
     return different
+
+
+def _people_of(
+    tx: Transaction, organisation_id: str, profiles: Sequence[SlackProfile]
+) -> list[Any]:
+    emails = {profile.confirmed_email for profile in profiles} - {None}
+    return tx.all(
+        _known,
+        organisation_id=organisation_id,
+        slack_user_ids=[profile.slack_user_id for profile in profiles],
+        email_keys=sorted(email.casefold() for email in emails if email is not None),
+    )
 
 
 def _differs(user: User, kept: Kept, profile: SlackProfile) -> bool:

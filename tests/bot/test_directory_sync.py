@@ -25,7 +25,7 @@ from tests.bot.test_events import change, person
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack
-from tests.refusals import overlapping
+from tests.refusals import crossing, overlapping
 
 
 def next_day(world: World) -> None:
@@ -265,6 +265,24 @@ def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> N
     assert codes == []
     assert found is not None
     assert found.first_name == "New"
+
+
+def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, eve = a_person(database, acme), a_person(database, acme)
+    named = [
+        a_profile(ada, slack_user_id="U1", first_name="Augusta"),
+        a_profile(eve, slack_user_id="U2", first_name="Evelyn"),
+    ]
+
+    runs = crossing(
+        database,
+        lambda tx: people.get(tx, eve.id, by=acme.caller, is_held=True),
+        lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
+        lambda tx: slack_profiles.keep_all_in_step(tx, acme.id, named, now=NOW),
+    )
+
+    assert runs == 2
 
 
 def test_an_unlinked_account_leaves_no_time_behind(database: Database) -> None:

@@ -18,6 +18,7 @@ from storage.people_import import Imported
 from storage.tables import DepartmentRow
 from storage.values import SCOPES, Caller, User
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
+from tests.refusals import crossing
 from tests.storage.test_commands import ACME, Shell
 
 HEADER = "email,first_name,last_name,role,department,manager_email,job_title,start_date,"
@@ -229,6 +230,29 @@ def test_an_update_changes_what_is_filled_in(database: Database) -> None:
     )
     assert found["grace@x.ie"].manager_id == ada.id
     assert (found["grace@x.ie"].job_title, found["grace@x.ie"].email) == ("Admiral", "grace@x.ie")
+
+
+def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Database) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ada@x.ie")
+    eve = a_person(database, acme, email="eve@x.ie")
+    text = "email,first_name\nada@x.ie,Augusta\neve@x.ie,Evelyn\n"
+
+    runs = crossing(
+        database,
+        lambda tx: people.get(tx, eve.id, by=acme.caller, is_held=True),
+        lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
+        lambda tx: people_import.bring_in(
+            tx,
+            people_file.read(text.encode(), needed=["email"]),
+            by=acme.caller,
+            now=NOW,
+            is_update=True,
+            progress=lambda _: None,
+        ),
+    )
+
+    assert runs == 2
 
 
 def test_an_update_is_bound_by_the_same_rules(database: Database) -> None:
