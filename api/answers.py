@@ -111,7 +111,7 @@ class CalendarFeedRecord(TypedDict):
     url: Annotated[
         Url | None,
         Field(
-            description="iCalendar; whoever knows it can read it. Null where the server lost the "
+            description="iCalendar; anyone who has it can read it. Null where the server lost the "
             "secret key of the URL, which goes on working: to see one, create another feed."
         ),
     ]

@@ -382,7 +382,7 @@ def _weekday(day: Day, today: date, not_before: date) -> date:
 
 
 def _agreed(day: Day, one: date, other: date) -> date:
-    """Raises Unclear where the weekday nearest to today is in another week than is said."""
+    """Raises Unclear if the named week is not that of the weekday nearest to today."""
     if one != other:
         raise Unclear("which_day", day.typed)
     return one

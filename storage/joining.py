@@ -25,7 +25,7 @@ def join_from_slack(
 
     Matched as slack_matching.py says, which links the Slack account; pending turns active. The
     caller keeps out guests, bots and strangers. Raises NotAMember when the person is archived or
-    deactivated, and for an unknown account where the organisation lets nobody join, where Slack
+    deactivated, and for an unknown account where the organisation lets no one join, where Slack
     has not confirmed its address, or where another account has it. Source: contract 10.
     """
     user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)

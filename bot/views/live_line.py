@@ -104,7 +104,7 @@ def _what_happens(preview: Preview) -> str:
 
 
 def _skipped(preview: Preview) -> str:
-    """Why the request goes past people who would be asked first."""
+    """Why the request skips people who would be asked first."""
     names = [text.cut(one.name or one.email, text.LONGEST_NAME) for one in preview.unreachable]
     return say(
         "Skipped, because they haven't used Hiatus yet and I don't know their Slack account: "

@@ -1,4 +1,4 @@
-"""What an event shows never changes under an old SEQUENCE, whoever changed it and how."""
+"""What an event shows never changes under an old SEQUENCE, for any kind of change."""
 
 from __future__ import annotations
 

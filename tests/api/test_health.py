@@ -1,4 +1,4 @@
-"""`/readyz` while something is wrong with the database: 503 with a reason, whatever it is."""
+"""`/readyz` while something is wrong with the database: always 503 with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters that nobody sees are refused in every name, note and reason, with the field's name."""
+"""Invisible characters are refused in every name, note and reason, with the field's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection that breaks during COMMIT: nobody can tell whether the change was saved."""
+"""A connection that breaks during COMMIT: whether the change was saved is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who cancelled leave is said everywhere, and approvers hear when what they approved ends."""
+"""Every view names who cancelled leave, and approvers are told when leave they approved ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Once a day people are compared with Slack's member list, so that a missed event is made good."""
+"""Once a day people are compared with Slack's member list, to make up for missed events."""
 
 from __future__ import annotations
 

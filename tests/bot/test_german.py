@@ -53,7 +53,7 @@ TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|
 
 # Beside the words that the command knows.
 TYPED: Final = ("3-7 aug", "gibberish", "3-7 aug gibberish")
-# What is typed into searches, and filled into forms so that they concern somebody's leave.
+# Typed into searches, and filled into forms so that they concern a person's leave.
 SEARCHED: Final = {
     ids.PEOPLE_PICK: "ada",
     ids.PERSON_SEARCH: "eve",
@@ -85,7 +85,7 @@ class Visitor:
         self._next_day = date(2026, 11, 18)
 
     def command(self, name: str, text: str) -> None:
-        """Type the command, and use whatever it opens."""
+        """Type the command, and use everything that it opens."""
         self._heard("command", name, self.slack.command(ANNA, name, text))
         self._through_modals(text)
 
@@ -246,7 +246,7 @@ def _is_told(block: dict[str, Any]) -> bool:
 
 @pytest.fixture
 def german(world: World) -> World:
-    """Everybody reads German; Anna decides on Ada's leave, and every list is longer than a page."""
+    """Everyone reads German; Anna decides on Ada's leave, and every list is longer than a page."""
     by, now = world.acme.caller, world.clock()
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ANNA] = anna

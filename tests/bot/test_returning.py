@@ -58,7 +58,7 @@ def rows_of(world: World, table: Any) -> list[dict[str, Any]]:
 
 
 def notices_to_people(world: World, status: str) -> list[dict[str, Any]]:
-    """Those of this status; what only looks for cards to refresh tells nobody anything."""
+    """Notices of this status, except those that only look for cards to refresh."""
     return [
         one
         for one in rows_of(world, NoticeRow)

@@ -197,7 +197,7 @@ class World:
     def deliver(self, *, meanwhile: Callable[[], object] = lambda: None) -> int:
         """Let listeners finish, then send every notice that is due; how many attempts it took.
 
-        Looking for cards on which a colleague's leave shows is not counted: nobody sees that.
+        Looking for cards on which a colleague's leave shows is not counted: it sends nothing.
         ``meanwhile`` happens between sending the first of them and recording that.
         """
         self.settled()
