@@ -43,7 +43,7 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
         slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
     elif organisation.slack_team_id != TEAM_ID:
         return None
-    # The playground's directory is made of the organisation's people: it has no news of them.
+    # The playground's directory comes from the organisation's people: there is nothing to compare.
     slack_syncs.end(tx, organisation_id)
     for user in _staff(tx, organisation_id):
         if user.slack_user_id is None:

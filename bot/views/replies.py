@@ -19,7 +19,7 @@ OUTDATED = later(
     "This belongs to an older version of Hiatus, so nothing was changed. Please open it anew."
 )
 
-# What may be typed behind the command; a translation has to be understood, too.
+# What may be typed after the command; a translation has to be understood, too.
 EXAMPLES: Final = (
     later("3-7 aug"),
     later("next fri pm sick"),
