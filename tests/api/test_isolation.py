@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "leave_requests.edit": {"note": "Hello"},
     "leave_types.update": {"name": "Ours now"},
     "webhooks.update": {"is_active": False},
+    "webhooks.redeliver_failed": {"since": "2026-06-01T09:00:00Z"},
     "public_holidays.add_override": {"date": "2026-12-24", "name": "Christmas Eve"},
 }
 

@@ -122,11 +122,11 @@ def test_a_calendar_feed_opens_until_it_is_revoked(client: Client, key: str) -> 
     feed = made.json()
 
     assert made.status_code == 201
-    assert client.get(feed["url"]).status_code == 200
     assert client.get(f"{API}/calendar-feeds", key).json()["data"] == [feed]
+    assert client.get(feed["url"]).status_code == 200
     assert client.delete(f"{API}/calendar-feeds/{feed['id']}", key).status_code == 204
     assert client.get(feed["url"]).status_code == 404
-    assert client.post(f"{API}/calendar-feeds", key).json()["name"] is None
+    assert client.post(f"{API}/calendar-feeds", key).json()["name"] == "Leave: Olive Owner"
 
 
 def test_the_personal_token_stays_until_it_is_regenerated(client: Client, key: str) -> None:
@@ -141,7 +141,7 @@ def test_the_personal_token_stays_until_it_is_regenerated(client: Client, key: s
         "team": f"{path}?scope=team",
         "organisation": f"{path}?scope=org",
     }
-    assert set(new) == {"token", "feeds"}
+    assert set(new) == {"token", "feeds", "last_fetched_at", "last_fetched_by"}
     assert client.get(path).status_code == 404
     assert client.get(new["feeds"]["organisation"]).status_code == 200
 
@@ -160,15 +160,6 @@ def test_a_webhooks_secret_is_shown_once(client: Client, key: str) -> None:
     assert client.get(f"{API}/webhooks", key).json()["data"] == []
 
 
-@pytest.mark.parametrize(
-    ("url", "code"),
-    [
-        ("http://example.com/", "url_not_https"),
-        ("https://127.0.0.1/", "url_private_address"),
-        ("https://user@example.com/", "url_has_user_info"),
-        ("nonsense", "url_invalid"),
-    ],
-)
 def test_what_a_webhook_missed_is_sent_when_an_admin_asks_for_it(client: Client, key: str) -> None:
     body = {"url": "https://203.0.114.9/hook", "events": ["leave_request.approved"]}
     path = client.post(f"{API}/webhooks", key, json=body).headers["Location"]
@@ -186,6 +177,15 @@ def test_what_a_webhook_missed_is_sent_when_an_admin_asks_for_it(client: Client,
     assert (refused.status_code, refused.json()["code"]) == (409, "webhook_disabled")
 
 
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://example.com/", "url_not_https"),
+        ("https://127.0.0.1/", "url_private_address"),
+        ("https://user@example.com/", "url_has_user_info"),
+        ("nonsense", "url_invalid"),
+    ],
+)
 def test_a_webhook_url_is_checked_before_anything_is_stored(
     client: Client, key: str, url: str, code: str
 ) -> None:

@@ -320,7 +320,9 @@ def test_an_enterprise_installation_is_refused_and_its_token_given_back(world: W
 def test_slack_is_asked_for_the_scopes_of_the_manifest_and_sent_back_to_us(world: World) -> None:
     asked = Browser(world).begin()
 
-    assert asked["scope"] == "commands,chat:write,users:read,users:read.email"
+    assert asked["scope"] == (
+        "commands,chat:write,channels:read,groups:read,users:read,users:read.email"
+    )
     assert asked["user_scope"] == ""
     assert asked["client_id"] == world.slack.client_id
     assert asked["redirect_uri"] == f"{world.slack.app_url}/slack/oauth_redirect"

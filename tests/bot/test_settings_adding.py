@@ -180,7 +180,9 @@ def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
 
     answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
 
-    assert answer.errors == {"slack_user_id": "Slack did not answer in time. Please try again."}
+    assert answer.errors == {
+        "slack_user_id": "Slack cannot be reached right now. Please try again in a minute."
+    }
     assert everybody(world) == before
 
 
