@@ -17,7 +17,7 @@ from storage import errors
 from storage.adjustments import TooManyAdjustments
 from storage.deliveries import WebhookDisabled
 from storage.errors import Figure, HalfDays, InvalidInput, Refusal, Sentence
-from storage.feeds import TooManyFeeds
+from storage.feeds import FeedTokenUnreadable, TooManyFeeds
 from storage.holiday_overrides import TooManyOverrides
 from storage.holiday_set_removal import HolidaySetInUse
 from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
@@ -251,6 +251,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     ChangedMeanwhile: lambda _: say("Somebody changed this at the same moment. Please try again."),
     TooManyAdjustments: detail,
     TooManyFeeds: detail,
+    FeedTokenUnreadable: lambda _: say(BROKEN),
     TooManyWebhooks: detail,
     HolidaySetInUse: detail,
     TooManyOverrides: detail,

@@ -78,7 +78,7 @@ UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
         *(
             Unmet(code, place, ("departments.delete", "leave_types.delete"))
             for code, place in (
-                ("control_character", "storage.fields.name"),
+                ("control_character", "storage.fields._refuse_invisible"),
                 ("invalid_length", "storage.fields.name"),
                 ("invalid_code", "storage.leave_types._code"),
                 ("invalid_colour", "storage.leave_types._colour"),
@@ -92,7 +92,7 @@ UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
     "A preview answers with what would refuse the leave, and is not refused itself.": tuple(
         Unmet(code, place, ("leave_requests.preview",))
         for code, place in (
-            ("control_character", "storage.fields.free_text"),
+            ("control_character", "storage.fields._refuse_invisible"),
             ("end_before_start", "storage.days"),
             ("impossible_half_days", "storage.days"),
             ("insufficient_allowance", "storage.rules"),
