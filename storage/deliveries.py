@@ -33,6 +33,8 @@ FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 
 # How soon a delivery is tried again that no key of this deployment can sign.
 UNSIGNED_RETRY: Final = timedelta(minutes=10)
+# After this time it has failed: no other delivery has an attempt left then, whatever the jitter.
+UNSIGNED_FOR: Final = timedelta(seconds=1.2 * sum(RETRY_AFTER_SECONDS))
 # The reason of an attempt that was not made, because no key decrypts the endpoint's secret.
 SECRET_UNREADABLE: Final = "secret_unreadable"
 
@@ -104,13 +106,12 @@ def settle(
         for delivery, outcome in outcomes
     ]
     changed = set(tx.all(_settle, changes=orjson.dumps(changes).decode()))
-    held = [
-        one
-        for one in outcomes
-        if (one[0].organisation_id, one[0].id) in changed and one[1].verdict != "unsigned"
-    ]
-    _log(tx, [_attempt(*one, now) for one in held])
-    _judge(tx, held, gone, now)
+    held = [one for one in outcomes if (one[0].organisation_id, one[0].id) in changed]
+    sent = [one for one in held if one[1].verdict != "unsigned"]
+    # The log names the reason for which a delivery failed that was never sent.
+    unsigned = [one for one in held if one[1].verdict == "unsigned" and _is_last(*one, now)]
+    _log(tx, [_attempt(*one, now) for one in (*sent, *unsigned)])
+    _judge(tx, sent, gone, now)
 
 
 def _log(tx: Transaction, attempts: Sequence[dict[str, Any]]) -> None:
@@ -138,15 +139,13 @@ def _change(
     """What the delivery's row becomes, with what tells whether it is still ours."""
     is_attempt = outcome.verdict != "unsigned"
     attempts = delivery.attempts + is_attempt
-    # Whoever asked for a ping looks at what came of it, and asks again.
-    is_last = attempts > len(RETRY_AFTER_SECONDS) or delivery.event_type == outbox.PING
     status, due_at, settled_at = "pending", milliseconds(now), None
-    if not is_attempt:
-        due_at = milliseconds(now + UNSIGNED_RETRY)
-    elif outcome.verdict == "delivered":
+    if outcome.verdict == "delivered":
         status, settled_at = "delivered", milliseconds(now)
-    elif is_last or (outcome.verdict == "gone" and is_gone):
+    elif _is_last(delivery, outcome, now) or (outcome.verdict == "gone" and is_gone):
         status, settled_at = "failed", milliseconds(now)
+    elif not is_attempt:
+        due_at = milliseconds(now + UNSIGNED_RETRY)
     else:
         due_at += round(retry_delay_seconds(attempts, outcome, jitter()) * 1000)
     return {
@@ -160,6 +159,15 @@ def _change(
         "last_status_code": outcome.status_code,
         "last_error": outcome.error,
     }
+
+
+def _is_last(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
+    """Whether a delivery that was not accepted has failed for good."""
+    if delivery.event_type == outbox.PING:
+        return True  # The admin who sent it sees the result, and can send another.
+    if outcome.verdict == "unsigned":
+        return milliseconds(now - UNSIGNED_FOR) >= delivery.created_at
+    return delivery.attempts >= len(RETRY_AFTER_SECONDS)
 
 
 def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now: datetime) -> None:

@@ -42,14 +42,15 @@ _OF_DELIVERY: Final = (
     "event_id",
     "event_type",
     "attempts",
+    "created_at",
 )
 
 
 class Delivery(NamedTuple):
     """One event on its way to one endpoint; ``body`` and ``event_id`` are the same every time.
 
-    ``attempts`` counts those before. ``secrets`` is empty when no key of this deployment decrypts
-    the endpoint's.
+    ``attempts`` counts those before; ``created_at`` is in milliseconds. ``secrets`` is empty when
+    no key of this deployment decrypts the endpoint's.
     """
 
     organisation_id: str
@@ -62,6 +63,7 @@ class Delivery(NamedTuple):
     url: str
     body: bytes
     secrets: list[str]
+    created_at: int
 
 
 class Waiting(NamedTuple):
@@ -119,9 +121,10 @@ def oldest_due_at(tx: Transaction) -> int | None:
 
 
 def _delivery(tx: Transaction, row: Sequence[Any], claim_id: str, now: datetime) -> Delivery:
-    organisation_id, delivery_id, webhook_id, event_id, event_type, attempts, url, body = row[:8]
+    organisation_id, delivery_id, webhook_id, event_id, event_type, attempts = row[:6]
+    created_at, url, body = row[6:9]
     try:
-        secrets = webhooks.decrypted_secrets(tx, row[8:], now=now)
+        secrets = webhooks.decrypted_secrets(tx, row[9:], now=now)
     except InvalidToken:  # One endpoint's trouble must not keep the others' deliveries.
         secrets = []
     return Delivery(
@@ -135,6 +138,7 @@ def _delivery(tx: Transaction, row: Sequence[Any], claim_id: str, now: datetime)
         url=url,
         body=bytes(body),
         secrets=secrets,
+        created_at=created_at,
     )
 
 

@@ -73,7 +73,7 @@ def test_requests_and_queues_are_shown_without_a_name_in_them(database: Database
 
 def test_attempts_are_counted_by_outcome() -> None:
     metrics = Metrics()
-    delivery = Delivery("o", "d", "w", "e", "ping", 0, "c", "https://e.com/", b"", [])
+    delivery = Delivery("o", "d", "w", "e", "ping", 0, "c", "https://e.com/", b"", [], 0)
     good = Outcome("delivered", 200, None, 40, b"", None, False)
     slow = Outcome("retry", None, "timeout", 15_000, b"", None, True)
 

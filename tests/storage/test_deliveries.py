@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from storage import audit, deliveries, delivery_queue, leave, locks, reference, webhooks
+from storage import (
+    audit,
+    deliveries,
+    delivery_log,
+    delivery_queue,
+    leave,
+    locks,
+    reference,
+    webhooks,
+)
 from storage.compiled import compiled
 from storage.database import Database
 from storage.deliveries import RETRY_AFTER_SECONDS, Outcome
@@ -252,33 +261,71 @@ def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
         acme = listening(handle)
         a_request(handle, acme, a_person(handle, acme))
     with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
-        for number in range(13):
-            now = NOW + timedelta(hours=12 * number)
+        for number in range(8):
+            now = NOW + timedelta(hours=11 * number)
             (delivery,) = claimed(without_the_key, now, claim_id=str(number))
             assert delivery.secrets == []
             row = settled(without_the_key, delivery, UNSIGNED, now)
             assert row[:2] == ("pending", 0)
             assert row[2] == round((now + deliveries.UNSIGNED_RETRY).timestamp() * 1000)
 
-    assert outside.rows(database_url, "SELECT is_active, failing_since_at FROM webhooks") in (
-        [(1, None)],
-        [(True, None)],
-    )
+    assert health(database_url) == (True, None)
     assert outside.rows(database_url, "SELECT id FROM delivery_attempts") == []
     with closing(Database.open(database_url, keys)) as with_the_key:
-        (delivery,) = claimed(with_the_key, NOW + timedelta(hours=150), claim_id="again")
+        (delivery,) = claimed(with_the_key, NOW + timedelta(hours=85), claim_id="again")
         assert len(delivery.secrets) == 1
         assert settled(with_the_key, delivery, DELIVERED)[:2] == ("delivered", 1)
 
 
-def test_a_ping_that_no_key_can_sign_waits_like_everything_else(database_url: str) -> None:
-    with closing(Database.open(database_url, Secrets.generate())) as handle:
+def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_over(
+    database_url: str,
+) -> None:
+    keys = Secrets.generate()
+    with closing(Database.open(database_url, keys)) as handle:
+        acme = listening(handle)
+        a_request(handle, acme, a_person(handle, acme))
+        (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    # Ten attempts with the longest jitter take 90.7 hours.
+    late = NOW + timedelta(hours=91)
+    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+        (delivery,) = claimed(without_the_key, late)
+        assert settled(without_the_key, delivery, UNSIGNED, late)[:2] == ("failed", 0)
+        assert claimed(without_the_key, NOW + timedelta(days=40), claim_id="later") == []
+
+    assert health(database_url) == (True, None)
+    with closing(Database.open(database_url, keys)) as with_the_key:
+        (logged,) = with_the_key.read_now(
+            delivery_log.page, webhook.id, PageOf(), by=acme.caller
+        ).items
+        assert [one.error for one in logged.attempts] == ["secret_unreadable"]
+        with_the_key.write_now(
+            delivery_log.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
+        )
+        (again,) = claimed(with_the_key, late, claim_id="again")
+        assert settled(with_the_key, again, DELIVERED, late)[0] == "delivered"
+
+
+def test_a_ping_that_no_key_can_sign_fails_at_once_and_says_why(database_url: str) -> None:
+    keys = Secrets.generate()
+    with closing(Database.open(database_url, keys)) as handle:
         acme = listening(handle)
         (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
         handle.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key)
-        assert settled(without_the_key, delivery, UNSIGNED)[:2] == ("pending", 0)
+        assert settled(without_the_key, delivery, UNSIGNED)[:2] == ("failed", 0)
+        logged = without_the_key.read_now(delivery_log.get, webhook.id, delivery.id, by=acme.caller)
+
+    assert [one.error for one in logged.attempts] == ["secret_unreadable"]
+    assert health(database_url) == (True, None)
+
+
+def health(database_url: str) -> tuple[bool, object]:
+    """Whether the only webhook is on, and since when it fails."""
+    ((is_active, since),) = outside.rows(
+        database_url, "SELECT is_active, failing_since_at FROM webhooks"
+    )
+    return bool(is_active), since
 
 
 def test_a_ping_goes_to_its_webhook_alone_and_only_once(database: Database) -> None:
