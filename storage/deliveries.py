@@ -39,6 +39,8 @@ UNSIGNED_FOR: Final = timedelta(seconds=1.2 * sum(RETRY_AFTER_SECONDS))
 SECRET_UNREADABLE: Final = "secret_unreadable"
 
 Verdict = Literal["delivered", "retry", "gone", "unsigned"]
+# The verdicts that count against an endpoint.
+FAILURES: Final = ("retry", "gone")
 
 
 class Outcome(NamedTuple):
@@ -99,7 +101,9 @@ def settle(
     with nothing but failures for ``FAILING_FOR`` is switched off.
     """
     refusing = [delivery for delivery, outcome in outcomes if outcome.verdict == "gone"]
-    _hold_organisations(tx, map(_webhook_of, refusing))
+    failing = {_webhook_of(one) for one, outcome in outcomes if outcome.verdict in FAILURES}
+    for_long = _failing_for_long_of(tx, failing, now)
+    _lock_organisations(tx, [*map(_webhook_of, refusing), *for_long])
     gone = {_webhook_of(delivery) for delivery in refusing if _is_still_at(tx, delivery)}
     changes = [
         _change(delivery, outcome, _webhook_of(delivery) in gone, jitter, now)
@@ -111,7 +115,7 @@ def settle(
     # The log names the reason for which a delivery failed that was never sent.
     unsigned = [one for one in held if one[1].verdict == "unsigned" and _is_last(*one, now)]
     _log(tx, [_attempt(*one, now) for one in (*sent, *unsigned)])
-    _judge(tx, sent, gone, now)
+    _judge(tx, sent, gone, for_long, now)
 
 
 def _log(tx: Transaction, attempts: Sequence[dict[str, Any]]) -> None:
@@ -170,8 +174,17 @@ def _is_last(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
     return delivery.attempts >= len(RETRY_AFTER_SECONDS)
 
 
-def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now: datetime) -> None:
-    """Record since when endpoints fail; notify admins after a day, disable them after five."""
+def _judge(
+    tx: Transaction,
+    held: Sequence[Settled],
+    gone: Set[WebhookKey],
+    for_long: Set[WebhookKey],
+    now: datetime,
+) -> None:
+    """Record since when endpoints fail; notify admins after a day, disable them after five.
+
+    The organisations of ``gone`` and of ``for_long`` are locked.
+    """
     answered = {_webhook_of(one) for one, outcome in held if outcome.verdict == "delivered"}
     failing = {_webhook_of(one) for one, _ in held} - answered
     if answered:
@@ -180,27 +193,42 @@ def _judge(tx: Transaction, held: Sequence[Settled], gone: Set[WebhookKey], now:
         _switch_off(tx, organisation_id, webhook_id, GONE, now)
     if not failing - gone:
         return
-    places = {"webhooks": _keys(failing - gone), "forgotten_at": now - 2 * FAILING_FOR}
-    tx.change(_note_failing, **places, now=now)
-    for_long = {
-        "webhooks": places["webhooks"],
-        "told_since": now - TOLD_AFTER,
-        "off_since": now - FAILING_FOR,
-    }
-    found = tx.all(_failing_for_long, **for_long, is_held=False)
-    if not found:
+    forgotten_at = now - 2 * FAILING_FOR
+    tx.change(_note_failing, webhooks=_keys(failing - gone), forgotten_at=forgotten_at, now=now)
+    if not for_long & (failing - gone):
         return
-    _hold_organisations(tx, [(row[0], row[1]) for row in found])
-    for organisation_id, webhook_id, since in tx.all(_failing_for_long, **for_long, is_held=True):
+    rows = _rows_failing_for_long(tx, for_long & (failing - gone), now, is_held=True)
+    for organisation_id, webhook_id, since in rows:
         if since <= milliseconds(now - FAILING_FOR):
             _switch_off(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
         else:
             _tell(tx, organisation_id, webhook_id, now)
 
 
-def _hold_organisations(tx: Transaction, found: Iterable[WebhookKey]) -> None:
-    """Before the webhooks that may be switched off, as whoever changes them takes them."""
-    for organisation_id in sorted({key[0] for key in found}):
+def _failing_for_long_of(
+    tx: Transaction, failing: Set[WebhookKey], now: datetime
+) -> set[WebhookKey]:
+    """Which of these endpoints may have to be disabled, or their admins notified."""
+    if not failing:
+        return set()
+    return {(row[0], row[1]) for row in _rows_failing_for_long(tx, failing, now, is_held=False)}
+
+
+def _rows_failing_for_long(
+    tx: Transaction, webhooks: Set[WebhookKey], now: datetime, *, is_held: bool
+) -> list[tuple[Any, ...]]:
+    return tx.all(
+        _failing_for_long,
+        webhooks=_keys(webhooks),
+        told_since=now - TOLD_AFTER,
+        off_since=now - FAILING_FOR,
+        is_held=is_held,
+    )
+
+
+def _lock_organisations(tx: Transaction, webhooks: Iterable[WebhookKey]) -> None:
+    """Before the first webhook or delivery is locked, as every change by an admin does."""
+    for organisation_id in sorted({key[0] for key in webhooks}):
         locks.organisation(tx, organisation_id)
 
 

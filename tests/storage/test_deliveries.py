@@ -514,6 +514,34 @@ def test_who_switches_an_endpoint_off_and_who_changes_it_never_wait_for_each_oth
     assert not database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
 
 
+def test_one_endpoint_fails_first_and_another_for_too_long_while_an_admin_changes_the_first(
+    database: Database,
+) -> None:
+    acme = listening(database)
+    a_request(database, acme, a_person(database, acme))
+    failing(database, 0, 1)
+    (old,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
+    now = NOW + timedelta(hours=120)
+    new, _ = database.write_now(
+        webhooks.create, "https://example.com/new", ["*"], by=acme.caller, now=now
+    )
+    a_request(database, acme, a_person(database, acme), start_date=date(2026, 7, 6), now=now)
+    found = claimed(database, now)
+    assert {delivery.webhook_id for delivery in found} == {old.id, new.id}
+    outcomes = [(delivery, FAILED) for delivery in found]
+
+    runs = crossing(
+        database,
+        lambda tx: locks.organisation(tx, acme.id),
+        lambda tx: webhooks.update(tx, new.id, {"events": ["*"]}, by=acme.caller, now=now),
+        lambda tx: deliveries.settle(tx, outcomes, jitter=lambda: 1.0, now=now),
+    )
+
+    # A third run means that the database ended a deadlock.
+    assert runs == 2
+    assert not database.read_now(webhooks.get, old.id, by=acme.caller).is_active
+
+
 def test_410_is_told_to_the_admins(database: Database) -> None:
     acme = listening(database)
     database.write_now(link_to_slack, acme.id)
