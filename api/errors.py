@@ -15,6 +15,7 @@ from pydantic_core.core_schema import ErrorType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
 from storage import errors, records
 from storage.errors import FieldError, InvalidInput, Refusal
@@ -33,6 +34,14 @@ STATUS: Final[Mapping[type[Refusal], int]] = {
 }
 
 RETRY_AFTER_SECONDS: Final = 2
+
+
+class FieldErrorRecord(TypedDict):
+    """One wrong field. `pointer` is a JSON pointer into the body, or `?name` for a parameter."""
+
+    pointer: str
+    code: str
+    detail: str
 
 
 class HttpRefusal(Exception):

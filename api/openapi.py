@@ -13,10 +13,10 @@ from typing import Any, Final, Union
 import orjson
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
-from typing_extensions import TypedDict
 
 from api import openapi_guide, openapi_headers, openapi_webhooks
 from api.effects import EffectsRecord
+from api.errors import FieldErrorRecord
 from api.openapi_examples import Examples
 from api.openapi_headers import Answer, headers
 from api.openapi_refusals import PROBLEM, Refused
@@ -30,14 +30,6 @@ _GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
 # Where the answer of every dry run stands among the schemas.
 _DRY_RUN: Final = ("dry_run", "serialization")
 _IDS: Final = re.compile(r"\{(\w+)\}")
-
-
-class FieldErrorRecord(TypedDict):
-    """One wrong field. `pointer` is a JSON pointer into the body, or `?name` for a parameter."""
-
-    pointer: str
-    code: str
-    detail: str
 
 
 class _Schemas(GenerateJsonSchema):

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from api import errors
 from api.balance_answers import LeaveYearRecord, leave_year
-from api.openapi import FieldErrorRecord
+from api.errors import FieldErrorRecord
 from storage import records
 from storage.colleagues import ColleagueOff
 from storage.day_lines import DayLine, HalfCount, LineReason

@@ -11,7 +11,7 @@ from typing import Any
 
 from peewee import Select, Update
 
-from storage import audit, fields, people, rows, rules
+from storage import audit, fields, people_rows, rows, rules
 from storage.compiled import Place, compiled
 from storage.database import Transaction
 from storage.errors import Forbidden, InvalidInput, NotFound
@@ -85,7 +85,7 @@ def page(
     """
     if user_id not in (None, by.user_id):
         rules.check_role(by.role, "admin")
-        people.get(tx, str(user_id), by=by)
+        people_rows.get(tx, str(user_id), by=by)
     if own_only or not by.is_admin:
         user_id = by.user_id
     bound_to = ("api_keys", by.organisation_id, user_id, is_revoked)
@@ -164,7 +164,7 @@ def _check(
 
 def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
     # Held: archiving either sees the new key and revokes it, or is seen here.
-    user = people.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
     if user.status in ("deactivated", "archived"):
         raise InvalidInput.of(
             "user_id",
@@ -172,7 +172,7 @@ def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) ->
             "The person is {status} and cannot have a key.",
             status=user.status,
         )
-    people.activate(tx, user, by=by, now=now)
+    people_rows.activate(tx, user, by=by, now=now)
 
 
 def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:

@@ -6,7 +6,16 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from storage import access, departments, leave, leave_types, organisations, people, recognition
+from storage import (
+    access,
+    departments,
+    leave,
+    leave_types,
+    organisations,
+    people,
+    people_rows,
+    recognition,
+)
 from storage.database import Transaction
 from storage.drafts import Draft
 from storage.errors import InvalidInput, NotFound, Unauthenticated
@@ -86,7 +95,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     new = NewOrganisation("Acme", "GB-ENG", "Europe/London", OWNER_EMAIL, "Olivia", "Bennett", SLUG)
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
     by = _caller(organisation.id, owner)
-    owner = people.activate(tx, owner, by=by, now=now)
+    owner = people_rows.activate(tx, owner, by=by, now=now)
     staff = _hire(tx, owner, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
@@ -137,7 +146,7 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
             "manager_id": manager and staff[manager].id,
         }
         user = people.create(tx, fields, by=by, now=now)
-        staff[first_name] = people.activate(tx, user, by=by, now=now)
+        staff[first_name] = people_rows.activate(tx, user, by=by, now=now)
         if role == "approver" and department is not None:
             changes = {"manager_id": user.id}
             departments.update(tx, department_ids[department], changes, by=by, now=now)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from peewee import JOIN, Select, Update, fn
 
-from storage import audit, feed_changes, fields, people, rows
+from storage import audit, feed_changes, fields, people_rows, rows
 from storage.compiled import Engine, Place, among, compiled, server
 from storage.database import Transaction
 from storage.errors import Conflict, Forbidden, NotFound
@@ -350,7 +350,7 @@ def _token(tx: Transaction, encrypted: str) -> str:
 def _hold_owner(tx: Transaction, by: Caller) -> User:
     if by.user_id is None:
         raise Forbidden("Calendar feeds belong to people; the system has none.")
-    return people.get(tx, by.user_id, by=by, is_held=True)
+    return people_rows.get(tx, by.user_id, by=by, is_held=True)
 
 
 def _add(

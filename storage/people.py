@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from storage import (
+    access,
     card_refreshes,
     days,
     effects,
+    feeds,
     fields,
     holiday_calendar,
     leaving,
@@ -115,17 +117,6 @@ def create(
     return people_rows.add(tx, values | {"role": role}, "pending", by=by, now=now)
 
 
-def get(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = False) -> User:
-    """Anybody of the caller's organisation, archived people included. Raises NotFound.
-
-    ``is_held``: nobody else changes the person before this transaction ends.
-    """
-    user = people_rows.find(tx, by.organisation_id, user_id, is_held=is_held)
-    if user is None:
-        raise NotFound("user")
-    return user
-
-
 def update(
     tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
 ) -> User:
@@ -222,13 +213,13 @@ def _checked_update(
     if not by.is_admin:
         if user_id != by.user_id:
             raise InsufficientRole("admin")
-        user = get(tx, user_id, by=by)
+        user = people_rows.get(tx, user_id, by=by)
         rules.check_own_fields(_differing(user, changes))
     values = fields.checked(changes, _UPDATE_CHECKS)
     looks_around = not values.keys().isdisjoint(_LOOKING_AROUND)
     if is_held and looks_around:
         locks.organisation(tx, by.organisation_id)
-    user = get(tx, user_id, by=by, is_held=is_held)
+    user = people_rows.get(tx, user_id, by=by, is_held=is_held)
     if by.is_admin:
         check_may_manage(by, user, values.get("role"))
     if user.status == "archived":
@@ -252,15 +243,6 @@ def _differing(user: User, changes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
-    """Turn pending into active, on the first key or the first word in Slack; else do nothing."""
-    if user.status != "pending":
-        return user
-    return people_rows.save(
-        tx, user, user._replace(status="active"), "user.activated", by=by, now=now
-    )
-
-
 def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """Take a person out for good, in one transaction, and keep the record.
 
@@ -276,9 +258,6 @@ def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     foreseen = leaving.foresee_archiving(tx, known, user, now=now)
     archived = user._replace(status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
-    # Each of these imports this module, so it can import them only once all are loaded.
-    from storage import access, feeds
-
     access.revoke_all_of(tx, user_id, by=by, now=now)
     feeds.revoke_all_of(tx, user_id, by=by, now=now)
     leaving.archived(tx, known, foreseen, by=by, now=now)
@@ -335,7 +314,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
     check_may_manage(by, user)
     if user.status == "archived":
         raise UserArchived
@@ -360,7 +339,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
     check_may_manage(by, user)
     if user.status != "archived":
         return user
@@ -389,7 +368,7 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller, is_held: bool =
     rules.check_role(by.role, "admin")
     if is_held:
         locks.organisation(tx, by.organisation_id)
-    user = get(tx, user_id, by=by, is_held=is_held)
+    user = people_rows.get(tx, user_id, by=by, is_held=is_held)
     check_may_manage(by, user)
     # First: the last owner can only be met by himself, and should hear why it cannot work.
     check_owner_remains(tx, user, by=by)
@@ -421,7 +400,7 @@ def page(
     """
     _check_filter(tx, department_id, by=by)
     if manager_id is not None:
-        get(tx, manager_id, by=by)
+        people_rows.get(tx, manager_id, by=by)
     filters: dict[str, Any] = {
         "status": status,
         "department_id": department_id,

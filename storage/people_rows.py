@@ -11,7 +11,7 @@ from peewee import SQL, Case, Select, Tuple
 from storage import audit, feed_changes, fields, locks, rows
 from storage.compiled import Place, among, compiled
 from storage.database import DuplicateRow, Transaction
-from storage.errors import Conflict, EmailTaken, InvalidInput
+from storage.errors import Conflict, EmailTaken, InvalidInput, NotFound
 from storage.ids import new_id
 from storage.tables import DepartmentRow, UserRow
 from storage.values import AuditAction, Caller, User, UserStatus
@@ -41,6 +41,17 @@ def find(
         return None
     row = tx.first(_user, organisation_id=organisation_id, user_id=user_id, is_held=is_held)
     return None if row is None else rows.user(row)
+
+
+def get(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = False) -> User:
+    """Anybody of the caller's organisation, archived people included. Raises NotFound.
+
+    ``is_held``: nobody else changes the person before this transaction ends.
+    """
+    user = find(tx, by.organisation_id, user_id, is_held=is_held)
+    if user is None:
+        raise NotFound("user")
+    return user
 
 
 def hold(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
@@ -172,6 +183,13 @@ def save(
     if changed_fields & _IN_EVENTS:
         feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     return after
+
+
+def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
+    """Turn pending into active, on the first key or the first word in Slack; else do nothing."""
+    if user.status != "pending":
+        return user
+    return save(tx, user, user._replace(status="active"), "user.activated", by=by, now=now)
 
 
 def record_updates(

@@ -271,7 +271,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = people.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
     people.check_may_manage(by, user)
     if user.status == "archived":
         raise people.UserArchived

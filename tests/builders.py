@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any, NamedTuple
 
-from storage import departments, leave, leave_types, organisations, people, reference
+from storage import departments, leave, leave_types, organisations, people, people_rows, reference
 from storage.database import Database, Transaction
 from storage.drafts import Draft
 from storage.organisations import NewOrganisation
@@ -63,7 +63,7 @@ def an_organisation(
     def make(tx: Transaction) -> Acme:
         organisation, owner = organisations.create(tx, new, source="cli", now=now)
         caller = Caller(organisation.id, owner.id, "owner", frozenset(SCOPES), "api")
-        owner = people.activate(tx, owner, by=caller, now=now)
+        owner = people_rows.activate(tx, owner, by=caller, now=now)
         if settings:
             organisation = organisations.update(tx, settings, by=caller, now=now)
         return Acme(organisation, owner, caller)
@@ -92,7 +92,7 @@ def a_person(
     def make(tx: Transaction) -> User:
         user = people.create(tx, fields, by=acme.caller, now=now)
         if status == "active":
-            user = people.activate(tx, user, by=acme.caller, now=now)
+            user = people_rows.activate(tx, user, by=acme.caller, now=now)
         elif status == "deactivated":
             user = people.deactivate(tx, user.id, by=acme.caller, now=now)
         elif status == "archived":

@@ -53,13 +53,13 @@ def create(tx: Transaction, call: Call) -> Answer:
 
 
 def get(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(people.get(tx, call.id, by=call.caller))
+    return _shown(tx, call)(people_rows.get(tx, call.id, by=call.caller))
 
 
 def hold(tx: Transaction, call: Call) -> None:
     # In the order in which changes of a person take them.
     hold_organisation(tx, call)
-    people.get(tx, call.id, by=call.caller, is_held=True)
+    people_rows.get(tx, call.id, by=call.caller, is_held=True)
 
 
 def update(tx: Transaction, call: Call) -> Any:

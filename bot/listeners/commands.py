@@ -11,7 +11,7 @@ from bot.listeners import own_leave, request_form
 from bot.listening import Listener, Visit
 from bot.views import answers, replies
 from bot.views.answers import Away
-from storage import absences, ledgers, people, reference
+from storage import absences, ledgers, people_rows, reference
 from storage.clock import end_of_week, local_day
 from storage.database import Transaction
 from storage.pages import PageOf
@@ -73,7 +73,7 @@ async def _out(visit: Visit, *, is_week: bool) -> None:
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     """Who is off today, or this week as Home means it: the caller's team, then everyone else."""
     known = reference.of_organisation(tx, by.organisation_id)
-    user = people.get(tx, str(by.user_id), by=by)
+    user = people_rows.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or known.organisation.timezone)
     last_day = end_of_week(first_day) if is_week else first_day
     page = PageOf(answers.MOST_AWAY)

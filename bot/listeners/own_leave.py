@@ -10,7 +10,7 @@ from bot.language import say
 from bot.listening import Listener, Visit
 from bot.views import answers, replies
 from bot.views.answers import OwnLeave
-from storage import approval_cards, leave, own_leave, people, reference
+from storage import approval_cards, leave, own_leave, people_rows, reference
 from storage.clock import local_day
 from storage.database import Transaction
 from storage.errors import Refusal
@@ -74,7 +74,7 @@ async def _found(visit: Visit, by: Caller) -> OwnLeave:
 
 def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     known = reference.of_organisation(tx, by.organisation_id)
-    user = people.get(tx, str(by.user_id), by=by)
+    user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or known.organisation.timezone)
     page = own_leave.page(tx, PageOf(answers.MOST_OWN), by=by, today=today)
     return OwnLeave(page, known.leave_types)

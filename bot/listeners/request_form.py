@@ -13,7 +13,7 @@ from bot.typed_leave import Reader, Wish
 from bot.views import live_line, request_form
 from bot.views.request_form import Filled
 from bot.views.text import Block
-from storage import days, leave, leave_reading, people, previews, reference
+from storage import days, leave, leave_reading, people_rows, previews, reference
 from storage.clock import local_day
 from storage.database import Transaction
 from storage.errors import InvalidTransition, Refusal
@@ -130,7 +130,7 @@ async def _open_filled_in(visit: Visit, by: Caller, wish: Wish) -> None:
 
 def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
     known = reference.of_organisation(tx, by.organisation_id)
-    user = people.get(tx, str(by.user_id), by=by)
+    user = people_rows.get(tx, str(by.user_id), by=by)
     week = days.working_week(user.working_days or known.organisation.working_days)
     return Reader(
         local_day(now, user.timezone or known.organisation.timezone),

@@ -12,7 +12,7 @@ from bot.listening import Listener, Visit
 from bot.views import replies
 from bot.views import settings_people as views
 from bot.views.consequences import Sight
-from storage import people, people_search, reference, slack_profiles
+from storage import people, people_rows, people_search, reference, slack_profiles
 from storage.database import Transaction
 from storage.effects import Effects
 from storage.errors import EmailTaken, FieldError, InvalidInput
@@ -198,14 +198,14 @@ async def _ask(
 
     def read(tx: Transaction) -> dict[str, Any]:
         sight = forms.look(tx, lambda tx: foresee(tx, user_id, by=by, now=visit.now), by=by)
-        return question(people.get(tx, user_id, by=by), sight)
+        return question(people_rows.get(tx, user_id, by=by), sight)
 
     await visit.open(await visit.edge.database.read_long(read))
 
 
 async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
-        user = people.get(tx, user_id, by=by)
+        user = people_rows.get(tx, user_id, by=by)
         known = reference.of_organisation(tx, by.organisation_id)
         manager = people_search.option(tx, user.manager_id, by=by)
         return views.person(user, manager, list(known.departments.values()))

@@ -36,10 +36,10 @@ UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
         Unmet("insufficient_role", "storage.leave_reading._page_as"),
         Unmet("not_found", "storage.leave._subject"),
         Unmet("not_found", "storage.organisations._settings"),
-        Unmet("not_found", "storage.people.get", ("api_keys.create",)),
+        Unmet("not_found", "storage.people_rows.get", ("api_keys.create",)),
         Unmet(
             "not_found",
-            "storage.people.get",
+            "storage.people_rows.get",
             ("calendar_feeds.create", "calendar_feeds.regenerate", "calendar_feeds.token"),
         ),
         Unmet("not_found", "storage.reference._load"),

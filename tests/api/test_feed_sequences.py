@@ -20,6 +20,7 @@ from storage import (
     leave_types,
     organisations,
     people,
+    people_rows,
     reference,
 )
 from storage.database import Database
@@ -183,7 +184,7 @@ def set_type(world: World, code: str, changes: dict[str, Any]) -> None:
 
 def set_department(world: World, which: int) -> None:
     person = (world.ada, world.grace)[which]
-    current = world.database.read_now(people.get, person.id, by=world.acme.caller)
+    current = world.database.read_now(people_rows.get, person.id, by=world.acme.caller)
     moved = None if current.department_id else world.ada.department_id
     world.write(people.update, person.id, {"department_id": moved})
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from storage import people, slack_profiles
+from storage import people_rows, slack_profiles
 from storage.database import Database
 from storage.slack_matching import SlackProfile
 from tests.api.conftest import Client, a_key
@@ -194,7 +194,7 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
 
     answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))
 
-    stored = database.read_now(people.get, ada.id, by=acme.caller)
+    stored = database.read_now(people_rows.get, ada.id, by=acme.caller)
     assert (answer.status_code, answer.json()["id"]) == (200, ada.id)
     assert (stored.slack_user_id, stored.status) == (None, "active")
 

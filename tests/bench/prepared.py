@@ -17,6 +17,7 @@ from storage import (
     leave_types,
     organisations,
     people,
+    people_rows,
     slack_workspaces,
     webhooks,
 )
@@ -170,7 +171,7 @@ def organisation(tx: Transaction, number: int) -> Organisation:
             "manager_id": members[0].id if members else owner.id,
         }
         member = people.create(tx, fields, by=by, now=now)
-        members.append(people.activate(tx, member, by=by, now=now))
+        members.append(people_rows.activate(tx, member, by=by, now=now))
     keys = [_key(tx, member, system) for member in members]
     return Organisation(by, owner_key, leave_type_id, members, keys)
 
@@ -198,7 +199,7 @@ def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
 
 def _key_of_owner(tx: Transaction, organisation: Organisation) -> str:
     by = organisation.owner
-    return _key(tx, people.get(tx, str(by.user_id), by=by), by)
+    return _key(tx, people_rows.get(tx, str(by.user_id), by=by), by)
 
 
 def _caller(organisation: Organisation, member: User) -> Caller:

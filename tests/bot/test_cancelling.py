@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from bot import ids
-from storage import leave, people
+from storage import leave, people, people_rows
 from storage.values import LeaveRequest
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
@@ -69,7 +69,7 @@ def test_who_cancels_is_not_told_of_it(world: World) -> None:
     world.database.write_now(
         people.update, grace.id, {"role": "admin"}, by=world.acme.caller, now=world.clock()
     )
-    world.people[GRACE] = world.database.read_now(people.get, grace.id, by=world.acme.caller)
+    world.people[GRACE] = world.database.read_now(people_rows.get, grace.id, by=world.acme.caller)
 
     cancel(world, request, GRACE)
 

@@ -13,7 +13,7 @@ from storage import (
     holiday_overrides,
     leave,
     outbox,
-    people,
+    people_rows,
     reference,
     slack_profiles,
     webhooks,
@@ -172,7 +172,7 @@ def test_being_written_to_makes_nobody_active(world: World) -> None:
     world.submit_over_rest("UZOE")
     world.deliver()
 
-    found = world.database.read_now(people.get, zoe.id, by=world.acme.caller)
+    found = world.database.read_now(people_rows.get, zoe.id, by=world.acme.caller)
     assert len(world.slack.dm("UZOE")) == 1
     assert (found.status, found.slack_user_id) == ("pending", "UZOE")
 

@@ -87,7 +87,7 @@ def test_the_last_owner_is_kept_though_slack_does_not_know_them(world: World) ->
 
     next_day(world)
 
-    found = world.database.read_now(people.get, owner.id, by=world.acme.caller)
+    found = world.database.read_now(people_rows.get, owner.id, by=world.acme.caller)
     assert found.status == "active"
 
 
@@ -277,7 +277,7 @@ def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Data
 
     runs = crossing(
         database,
-        lambda tx: people.get(tx, eve.id, by=acme.caller, is_held=True),
+        lambda tx: people_rows.get(tx, eve.id, by=acme.caller, is_held=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
         lambda tx: slack_profiles.keep_all_in_step(tx, acme.id, named, now=NOW),
     )

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from bot import ids
-from storage import leave, leave_reading, people, people_import, reference
+from storage import leave, leave_reading, people, people_import, people_rows, reference
 from storage.database import Transaction
 from storage.drafts import Draft
 from storage.pages import PageOf
@@ -63,7 +63,7 @@ def crowd(world: World, admin: User) -> None:
         )
         found = people.find_by_email(tx, world.acme.id, boss.email)
         assert found is not None
-        return people.activate(tx, found, by=world.acme.caller, now=world.clock())
+        return people_rows.activate(tx, found, by=world.acme.caller, now=world.clock())
 
     world.people[BOSS] = world.database.write_now(bring_in)
     world.slack.add_person(BOSS, boss.email, "Bea Boss")

@@ -56,7 +56,7 @@ def scheduler_runs(world: World) -> None:
 
 
 def stored(world: World, who: str = MONA) -> User:
-    return world.database.read_now(people.get, world.people[who].id, by=world.acme.caller)
+    return world.database.read_now(people_rows.get, world.people[who].id, by=world.acme.caller)
 
 
 def test_an_imported_manager_is_found_in_slack_and_gets_the_card(world: World) -> None:

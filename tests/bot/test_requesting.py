@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot import ids
-from storage import leave, people
+from storage import leave, people_rows
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person
 
@@ -233,5 +233,5 @@ def test_somebody_pending_becomes_active_by_using_slack(world: World) -> None:
 
     world.open_form("UZOE")
 
-    found = world.database.read_now(people.get, zoe.id, by=world.acme.caller)
+    found = world.database.read_now(people_rows.get, zoe.id, by=world.acme.caller)
     assert (zoe.status, found.status, found.slack_user_id) == ("pending", "active", "UZOE")

@@ -15,6 +15,7 @@ from storage import (
     leave_types,
     organisations,
     people,
+    people_rows,
     reference,
 )
 from storage.pages import PageOf
@@ -37,7 +38,7 @@ def admin(world: World) -> User:
 
 
 def person(world: World, who: str) -> User:
-    return world.database.read_now(people.get, world.people[who].id, by=world.acme.caller)
+    return world.database.read_now(people_rows.get, world.people[who].id, by=world.acme.caller)
 
 
 def organisation(world: World) -> Organisation:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, people, recognition
+from storage import access, audit, people, people_rows, recognition
 from storage.database import Database
 from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.pages import PageOf
@@ -184,7 +184,7 @@ def test_a_first_key_makes_a_pending_person_active(database: Database) -> None:
 
     _, secret = a_key(database, shell, ada)
 
-    assert database.read_now(people.get, ada.id, by=acme.caller).status == "active"
+    assert database.read_now(people_rows.get, ada.id, by=acme.caller).status == "active"
     assert "user.activated" in actions_of(database, acme.caller)
     assert recognised(database, secret).caller.user_id == ada.id
 

@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import approvers, audit, departments, leave, leave_reading, people, slack_profiles
+from storage import (
+    approvers,
+    audit,
+    departments,
+    leave,
+    leave_reading,
+    people,
+    people_rows,
+    slack_profiles,
+)
 from storage.database import Database
 from storage.pages import PageOf
 from storage.slack_matching import SlackProfile
@@ -193,7 +202,7 @@ def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> Us
         is_email_confirmed=True,
     )
     database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
-    return database.read_now(people.get, user.id, by=acme.caller)
+    return database.read_now(people_rows.get, user.id, by=acme.caller)
 
 
 def test_pending_people_are_asked_once_their_slack_account_is_known(database: Database) -> None:

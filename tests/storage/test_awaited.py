@@ -16,6 +16,7 @@ from storage import (
     leave,
     leave_reading,
     people,
+    people_rows,
     reminders,
     slack_workspaces,
 )
@@ -196,7 +197,7 @@ def test_lists_cards_and_decisions_agree_about_everybody(
     named = database.read_now(awaited.of_request, setting.acme.id, setting.request, today=TODAY)
     assert {one.id for one in named} == wanted
     for user in setting.everybody:
-        current = database.read_now(people.get, user.id, by=setting.acme.caller)
+        current = database.read_now(people_rows.get, user.id, by=setting.acme.caller)
         is_active, is_admin = current.status == "active", user.role in ("admin", "owner")
         is_asked = user.id in wanted
         card = database.read_now(approval_cards.card, *place, viewer_id=user.id, now=NOW)

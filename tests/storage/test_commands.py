@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from storage import operator_commands, organisations, people, recognition, webhooks
+from storage import operator_commands, organisations, people_rows, recognition, webhooks
 from storage.commands import build_app, operator
 from storage.database import Database
 from storage.errors import Unauthenticated
@@ -89,7 +89,7 @@ def test_init_prints_one_object_whose_key_works(shell: Shell) -> None:
     made = shell.json_of(*ACME)
 
     caller = shell.recognised(made["api_key"])
-    owner = shell.read(people.get, made["user_id"], by=caller)
+    owner = shell.read(people_rows.get, made["user_id"], by=caller)
     assert set(made) == {"organisation_id", "user_id", "api_key"}
     assert (caller.organisation_id, caller.user_id) == (made["organisation_id"], made["user_id"])
     assert (caller.role, caller.scopes) == ("owner", frozenset(SCOPES))

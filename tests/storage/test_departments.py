@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from storage import audit, departments, locks, people, reference
+from storage import audit, departments, locks, people, people_rows, reference
 from storage.database import Database
 from storage.errors import InUse, InvalidInput, NameTaken, NotFound
 from storage.pages import PageOf
@@ -181,12 +181,12 @@ def test_archived_people_do_not_keep_a_department(database: Database) -> None:
     database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
 
     for former in team:
-        found = database.read_now(people.get, former.id, by=acme.caller)
+        found = database.read_now(people_rows.get, former.id, by=acme.caller)
         assert (found.department_id, found.status, found.updated_at) == (None, "archived", LATER)
         assert found.version == former.version + 1
         entries = database.read_now(audit.entries, PageOf(), by=acme.caller, subject_id=former.id)
         assert entries.items[0].changes == {"department_id": {"before": made.id, "after": None}}
-    assert database.read_now(people.get, other.id, by=acme.caller) == other
+    assert database.read_now(people_rows.get, other.id, by=acme.caller) == other
 
 
 def test_another_organisations_departments_are_not_found(database: Database) -> None:

@@ -67,7 +67,7 @@ def test_a_new_person_is_a_pending_member(database: Database) -> None:
 
     assert (ada.role, ada.status, ada.version) == ("member", "pending", 1)
     assert ada.created_at == ada.updated_at == NOW
-    assert database.read_now(people.get, ada.id, by=acme.caller) == ada
+    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == ada
     assert actions_on(database, acme, ada) == ["user.created"]
 
 
@@ -92,7 +92,7 @@ def test_every_field_can_be_given_at_once(database: Database) -> None:
         "working_days": ("monday", "friday:am"),
         "public_holiday_country_code": "GB-SCT",
     }
-    stored = database.read_now(people.get, ada.id, by=acme.caller)._asdict()
+    stored = database.read_now(people_rows.get, ada.id, by=acme.caller)._asdict()
     assert {name: stored[name] for name in kept} == kept
 
 
@@ -222,7 +222,7 @@ def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> 
     assert after == ada._replace(
         job_title="Countess", working_days=("monday",), updated_at=LATER, version=ada.version + 1
     )
-    assert database.read_now(people.get, ada.id, by=acme.caller) == after
+    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == after
     newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
     assert (newest.action, newest.actor_id) == ("user.updated", acme.owner.id)
     assert newest.changes == {
@@ -293,7 +293,7 @@ def test_another_organisations_people_are_not_found(database: Database) -> None:
     stranger = a_person(database, globex)
 
     codes = codes_of(
-        lambda: database.read_now(people.get, stranger.id, by=acme.caller),
+        lambda: database.read_now(people_rows.get, stranger.id, by=acme.caller),
         lambda: database.write_now(people.update, stranger.id, {}, by=acme.caller, now=NOW),
         lambda: database.write_now(people.archive, stranger.id, by=acme.caller, now=NOW),
         lambda: database.write_now(people.deactivate, stranger.id, by=acme.caller, now=NOW),
@@ -312,7 +312,7 @@ def test_what_is_no_id_is_not_found(database: Database, wrong_id: str) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(NotFound):
-        database.read_now(people.get, wrong_id, by=acme.caller)
+        database.read_now(people_rows.get, wrong_id, by=acme.caller)
 
 
 def test_references_into_another_organisation_are_not_found(database: Database) -> None:
@@ -453,7 +453,7 @@ def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database)
     archived = database.write_now(people.archive, ada.id, by=acme.caller, now=LATER)
 
     assert (archived.status, archived.version) == ("archived", ada.version + 1)
-    assert database.read_now(people.get, ada.id, by=acme.caller) == archived
+    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == archived
     keys = database.read_now(access.page, PageOf(), by=acme.caller).items
     assert [key.revoked_at for key in keys] == [LATER]
     assert database.read_now(feeds.find_personal_token, by=by_ada) is None
@@ -498,8 +498,8 @@ def test_activating_is_for_the_pending_only(database: Database) -> None:
     acme = an_organisation(database)
     ada = created(database, acme)
 
-    active = database.write_now(people.activate, ada, by=acme.caller, now=LATER)
-    again = database.write_now(people.activate, active, by=acme.caller, now=LATER)
+    active = database.write_now(people_rows.activate, ada, by=acme.caller, now=LATER)
+    again = database.write_now(people_rows.activate, active, by=acme.caller, now=LATER)
 
     assert active.status == "active"
     assert again == active
@@ -608,7 +608,7 @@ def test_a_second_slack_account_never_replaces_the_first(database: Database) -> 
     with pytest.raises(NotAMember, match="Ask an admin of your organisation to unlink it"):
         joined(database, acme, slack_user_id="U2")
 
-    assert database.read_now(people.get, ada.id, by=acme.caller) == ada
+    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == ada
 
 
 def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
@@ -711,7 +711,7 @@ def test_who_is_changed_while_he_joins_is_changed_and_joins(database: Database) 
     )
 
     assert codes == []
-    found = database.read_now(people.get, ada.id, by=acme.caller)
+    found = database.read_now(people_rows.get, ada.id, by=acme.caller)
     assert (found.job_title, found.status, found.slack_user_id) == ("Analyst", "active", "U1")
 
 
@@ -767,7 +767,7 @@ def test_a_failed_archive_leaves_everything_as_it_was(database: Database) -> Non
     with pytest.raises(NotFound):
         database.write_now(archive_then_fail, acme.caller)
 
-    assert database.read_now(people.get, ada.id, by=acme.caller) == ada
+    assert database.read_now(people_rows.get, ada.id, by=acme.caller) == ada
 
 
 def test_only_a_taken_address_is_called_a_taken_address(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage import audit, departments, people, people_file, people_import
+from storage import audit, departments, people, people_file, people_import, people_rows
 from storage.database import Database
 from storage.errors import InvalidInput
 from storage.pages import PageOf
@@ -240,7 +240,7 @@ def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Da
 
     runs = crossing(
         database,
-        lambda tx: people.get(tx, eve.id, by=acme.caller, is_held=True),
+        lambda tx: people_rows.get(tx, eve.id, by=acme.caller, is_held=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
         lambda tx: people_import.bring_in(
             tx,

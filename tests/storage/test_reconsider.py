@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import audit, delivery_log, leave, people, webhooks
+from storage import audit, delivery_log, leave, people, people_rows, webhooks
 from storage.database import Database
 from storage.errors import InsufficientAllowance, InvalidTransition, OverlappingLeave, OwnRequest
 from storage.leave import Decision, NotYourApproval
@@ -135,7 +135,7 @@ def test_another_approver_cannot_change_it(database: Database) -> None:
 
 def test_what_was_approved_by_nobody_is_not_changed(database: Database) -> None:
     case = a_case(database)
-    ada = database.read_now(people.get, str(case.ada.user_id), by=case.acme.caller)
+    ada = database.read_now(people_rows.get, str(case.ada.user_id), by=case.acme.caller)
     sick = a_request(database, case.acme, ada, code="sick", start_date=date(2026, 9, 7))
 
     with pytest.raises(InvalidTransition):
@@ -145,7 +145,7 @@ def test_what_was_approved_by_nobody_is_not_changed(database: Database) -> None:
 def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "declined")
-    ada = database.read_now(people.get, str(case.ada.user_id), by=case.acme.caller)
+    ada = database.read_now(people_rows.get, str(case.ada.user_id), by=case.acme.caller)
     other = a_request(database, case.acme, ada)
 
     with pytest.raises(OverlappingLeave):
