@@ -350,6 +350,43 @@ def notify_all(
     tx.wake(NOTICES)
 
 
+def post_missing_cards(
+    tx: Transaction,
+    user_id: str,
+    requests: Sequence[LeaveRequest],
+    *,
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """Queue these requests' cards for one approver, except cards that are queued already.
+
+    Nothing else changes: the other approvers' cards are not redrawn.
+    """
+    if not reference.is_in_slack or not requests:
+        return
+    organisation_id = reference.organisation.id
+    queued = {
+        request_id
+        for (request_id,) in tx.all(
+            _queued_cards,
+            organisation_id=organisation_id,
+            user_id=user_id,
+            leave_request_ids=[request.id for request in requests],
+        )
+    }
+    tx.insert_all(
+        NoticeRow,
+        [
+            notice_row(
+                organisation_id, "approval_card", user_id, request.id, "leave_request.rerouted", now
+            )
+            for request in requests
+            if request.id not in queued
+        ],
+    )
+    tx.wake(NOTICES)
+
+
 def tell_approvers(
     tx: Transaction,
     event_type: NoticeEvent,
@@ -515,3 +552,19 @@ def _cards_of(organisation_id: Place, leave_request_ids: Place) -> Select:
         NoticeRow.status == "pending",
     )
     return posted.union(on_its_way)
+
+
+@compiled
+def _queued_cards(organisation_id: Place, user_id: Place, leave_request_ids: Place) -> Select:
+    """The requests of which a pending notice will post the person's card.
+
+    A reminder posts the card where there is none yet; a refresh never does.
+    """
+    return NoticeRow.select(NoticeRow.leave_request_id).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.user_id == user_id,
+        among(NoticeRow.leave_request_id, leave_request_ids),
+        NoticeRow.kind.in_(("approval_card", "reminder")),
+        NoticeRow.event_type.not_in((CARD_REFRESH, SETTLED)),
+        NoticeRow.status == "pending",
+    )

@@ -125,14 +125,7 @@ def show_to_linked(
     if not requests:
         return
     if approvers.may_be_asked(before):
-        outbox.notify_all(
-            tx,
-            "leave_request.rerouted",
-            requests,
-            approvers={request.id: [after.id] for request in requests},
-            reference=known,
-            now=now,
-        )
+        outbox.post_missing_cards(tx, after.id, requests, reference=known, now=now)
         return
     asked_before = asked(tx, known, requests, now=now, absent_id=after.id)
     asked_after = asked(tx, known, requests, now=now)
