@@ -52,14 +52,16 @@ class FeedFetches:
             self._writing = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
-        # Many feeds are fetched on the hour; they share a transaction.
-        await asyncio.sleep(GATHERING_SECONDS)
-        fetches, self._unwritten = self._unwritten, {}
-        try:
-            await self._database.write_long(_touch_all, fetches)
-        except DatabaseUnavailable as error:
-            # Not retried: the next fetch of each feed is recorded.
-            _log.warning("feed fetches not kept", feeds=len(fetches), error=str(error))
+        # Until nothing is left: fetches that come during a write start no other one.
+        while self._unwritten:
+            # Many feeds are fetched on the hour; they share a transaction.
+            await asyncio.sleep(GATHERING_SECONDS)
+            fetches, self._unwritten = self._unwritten, {}
+            try:
+                await self._database.write_long(_touch_all, fetches)
+            except DatabaseUnavailable as error:
+                # Not retried: the next fetch of each feed is recorded.
+                _log.warning("feed fetches not kept", feeds=len(fetches), error=str(error))
 
 
 @lru_cache(1_024)

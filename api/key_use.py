@@ -40,14 +40,16 @@ class KeyUse:
             self._writing = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
-        # Many keys' first uses of a minute come at once; they share a transaction.
-        await asyncio.sleep(GATHERING_SECONDS)
-        uses, self._unwritten = self._unwritten, {}
-        try:
-            await self._database.write_long(_touch_all, uses)
-        except DatabaseUnavailable as error:
-            # The next use of each key is noted again.
-            _log.warning("key uses not kept", keys=len(uses), error=str(error))
+        # Until nothing is left: uses that come during a write start no other one.
+        while self._unwritten:
+            # Many keys' first uses of a minute come at once; they share a transaction.
+            await asyncio.sleep(GATHERING_SECONDS)
+            uses, self._unwritten = self._unwritten, {}
+            try:
+                await self._database.write_long(_touch_all, uses)
+            except DatabaseUnavailable as error:
+                # The next use of each key is noted again.
+                _log.warning("key uses not kept", keys=len(uses), error=str(error))
 
 
 def _touch_all(tx: Transaction, uses: Mapping[str, tuple[str, datetime]]) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from api import app
-from api.feed_fetches import program_of
+from api.feed_fetches import GATHERING_SECONDS, program_of
 from storage import feeds, people
-from storage.database import Database
+from storage.database import Database, Transaction
 from storage.secrets import Secrets
+from storage.tables import ApiKeyRow, CalendarFeedRow
 from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
@@ -96,6 +99,46 @@ def test_a_feed_says_who_fetched_it_last_at_most_once_an_hour(
     clock.now += timedelta(hours=2)
     client.request("HEAD", path, headers={"User-Agent": ""})
     assert fetched(client, key, feed["id"]) == ("2026-06-01T12:00:00Z", None)
+
+
+def test_fetches_and_key_uses_during_a_write_are_recorded_too(
+    client: Client, database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database)
+    key, late_key = a_key(database, acme), a_key(database, acme)
+    feed, late_feed = (
+        database.write_now(feeds.create, name, by=acme.caller, now=NOW)
+        for name in ("Phone", "Laptop")
+    )
+    is_locked, may_end = Event(), Event()
+
+    def lock(tx: Transaction) -> None:
+        tx.update(CalendarFeedRow, {"last_fetched_at": None}, organisation_id=acme.id)
+        tx.update(ApiKeyRow, {"last_used_at": None}, organisation_id=acme.id)
+        is_locked.set()
+        may_end.wait(60)
+
+    locking = Thread(target=database.write_now, args=[lock])
+    locking.start()
+    is_locked.wait(60)
+    client.get(f"/cal/{feed.token}")
+    client.get(f"{V1}/leave-types", key)
+    # Their writes begin, and wait for the lock.
+    time.sleep(GATHERING_SECONDS + 0.5)
+    client.get(f"/cal/{late_feed.token}")
+    client.get(f"{V1}/leave-types", late_key)
+    may_end.set()
+    locking.join()
+    client.settle()
+
+    assert (
+        outside.rows(
+            database_url,
+            "SELECT name FROM calendar_feeds WHERE last_fetched_at IS NULL"
+            " UNION ALL SELECT prefix FROM api_keys WHERE last_used_at IS NULL",
+        )
+        == []
+    )
 
 
 def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Database) -> None:
