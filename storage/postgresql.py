@@ -130,7 +130,12 @@ class PostgresqlDatabase(Database):
                 return await self.read(use_case, keys)
 
             gathering = of_loop[use_case] = Gathering(ask)
-        return await gathering.get(key)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await gathering.get(key)
+        except TimeoutError:
+            # The question before this one has taken part of the time.
+            raise DatabaseUnavailable("PostgreSQL did not answer in time.") from None
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -162,20 +167,37 @@ class PostgresqlDatabase(Database):
     ) -> T:
         """Have a thread make attempts; waiting for a thread counts towards the time-out.
 
-        Short work ends within the time-out as a whole. Long work must only begin within it: each
-        of its statements has the time-out for itself.
+        Work that no thread has begun by then is never done. Short work ends within the time-out as
+        a whole. Long work must only have a connection by then: each of its statements has the
+        time-out for itself.
         """
         ends_at = time.monotonic() + self._timeout_seconds
-
-        def work() -> T:
-            if time.monotonic() > ends_at:
-                raise DatabaseUnavailable("No thread became free: the database is too slow.")
-            return self._until_it_answers(
-                partial(attempt, *args, **kwargs), ends_at if is_short else None
+        working = self._executor.submit(
+            in_callers_context(
+                partial(
+                    self._until_it_answers,
+                    partial(attempt, *args, **kwargs),
+                    ends_at,
+                    is_short=is_short,
+                )
             )
+        )
+        is_given_up = False
 
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, in_callers_context(work))
+        def give_up() -> None:
+            # Nothing happens where a thread has begun.
+            nonlocal is_given_up
+            is_given_up = working.cancel()
+
+        waiting = asyncio.get_running_loop().call_later(self._timeout_seconds, give_up)
+        try:
+            return await asyncio.wrap_future(working)
+        except asyncio.CancelledError:
+            if not is_given_up:
+                raise
+            raise DatabaseUnavailable("No thread became free: the database is too slow.") from None
+        finally:
+            waiting.cancel()
 
     def _wake(self, names: set[str]) -> None:
         super()._wake(names)
@@ -234,15 +256,20 @@ class PostgresqlDatabase(Database):
         self._wake(tx.woken)
         return result
 
-    def _until_it_answers(self, attempt: Callable[[], T], ends_at: float | None = None) -> T:
+    def _until_it_answers(
+        self, attempt: Callable[[], T], ends_at: float | None = None, *, is_short: bool = False
+    ) -> T:
         """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection.
 
         With ``ends_at``, an attempt has half of the time that is left, so that a server that does
-        not answer leaves time for another connection, perhaps to another host.
+        not answer leaves time for another connection, perhaps to another host. Long work has to
+        connect in that time, short work to end.
         """
         for attempts_left in range(ATTEMPTS - 1, -1, -1):
             try:
-                self._local.ends_at = _half_way(ends_at) if attempts_left else ends_at
+                until = _half_way(ends_at) if attempts_left else ends_at
+                self._local.connects_by = until
+                self._local.ends_at = until if is_short else None
                 return attempt()
             except psycopg.errors.ForeignKeyViolation:
                 # What the row refers to was deleted after we read it, perhaps before we remembered
@@ -255,7 +282,7 @@ class PostgresqlDatabase(Database):
                     raise DatabaseUnavailable(str(error)) from error
             except _LOST as error:
                 self._forget_connection()
-                is_too_late = ends_at is None and isinstance(error, NoAnswer)
+                is_too_late = not is_short and isinstance(error, NoAnswer)
                 if is_too_late or not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
         raise AssertionError("the last attempt returns or raises")
@@ -267,7 +294,10 @@ class PostgresqlDatabase(Database):
         if connection is not None:
             connection.ends_at = ends_at
             return connection
-        connection = connections.connect(self._parameters, self._timeout_seconds, ends_at=ends_at)
+        connection = connections.connect(
+            self._parameters, self._timeout_seconds, ends_at=self._local.connects_by
+        )
+        connection.ends_at = ends_at
         # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
         for name in ("uuid", "date"):
             connection.adapters.register_loader(name, TextLoader)

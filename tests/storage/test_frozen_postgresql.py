@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,8 +11,9 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from storage.database import Database
+from storage.database import Database, Transaction
 from storage.errors import DatabaseUnavailable
+from storage.postgresql import THREADS
 from storage.schema import check_schema, migrate
 from storage.secrets import Secrets
 from tests import outside, postgres
@@ -71,6 +73,71 @@ def test_reads_and_writes_end_within_the_time_out(server: postgres.Server, url: 
         assert database.write_now(keep, "after") == "after"
 
     assert {"before", "after"} <= kept_outside(url)
+
+
+def test_work_that_no_thread_begins_in_time_is_given_up(url: str) -> None:
+    all_are_busy, may_end = threading.Barrier(THREADS + 1), threading.Event()
+
+    def occupy_a_thread(tx: Transaction) -> None:
+        all_are_busy.wait(60)
+        may_end.wait(60)
+
+    async def write_while_all_are_busy(database: Database) -> None:
+        busy = [asyncio.ensure_future(database.write_long(occupy_a_thread)) for _ in range(THREADS)]
+        await asyncio.to_thread(all_are_busy.wait, 60)
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS + GRACE_SECONDS):
+                with pytest.raises(DatabaseUnavailable, match="No thread became free"):
+                    await database.write(keep, "given up")
+        finally:
+            may_end.set()
+            await asyncio.gather(*busy)
+        await database.write(keep, "afterwards")
+
+    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+        asyncio.run(write_while_all_are_busy(database))
+
+    assert kept_outside(url) == {"afterwards"}
+
+
+def test_long_work_without_a_connection_ends_within_the_time_out(
+    server: postgres.Server, url: str
+) -> None:
+    async def write(database: Database) -> float:
+        began_at = time.monotonic()
+        with pytest.raises(DatabaseUnavailable):
+            await database.write_long(keep, "long")
+        return time.monotonic() - began_at
+
+    with (
+        closing(Database.open(url, Secrets.generate(), 8.0)) as database,
+        postgres.frozen(server.folder),
+    ):
+        # Each attempt to connect may take five seconds; three of them would take fifteen.
+        assert asyncio.run(write(database)) < 8.0 + 4.0
+
+
+def test_questions_that_wait_behind_another_one_end_within_the_time_out(
+    server: postgres.Server, url: str
+) -> None:
+    def find(tx: Transaction, keys: list[str]) -> dict[str, set[str]]:
+        return dict.fromkeys(keys, kept(tx))
+
+    async def ask_twice(database: Database) -> float:
+        assert await database.read_each(find, "before") == set()
+        with postgres.frozen(server.folder):
+            first = asyncio.ensure_future(database.read_each(find, "first"))
+            await asyncio.sleep(0.5)
+            began_at = time.monotonic()
+            with pytest.raises(DatabaseUnavailable):
+                await database.read_each(find, "second")
+            took_seconds = time.monotonic() - began_at
+            with pytest.raises(DatabaseUnavailable):
+                await first
+        return took_seconds
+
+    with closing(Database.open(url, Secrets.generate(), 6.0)) as database:
+        assert asyncio.run(ask_twice(database)) < 6.0 + 3.0
 
 
 def test_callers_without_an_event_loop_and_commands_end_too(
