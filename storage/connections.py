@@ -150,7 +150,7 @@ def _in_time(parameters: Parameters, seconds: float, ends_at: float | None) -> P
     """The parameters with a time-out for each host that lets all of them be tried in time."""
     left = seconds if ends_at is None else max(ends_at - time.monotonic(), 0.0)
     each = left / _hosts(parameters)
-    asked = float(parameters["connect_timeout"])
+    asked = int(parameters["connect_timeout"] or 0)
     # libpq knows whole seconds, and nothing below two.
     bound = max(int(each), 2)
-    return parameters | {"connect_timeout": min(int(asked), bound) if asked > 0 else bound}
+    return parameters | {"connect_timeout": min(asked, bound) if asked > 0 else bound}

@@ -8,12 +8,13 @@ from __future__ import annotations
 import fcntl
 import math
 import os
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from storage.secrets import Secrets, is_secret_key, new_secret_key
 
@@ -31,6 +32,17 @@ _ENCRYPTED: Final = (
     "SELECT 1 FROM slack_installations WHERE bot_token_encrypted <> '' LIMIT 1",
 )
 _DATABASE_TIMEOUT: Final = 10.0
+# libpq's parameters that are whole numbers.
+_NUMBERS: Final = (
+    "port",
+    "connect_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_count",
+    "tcp_user_timeout",
+)
+_NUMBER: Final = re.compile(r"([+-]?[0-9]{1,9})?")
 _SWITCH: Final = {
     "on": True,
     "true": True,
@@ -161,11 +173,17 @@ def _database_url(environment: Environment) -> str:
     if url.startswith("postgres://"):
         url = "postgresql://" + url.removeprefix("postgres://")
     if url.startswith("postgresql://"):
-        if not _is_understood_by_libpq(url):
-            # What libpq says may repeat the password.
+        # What libpq says may repeat the password, and so may a value.
+        parameters = _libpq_parameters(url)
+        if parameters is None:
             environment.problem("DATABASE_URL is not a postgresql:// URL that libpq understands.")
             return ""
-        return url
+        malformed = [name for name in _NUMBERS if not _is_number(parameters.get(name))]
+        for name in malformed:
+            environment.problem(
+                f"DATABASE_URL sets {name} to something that is not a whole number."
+            )
+        return "" if malformed else url
     path = Path(url.removeprefix(_SQLITE_PREFIX))
     if not url.startswith(_SQLITE_PREFIX) or not path.name or path.name == ":memory:":
         environment.problem(
@@ -197,16 +215,21 @@ def _sqlite_file_problem(path: Path) -> str:
     return "" if beginning in (b"", _SQLITE_HEADER) else "is no SQLite database"
 
 
-def _is_understood_by_libpq(url: str) -> bool:
+def _libpq_parameters(url: str) -> Mapping[str, Any] | None:
+    """The connection parameters in a URL; None if libpq does not understand it."""
     # Imported here: with SQLite nothing else needs it.
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        conninfo_to_dict(url)
+        return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        return False
-    return True
+        return None
+
+
+def _is_number(value: str | None) -> bool:
+    """Whether it is a whole number, or absent; of several hosts each may have its own."""
+    return all(_NUMBER.fullmatch(part.strip()) for part in (value or "").split(","))
 
 
 def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:

@@ -100,6 +100,8 @@ def test_no_key_file_is_made_where_a_key_is_given(tmp_path: Path) -> None:
         "postgresql://ann:pw@db.example.com/hiatus",
         "postgresql://a,b:5433/hiatus?target_session_attrs=read-write",
         "postgresql:///hiatus?host=/run/postgresql",
+        "postgresql://a:5432,b:5433/hiatus?connect_timeout=0&keepalives_idle=%2030",
+        "postgresql://a/hiatus?connect_timeout=&tcp_user_timeout=5000",
     ],
 )
 def test_whatever_libpq_understands_is_taken(url: str) -> None:
@@ -132,6 +134,30 @@ def test_other_databases_are_refused_without_showing_a_password(url: str) -> Non
 
     assert problem.startswith("DATABASE_URL ")
     assert "hunter2" not in problem
+
+
+@pytest.mark.parametrize(
+    ("url", "names"),
+    [
+        ("postgresql://db/hiatus?connect_timeout=abc", ["connect_timeout"]),
+        ("postgresql://db/hiatus?connect_timeout=inf", ["connect_timeout"]),
+        ("postgresql://db/hiatus?connect_timeout=2.5", ["connect_timeout"]),
+        (
+            "postgresql://db/hiatus?tcp_user_timeout=5s&keepalives_idle=x",
+            ["keepalives_idle", "tcp_user_timeout"],
+        ),
+        ("postgresql://ann:hunter2:x@db:hunter2,b:5432/hiatus", ["port"]),
+    ],
+)
+def test_connection_parameters_that_are_not_numbers_are_named(url: str, names: list[str]) -> None:
+    env = {"DATABASE_URL": url, "HIATUS_SECRET_KEYS": KEY}
+
+    problems = problems_of(StorageSettings.from_env, env)
+
+    assert list(problems) == [
+        f"DATABASE_URL sets {name} to something that is not a whole number." for name in names
+    ]
+    assert "hunter2" not in " ".join(problems)
 
 
 def test_certificates_of_ones_own_authority_are_read_at_the_start(tmp_path: Path) -> None:
