@@ -77,7 +77,7 @@ class Metrics:
             "For how long the delivery that is due longest has been due; 0 when none is.",
         )
         self._database_up = self._gauge(
-            "hiatus_database_up", "Whether the database answered just now."
+            "hiatus_database_up", "Whether the database could be read just now."
         )
         self._registry.register(_Problems())
         build = Info("hiatus_build", "What runs here.", registry=self._registry)
@@ -106,7 +106,7 @@ class Metrics:
             self._attempt_seconds.observe(outcome.duration_ms / 1_000)
 
     def exposition(self, waiting: Waiting | None, now_milliseconds: int) -> bytes:
-        """Everything as text; ``waiting`` is None when the database did not answer."""
+        """Everything as text; ``waiting`` is None when the database could not be read."""
         self._database_up.set(waiting is not None)
         if waiting is not None:
             oldest = waiting.oldest_due_at

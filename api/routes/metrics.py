@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, Final
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,6 +14,8 @@ from api.operations import Edge
 from storage import delivery_queue
 from storage.delivery_queue import Waiting
 from storage.errors import DatabaseUnavailable
+
+_log = structlog.stdlib.get_logger("hiatus.api")
 
 PATHS: Final[dict[str, Any]] = {
     "/metrics": {
@@ -48,8 +50,12 @@ def routes(edge: Edge, metrics: Metrics) -> list[Route]:
         now = edge.clock()
         waiting: Waiting | None = None
         # Without a database the rest is worth reading all the more.
-        with suppress(DatabaseUnavailable):
+        try:
             waiting = await edge.database.read_long(delivery_queue.waiting, now=now)
+        except DatabaseUnavailable:
+            pass  # ``hiatus_database_up`` says so.
+        except Exception:  # noqa: BLE001  # such as a table that is missing
+            _log.exception("metrics incomplete")
         text = metrics.exposition(waiting, round(now.timestamp() * 1_000))
         return Response(text, headers={"content-type": CONTENT_TYPE})
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import outside
 from tests.flows.running import ROOT, START_SECONDS, Deployment, Server
 
 GIGABYTE = 1_000_000_000
@@ -174,3 +175,18 @@ def test_a_damaged_database_stops_with_a_sentence(sqlite_url: str) -> None:
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("The database does not answer: ")
+
+
+def test_metrics_are_served_while_the_database_is_damaged(database_url: str) -> None:
+    with Deployment(database_url).serving() as server:
+        outside.run(database_url, "ALTER TABLE deliveries RENAME TO deliveries_of_before")
+        first = httpx.get(f"{server.url}/metrics")
+        second = httpx.get(f"{server.url}/metrics")
+        outside.run(database_url, "ALTER TABLE deliveries_of_before RENAME TO deliveries")
+        repaired = httpx.get(f"{server.url}/metrics")
+
+    assert [one.status_code for one in (first, second, repaired)] == [200, 200, 200]
+    for answer, count in ((first, 1), (second, 2), (repaired, 2)):
+        assert f'hiatus_problems_total{{event="metrics incomplete"}} {count}.0' in answer.text
+    assert "\nhiatus_database_up 0.0\n" in second.text
+    assert "\nhiatus_database_up 1.0\n" in repaired.text
