@@ -16,10 +16,12 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot import identity, slack_web
+from bot.identity import MalformedProfile
 from bot.workspaces import Workspace, Workspaces
 from storage import slack_profiles, slack_syncs
 from storage.database import Database
 from storage.errors import DatabaseUnavailable
+from storage.slack_matching import SlackProfile
 from storage.slack_profiles import Synced
 from storage.slack_syncs import Sync
 
@@ -29,6 +31,8 @@ PAGE: Final = 200
 MAX_PAGES: Final = 500
 # How many workspaces are compared at the same time: one that is rate limited delays no other.
 AT_ONCE: Final = 8
+# How often a run claims more while slow workspaces take some of those places.
+CLAIM_SECONDS: Final = 30.0
 # A longer wait than that is left to the next attempt.
 MAX_WAIT_SECONDS: Final = 60
 MAX_WAITS: Final = 3
@@ -47,40 +51,73 @@ class DirectorySync:
     """Compares the workspaces that are due."""
 
     def __init__(
-        self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        clock: Callable[[], datetime],
+        *,
+        claim_seconds: float = CLAIM_SECONDS,
     ) -> None:
         self._database = database
         self._workspaces = workspaces
         self._clock = clock
+        self._claim_seconds = claim_seconds
 
     async def run(self) -> None:
-        """Compare every workspace that is due; what goes wrong is logged."""
+        """Compare every workspace that is due; failures are logged.
+
+        A place that a fast workspace leaves is taken by the next one at once.
+        """
+        running: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                for sync in await self._claimed(AT_ONCE - len(running)):
+                    running.add(group.create_task(self._one(sync)))
+                if not running:
+                    return
+                _, running = await asyncio.wait(
+                    running, timeout=self._claim_seconds, return_when=asyncio.FIRST_COMPLETED
+                )
+
+    async def _claimed(self, limit: int) -> list[Sync]:
+        if limit == 0:
+            return []
         try:
-            while syncs := await self._database.write(
-                slack_syncs.claim, claim_id=str(uuid.uuid4()), now=self._clock(), limit=AT_ONCE
-            ):
-                await asyncio.gather(*(self._one(sync) for sync in syncs))
+            return await self._database.write(
+                slack_syncs.claim, claim_id=str(uuid.uuid4()), now=self._clock(), limit=limit
+            )
         except DatabaseUnavailable as failure:
             _log.warning("slack.not_synced", reason=str(failure))
+            return []
 
     async def _one(self, sync: Sync) -> None:
+        """Compare one workspace. An error never reaches the other ones."""
+        try:
+            await self._attempted(sync)
+        except _Lost:
+            return
+        except DatabaseUnavailable as failure:
+            # Claimed again when the lease expires.
+            _log.warning(
+                "slack.not_synced", organisation_id=sync.organisation_id, reason=str(failure)
+            )
+
+    async def _attempted(self, sync: Sync) -> None:
+        """Raises _Lost and DatabaseUnavailable."""
         workspace = None
         try:
             workspace = await self._workspaces.of_delivery(sync.team_id)
             if workspace is not None:
                 await self._compare(sync, workspace)
             await self._database.write(slack_syncs.finish, sync, now=self._clock())
-        except _Lost:
-            return
+        except (_Lost, DatabaseUnavailable):
+            raise
         except slack_web.FAILURES as failure:
             if workspace and slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
                 await self._workspaces.token_refused(workspace)
             reason = slack_web.summary(failure)
             await self._failed(sync, reason, slack_web.retry_after_seconds(failure))
-        except DatabaseUnavailable as failure:
-            # Taken up again when the lease expires.
-            _log.warning("slack.not_synced", reason=str(failure))
-        except Exception as failure:  # noqa: BLE001  # the other workspaces are compared all the same
+        except Exception as failure:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.sync_failed", organisation_id=sync.organisation_id)
             await self._failed(sync, type(failure).__name__)
 
@@ -93,20 +130,24 @@ class DirectorySync:
     async def _compare(self, sync: Sync, workspace: Workspace) -> None:
         """Raises _Lost, DatabaseUnavailable and what ``slack_web.FAILURES`` names."""
         seen: set[str] = set()
+        # Without its id, a member cannot be told from a missing one.
+        are_ids_known = True
         changed = 0
         cursor = ""
         for _ in range(MAX_PAGES):
             answer = await self._page(workspace, cursor)
-            members = [one for one in answer.get("members") or () if isinstance(one, dict)]
-            seen |= {str(one.get("id")) for one in members}
-            changed += await self._keep_in_step(sync, members)
+            members = answer.get("members") or ()
+            ids = [one.get("id") if isinstance(one, dict) else None for one in members]
+            are_ids_known = are_ids_known and all(isinstance(one, str) for one in ids)
+            seen |= {one for one in ids if isinstance(one, str)}
+            changed += await self._keep_in_step(sync, _profiles(sync, members))
             if not await self._database.write(slack_syncs.renew, sync, now=self._clock()):
                 raise _Lost
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 break
         # Only a whole list says who is missing from it, and the app's own bot is always there.
-        if seen and not cursor:
+        if seen and are_ids_known and not cursor:
             changed += await self._switch_off_missing(sync, seen)
         _log.info(
             "slack.synced",
@@ -128,14 +169,9 @@ class DirectorySync:
                 await asyncio.sleep(seconds)
         raise AssertionError("unreachable")
 
-    async def _keep_in_step(self, sync: Sync, members: Sequence[dict[str, Any]]) -> int:
-        own = [
-            identity.profile_of(one)
-            for one in members
-            if one.get("id") and identity.is_own(one, sync.team_id)
-        ]
+    async def _keep_in_step(self, sync: Sync, profiles: Sequence[SlackProfile]) -> int:
         different = await self._database.read_long(
-            slack_profiles.differing, sync.organisation_id, own
+            slack_profiles.differing, sync.organisation_id, profiles
         )
         for start in range(0, len(different), BATCH):
             synced = await self._database.write_long(
@@ -169,6 +205,24 @@ class DirectorySync:
                 _log_owners_kept(synced)
             after_id = linked[-1][0]
         return switched_off
+
+
+def _profiles(sync: Sync, members: Sequence[Any]) -> list[SlackProfile]:
+    """The profiles of the workspace's own members; a malformed one is logged and left out."""
+    profiles = []
+    for member in members:
+        try:
+            if not isinstance(member, dict):
+                raise MalformedProfile("member")
+            if identity.is_own(member, sync.team_id):
+                profiles.append(identity.profile_of(member))
+        except MalformedProfile as malformed:
+            _log.warning(
+                "slack.member_skipped",
+                organisation_id=sync.organisation_id,
+                malformed_field=malformed.field,
+            )
+    return profiles
 
 
 def _log_owners_kept(synced: Sequence[Synced]) -> None:

@@ -22,6 +22,8 @@ _SCOPES: Final = frozenset(SCOPES)
 _LOOKUP_SECONDS: Final = 2.0
 # The year 2100: Slack never states a later time.
 _LATEST_SECONDS: Final = 4_102_444_800
+# As long as the columns are.
+_LONGEST: Final = {"id": 32, "locale": 35}
 
 _NO_FULL_MEMBER: Final = later(
     "Hiatus is for full members of this workspace; guests, bots and people from other "
@@ -69,25 +71,54 @@ def is_own(user: dict[str, Any], team_id: str) -> bool:
     return is_full_member(user | {"deleted": False}, team_id)
 
 
+class MalformedProfile(Exception):
+    """Slack's user object is not as documented; ``field`` is the member that is wrong."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"Slack's user object has a malformed {field!r}.")
+        self.field = field
+
+
 def profile_of(user: dict[str, Any]) -> SlackProfile:
-    """What Slack's user object says of somebody. Source: docs.slack.dev, "User object"."""
+    """What Slack's user object says of somebody. Raises MalformedProfile.
+
+    Source: docs.slack.dev, "User object".
+    """
     profile = user.get("profile") or {}
+    if not isinstance(profile, dict):
+        raise MalformedProfile("profile")
+    slack_user_id = _text(user, "id")
+    if not slack_user_id:
+        raise MalformedProfile("id")
     whole = str(profile.get("real_name") or user.get("real_name") or user.get("name") or "")
     first_name, _, last_name = whole.partition(" ")
     if profile.get("first_name"):
         first_name, last_name = str(profile["first_name"]), str(profile.get("last_name") or "")
     return SlackProfile(
-        slack_user_id=str(user["id"]),
-        email=profile.get("email"),
+        slack_user_id=slack_user_id,
+        email=_text(profile, "email"),
         first_name=first_name,
         last_name=last_name,
-        timezone=user.get("tz"),
-        locale=user.get("locale"),
-        avatar_url=profile.get("image_192"),
+        timezone=_text(user, "tz"),
+        locale=_text(user, "locale"),
+        avatar_url=_text(profile, "image_192"),
         is_deleted=bool(user.get("deleted")),
         is_email_confirmed=user.get("is_email_confirmed") is True,
         updated_at=_updated_at(user.get("updated")),
     )
+
+
+def _text(fields: dict[str, Any], name: str) -> str | None:
+    """A member that is text, or absent. The database stores neither NUL nor lone surrogates."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.isprintable():
+        raise MalformedProfile(name)
+    longest = _LONGEST.get(name)
+    if longest is not None and len(value) > longest:
+        raise MalformedProfile(name)
+    return value
 
 
 def _updated_at(seconds: Any) -> datetime | None:

@@ -22,7 +22,12 @@ async def user_change(visit: Visit) -> None:
     user: Any = visit.event.get("user")
     if not isinstance(user, dict) or not identity.is_own(user, visit.workspace.team_id):
         return
-    profile = identity.profile_of(user)
+    try:
+        profile = identity.profile_of(user)
+    except identity.MalformedProfile as malformed:
+        # A repeated event would be as malformed.
+        _log.warning("slack.member_skipped", malformed_field=malformed.field)
+        return
     # Whoever is switched off leaves approvals to others, and takes them back: maybe very many.
     synced = await visit.edge.database.write_long(
         _keep_in_step, visit.team_id, profile, now=visit.now

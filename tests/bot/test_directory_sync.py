@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from bot.directory_sync import DirectorySync
+from bot.directory_sync import AT_ONCE, DirectorySync
+from bot.workspaces import InstalledWorkspaces
 from storage import (
     people,
     people_rows,
@@ -18,11 +20,14 @@ from storage import (
     slack_workspaces,
 )
 from storage.database import Database
+from storage.errors import DatabaseUnavailable
 from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
 from tests.bot.browser import Browser, by_oauth
+from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person
-from tests.bot.world import ADA, EVE, GRACE, World
+from tests.bot.test_listening import Troubled
+from tests.bot.world import ADA, EVE, GRACE, PATIENCE_SECONDS, Clock, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import crossing, overlapping
@@ -172,6 +177,132 @@ def test_one_workspace_that_fails_stops_no_other(database: Database, slack: Loop
         next_day(world)
 
         assert "Bill Changed" in everybody(world, "T3")
+
+
+@pytest.mark.parametrize("due_later", [False, True], ids=["due", "due later"])
+def test_a_slow_workspace_delays_no_other(database: Database, due_later: bool) -> None:
+    clock = Clock()
+    workspaces = SlowFirst()
+    linked_teams = ["TFIRST"] if due_later else ["TFIRST", *OTHERS]
+    for team_id in linked_teams:
+        link_to(database, team_id, clock)
+        clock.advance(seconds=1)
+    directory = DirectorySync(database, workspaces, clock, claim_seconds=0.01)
+
+    async def run() -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            running = asyncio.create_task(directory.run())
+            await workspaces.slow_began.wait()
+            for team_id in OTHERS if due_later else []:
+                await asyncio.to_thread(link_to, database, team_id, clock)
+            await running
+
+    asyncio.run(run())
+
+    assert sorted(workspaces.compared) == OTHERS
+
+
+# With the slow one there are more than are compared at the same time.
+OTHERS = [f"T{number:02}" for number in range(AT_ONCE)]
+
+
+def link_to(database: Database, team_id: str, clock: Clock) -> None:
+    acme = an_organisation(database)
+    database.write_now(slack_workspaces.link, acme.organisation, team_id, source="cli", now=clock())
+
+
+class SlowFirst(InstalledWorkspaces):
+    """Looking TFIRST up takes until all the other workspaces were looked up."""
+
+    def __init__(self) -> None:
+        self.compared: list[str] = []
+        self.slow_began = asyncio.Event()
+        self._all_others = asyncio.Event()
+
+    async def of_delivery(self, team_id: str) -> None:
+        if team_id == "TFIRST":
+            self.slow_began.set()
+            await self._all_others.wait()
+            return
+        self.compared.append(team_id)
+        if len(self.compared) == len(OTHERS):
+            self._all_others.set()
+
+
+class FailingToFail(Troubled):
+    """The database is away whenever a failed comparison is to be recorded."""
+
+    async def write(self, *args: Any, **kwargs: Any) -> Any:
+        if args[0] is slack_syncs.fail:
+            raise DatabaseUnavailable
+        return await super().write(*args, **kwargs)
+
+
+def test_a_failure_that_cannot_be_recorded_stops_no_other_workspace(database: Database) -> None:
+    clock = Clock()
+    for team_id in ("TFIRST", *OTHERS):
+        link_to(database, team_id, clock)
+        clock.advance(seconds=1)
+    workspaces = AllFailing()
+    directory = DirectorySync(cast(Database, FailingToFail(database)), workspaces, clock)
+
+    asyncio.run(directory.run())
+
+    assert sorted(workspaces.tried) == [*OTHERS, "TFIRST"]
+
+
+class AllFailing(InstalledWorkspaces):
+    def __init__(self) -> None:
+        self.tried: list[str] = []
+
+    async def of_delivery(self, team_id: str) -> None:
+        self.tried.append(team_id)
+        raise TimeoutError
+
+
+MALFORMED: dict[str, Any] = {
+    "no object": "UODD",
+    "no profile": {"profile": "none"},
+    "no id": {"id": ["UODD"]},
+    "a number as address": {"profile": {"email": 5}},
+    "NUL in the address": {"profile": {"email": "odd\0@acme.test"}, "is_email_confirmed": True},
+    "a lone surrogate as picture": {"profile": {"image_192": "\ud800"}},
+    "a number as zone": {"tz": 1},
+    "an endless locale": {"locale": "x" * 1_000},
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_a_malformed_member_is_skipped_and_the_others_are_compared(
+    world: World, logged: Logged, kind: str
+) -> None:
+    linked(world, ADA)
+    linked(world, EVE)
+    odd = MALFORMED[kind]
+    if isinstance(odd, dict):
+        odd = world.slack.user(ADA) | odd
+    eve = world.slack.user(EVE) | {"profile": {"real_name": "Eve Everywhere"}}
+    body = json.dumps({"ok": True, "members": [odd, eve]})
+    world.slack.fail_next("users.list", body=body)
+
+    next_day(world)
+
+    skipped = [line for line in logged.lines if "slack.member_skipped" in line]
+    assert person(world, EVE).name == "Eve Everywhere"
+    assert person(world, ADA).status == "active"
+    assert len(skipped) == 1
+
+
+def test_a_malformed_event_changes_nothing(world: World, logged: Logged) -> None:
+    linked(world, ADA)
+
+    answer = world.slack.event(
+        {"type": "user_change", "user": world.slack.user(ADA) | {"locale": "x" * 99}}
+    )
+
+    assert answer.status == 200
+    assert [line for line in logged.lines if "slack.member_skipped" in line]
+    assert [line for line in logged.lines if "Traceback" in line] == []
 
 
 def everybody(world: World, team_id: str) -> list[str]:
