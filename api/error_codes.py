@@ -28,7 +28,11 @@ from storage import (
     webhooks,
 )
 from storage.errors import FieldError, InvalidInput, Refusal
-from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
+from storage.idempotency import (
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -249,6 +253,13 @@ EXPLAINED: Final = (
         "`remaining_days` and `needed_days` say which and by how much.",
         "Ask for fewer days, or for a leave type that may be overdrawn, or have an admin adjust "
         "the allowance.",
+    ),
+    Explained(
+        IdempotencyAnswerUnreadable(201),
+        "The request was sent before with this `Idempotency-Key`, and answered with the status "
+        "that `detail` names. The server has lost the secret key that the answer was encrypted "
+        "with, and the operator accepted the loss. The request was not carried out a second time.",
+        "Look at the current state. Make a new key for a new request.",
     ),
     Explained(
         IdempotencyInProgress(),

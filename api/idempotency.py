@@ -19,7 +19,12 @@ from storage.errors import (
     Refusal,
     Unauthenticated,
 )
-from storage.idempotency import Claim, IdempotencyInProgress, IdempotencyKeyReused
+from storage.idempotency import (
+    Claim,
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
 from storage.people_rows import ChangedMeanwhile
 from storage.values import Caller
 
@@ -43,6 +48,7 @@ _NOT_KEPT: Final = (
     InsufficientScope,
     InsufficientRole,
     ChangedMeanwhile,
+    IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )

@@ -23,7 +23,11 @@ from api.rate_limits import RateLimits
 from storage import locks, rules
 from storage.database import Database, Transaction
 from storage.errors import FieldError, InsufficientScope, InvalidInput, NotFound, Refusal
-from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
+from storage.idempotency import (
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
 from storage.values import Caller, Role
 
 MAX_BODY_BYTES: Final = 256 * 1024
@@ -153,7 +157,12 @@ class Operation:
         shared: list[Mapping[str, Any]] = []
         if self.method == "POST":
             shared.append(idempotency.HEADER)
-            refusals = (*self.refusals, IdempotencyInProgress, IdempotencyKeyReused)
+            refusals = (
+                *self.refusals,
+                IdempotencyAnswerUnreadable,
+                IdempotencyInProgress,
+                IdempotencyKeyReused,
+            )
             object.__setattr__(self, "refusals", refusals)
         if self.is_single:
             shared.append(conditions.IF_NONE_MATCH)

@@ -20,7 +20,11 @@ from storage.errors import Figure, HalfDays, InvalidInput, Refusal, Sentence
 from storage.feeds import FeedTokenUnreadable, TooManyFeeds
 from storage.holiday_overrides import TooManyOverrides
 from storage.holiday_set_removal import HolidaySetInUse
-from storage.idempotency import IdempotencyInProgress, IdempotencyKeyReused
+from storage.idempotency import (
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
 from storage.joining import NotAMember
 from storage.leave import NotYourApproval
 from storage.people import UserArchived, UserPending
@@ -239,6 +243,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     errors.CannotArchiveSelf: detail,
     errors.InsufficientAllowance: _too_little,
     errors.UnusableCursor: lambda _: say(BROKEN),
+    IdempotencyAnswerUnreadable: lambda _: say(BROKEN),
     IdempotencyInProgress: lambda _: say(BROKEN),
     IdempotencyKeyReused: lambda _: say(BROKEN),
     NotAMember: detail,

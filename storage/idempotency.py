@@ -18,6 +18,7 @@ from storage.compiled import Place, compiled, milliseconds
 from storage.database import DuplicateRow, Transaction
 from storage.errors import Conflict, Refusal
 from storage.ids import new_id
+from storage.secrets import InvalidToken
 from storage.tables import IdempotencyKeyRow
 
 # Contract 6.
@@ -47,6 +48,22 @@ class IdempotencyInProgress(Conflict):
         super().__init__("Send the same request again in a moment to get the first one's answer.")
 
 
+class IdempotencyAnswerUnreadable(Conflict):
+    """No key of this deployment decrypts the first answer; the request is not carried out again."""
+
+    code = "idempotency_answer_unreadable"
+    title = "The first answer to this idempotency key can no longer be read."
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            "The first request with this Idempotency-Key was answered with status {status}. The "
+            "server has lost the secret key that the answer was encrypted with, and did not carry "
+            "out the request a second time. Look at the current state, and make a new "
+            "Idempotency-Key for a new request.",
+            status=status,
+        )
+
+
 class Claim(NamedTuple):
     """One request under its key. ``sha256`` is of everything that makes it the same request."""
 
@@ -65,7 +82,10 @@ class KeptAnswer(NamedTuple):
 
 
 def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
-    """The first answer, if there is one of the last 24 hours. Raises IdempotencyKeyReused."""
+    """The first answer, if there is one of the last 24 hours.
+
+    Raises IdempotencyKeyReused or IdempotencyAnswerUnreadable.
+    """
     row = tx.first(_row, **_place(claim))
     if row is None:
         return None
@@ -75,14 +95,18 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
     if sha256 != claim.sha256:
         raise IdempotencyKeyReused
     pairs = [(name.encode(), value.encode()) for name, value in orjson.loads(headers)]
-    return KeptAnswer(status, pairs, tx.secrets.decrypt(bytes(body).decode()).encode())
+    try:
+        content = tx.secrets.decrypt(bytes(body).decode())
+    except InvalidToken as error:
+        raise IdempotencyAnswerUnreadable(status) from error
+    return KeptAnswer(status, pairs, content.encode())
 
 
 def begin(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
     """The first answer, or None for the one transaction that may now find it and ``keep`` it.
 
     Nobody waits: raises IdempotencyInProgress while another transaction has begun. SQLite has one
-    writer at a time, so there the second simply finds the answer. Raises IdempotencyKeyReused.
+    writer at a time, so there the second simply finds the answer. Raises as ``find`` does.
     """
     if tx.engine == "postgresql":
         locked = tx.first(_try_lock, number=_lock_number(claim))

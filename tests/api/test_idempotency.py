@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -15,8 +16,9 @@ from storage import access, audit, idempotency
 from storage.database import Database, Transaction
 from storage.idempotency import Claim, IdempotencyInProgress, KeptAnswer
 from storage.pages import PageOf
+from storage.secrets import Secrets
 from tests.api.conftest import Client, a_key, application
-from tests.builders import NOW, Acme, a_person, an_organisation, type_id
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 
 DEPARTMENTS = "/api/v1/departments"
 KEY = {"Idempotency-Key": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"}
@@ -53,6 +55,39 @@ def test_the_first_answer_is_replayed(client: Client, key: str) -> None:
     assert shown(again) == shown(first)
     assert client.get(first.headers["Location"], key).content == first.content
     assert names(client, key) == ["Research"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        (DEPARTMENTS, {"name": "Research"}, 201),
+        ("/api/v1/webhooks", {"url": "https://hook.invalid/", "events": ["*"]}, 201),
+        (DEPARTMENTS, {"name": "Sales"}, 409),
+    ],
+    ids=["created", "with a secret in the answer", "refused by a rule"],
+)
+def test_an_answer_that_no_secret_key_reads_is_refused_and_nothing_is_done_again(
+    database: Database, database_url: str, path: str, body: dict[str, Any], status: int
+) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    a_department(database, acme, name="Sales")
+    client = Client(application(database))
+    first = client.post(path, key, json=body, headers=KEY)
+    client.close()
+    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+        client = Client(application(without_the_key))
+        again = [client.post(path, key, json=body, headers=KEY) for _ in range(2)]
+        listed = client.get(path, key).json()["data"]
+        client.close()
+
+    assert first.status_code == status
+    for answer in again:
+        assert answer.status_code == 409
+        assert answer.json()["code"] == "idempotency_answer_unreadable"
+        assert f"answered with status {status}" in answer.json()["detail"]
+    # Once what was there before, and what the first request made.
+    assert len(listed) == (path == DEPARTMENTS) + (status == 201)
 
 
 def test_without_a_key_a_request_is_a_new_one(client: Client, key: str) -> None:
