@@ -17,8 +17,9 @@ IF_MATCH: Final[dict[str, Any]] = {
     "name": "If-Match",
     "in": "header",
     "description": (
-        "The `ETag` of what you read: it is changed only if it still is that. Several, parted by "
-        "commas, or `*` for whatever there is."
+        "The `ETag` of what you read: it is changed only if it still is that, but for what Hiatus "
+        "notes by itself (`last_used_at`, `last_fetched_at`, `last_fetched_by`, `failing_since`, "
+        "`next_attempt_at`). Several, comma-separated, or `*` for whatever there is."
     ),
     "schema": _TAG_SCHEMA,
     "example": "*",
@@ -32,12 +33,26 @@ IF_NONE_MATCH: Final[dict[str, Any]] = {
 }
 
 _TAGS: Final = re.compile(rb'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+# A quotation mark and 16 hexadecimal digits.
+_HALF: Final = 17
+# Members that Hiatus updates by itself while an API key, a feed or a webhook is used. They are in
+# the tag, since a client wants to see them change, but no change is refused because of them.
+OBSERVED: Final = frozenset(
+    {"last_used_at", "last_fetched_at", "last_fetched_by", "failing_since", "next_attempt_at"}
+)
 _SECOND: Final = timedelta(seconds=1)
 
 
-def tag_of(content: bytes) -> bytes:
-    """The strong tag of these bytes: equal bytes have equal tags, in every process."""
-    return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
+def tag_of(content: bytes, without_observed: bytes | None = None) -> bytes:
+    """The strong tag of these bytes: equal bytes have equal tags, in every process.
+
+    ``without_observed`` is the content without ``OBSERVED``, where it has any: the first half of
+    the tag is of that.
+    """
+    if without_observed is None:
+        return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
+    halves = (blake2b(one, digest_size=8).hexdigest() for one in (without_observed, content))
+    return b'"%s"' % "".join(halves).encode("ascii")
 
 
 class Tags:
@@ -53,6 +68,12 @@ class Tags:
     def have(self, tag: bytes) -> bool:
         """By strong comparison, as If-Match wants it: a weak tag is never the same."""
         return self._is_any or tag in self._strong
+
+    def have_but_for_observed(self, tag: bytes) -> bool:
+        """As ``have``, by the half of the tag that leaves ``OBSERVED`` out."""
+        return self._is_any or any(
+            len(one) == len(tag) and one[:_HALF] == tag[:_HALF] for one in self._strong
+        )
 
     def have_weakly(self, tag: bytes) -> bool:
         """As If-None-Match wants it: whether a tag is weak does not matter."""

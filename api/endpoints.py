@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from api import idempotency
 from api.auth import fingerprint_of
-from api.conditions import Tags, tag_of, tags_in
+from api.conditions import OBSERVED, Tags, tag_of, tags_in
 from api.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
 from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from api.recent import Recent
@@ -72,11 +72,11 @@ class _Served:
         content = _json(answer.body)
         headers += (_JSON, (b"content-length", b"%d" % len(content)))
         if self.is_tagged:
-            headers.append((b"etag", tag_of(content)))
+            headers.append((b"etag", _tag_of(answer.body, content)))
         elif self._tagged_members:
             body: dict[str, Any] = answer.body
             kept = {name: value for name, value in body.items() if name in self._tagged_members}
-            headers.append((b"etag", tag_of(_json(kept))))
+            headers.append((b"etag", _tag_of(kept, _json(kept))))
         return KeptAnswer(self.operation.status, headers, content)
 
     def remembered(self, call: Call, scope: Scope, state: object | None) -> KeptAnswer | None:
@@ -232,11 +232,27 @@ def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags 
     operation, resource = served.operation, served.resource
     assert resource is not None
     operation.hold(tx, call)
-    current = _json(resource.handler(tx, call))
-    if wanted is not None and not wanted.have(tag_of(current)):
-        raise PreconditionFailed
-    _check_read_only(call, current)
+    body = resource.handler(tx, call)
+    current = _json(body)
+    if wanted is not None:
+        have = wanted.have_but_for_observed if _has_observed(body) else wanted.have
+        if not have(_tag_of(body, current)):
+            raise PreconditionFailed
+    # With If-Match the caller has read the rest as it is now.
+    _check_read_only(call, current, frozenset() if wanted is None else OBSERVED)
     return operation.handler(tx, call)
+
+
+def _has_observed(body: Any) -> bool:
+    return isinstance(body, dict) and not OBSERVED.isdisjoint(body)
+
+
+def _tag_of(body: Any, content: bytes) -> bytes:
+    """The tag of a body whose JSON is ``content``."""
+    if not _has_observed(body):
+        return tag_of(content)
+    rest = {name: value for name, value in body.items() if name not in OBSERVED}
+    return tag_of(content, _json(rest))
 
 
 def _foresee(tx: Transaction, served: _Served, call: Call) -> Any:
@@ -247,11 +263,15 @@ def _foresee(tx: Transaction, served: _Served, call: Call) -> Any:
     return served.operation.foresee(tx, call)
 
 
-def _check_read_only(call: Call, current: bytes) -> None:
+def _check_read_only(call: Call, current: bytes, may_differ: frozenset[str] = frozenset()) -> None:
     if not call.read_only:
         return
     stored = orjson.loads(current)
-    differing = sorted(name for name, value in call.read_only.items() if value != stored.get(name))
+    differing = sorted(
+        name
+        for name, value in call.read_only.items()
+        if value != stored.get(name) and name not in may_differ
+    )
     if differing:
         raise InvalidInput(
             [

@@ -24,7 +24,16 @@ from api.operations import Operation
 from storage import departments
 from storage.database import Database
 from tests.api.conftest import Client, a_key
-from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation, type_id
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_leave_type,
+    a_person,
+    a_request,
+    an_organisation,
+    type_id,
+)
 from tests.refusals import overlapping
 
 TAG = re.compile(r'"[0-9a-f]{32}"')
@@ -172,6 +181,8 @@ def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
 def test_a_change_goes_through_only_on_what_was_read(
     client: Client, things: Things, key: str
 ) -> None:
+    # The key's last use, which is shown too, is written about now, and then not for a minute.
+    client.settle()
     checked = 0
     for method, path, body in changes(things):
         before = client.get(path, key)
@@ -194,6 +205,66 @@ def test_a_change_goes_through_only_on_what_was_read(
         assert client.request(method, path, key=key, json=body, headers=fresh).is_success, path
         checked += 1
     assert checked >= 12
+
+
+def test_use_of_a_key_between_reading_and_revoking_it_is_no_conflict(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    used = a_key(database, acme)
+    (used_id,) = (
+        one["id"]
+        for one in client.get("/api/v1/api-keys", key).json()["data"]
+        if used.startswith(one["prefix"])
+    )
+    path = f"/api/v1/api-keys/{used_id}"
+    before = client.get(path, key)
+
+    client.get("/api/v1/leave-types", used)
+    client.settle()
+
+    after = client.get(path, key, headers={"If-None-Match": before.headers["ETag"]})
+    assert (before.json()["last_used_at"], after.status_code) == (None, 200)
+    assert after.json()["last_used_at"] == "2026-06-01T09:00:00Z"
+    revoked = client.delete(path, key, headers={"If-Match": before.headers["ETag"]})
+    assert revoked.status_code == 204
+
+
+def test_a_fetch_between_reading_and_revoking_a_feed_is_no_conflict(
+    client: Client, key: str
+) -> None:
+    made = client.post("/api/v1/calendar-feeds", key, json={"name": "Phone"})
+    path = f"/api/v1/calendar-feeds/{made.json()['id']}"
+    before = client.get(path, key)
+
+    client.get(made.json()["url"].removeprefix("https://hiatus.test"))
+    client.settle()
+
+    assert client.get(path, key).headers["ETag"] != before.headers["ETag"]
+    revoked = client.delete(path, key, headers={"If-Match": made.headers["ETag"]})
+    assert revoked.status_code == 204
+
+
+def test_a_delivery_between_reading_and_changing_a_webhook_is_no_conflict(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    webhook = {"url": "https://hook.invalid/", "events": ["*"]}
+    path = "/api/v1/webhooks/" + client.post("/api/v1/webhooks", key, json=webhook).json()["id"]
+    before = client.get(path, key)
+    a_request(database, acme, a_person(database, acme))
+    known = {"If-Match": before.headers["ETag"]}
+    whole = before.json() | {"events": ["leave_request.approved"]}
+
+    unknown = client.patch(path, key, json=whole)
+    changed = client.patch(path, key, json=whole, headers=known)
+    late = client.patch(path, key, json=whole, headers=known)
+
+    assert before.json()["next_attempt_at"] is None
+    assert [one["pointer"] for one in unknown.json()["errors"]] == ["/next_attempt_at"]
+    assert (changed.status_code, changed.json()["events"]) == (200, ["leave_request.approved"])
+    assert changed.json()["next_attempt_at"] == "2026-06-01T09:00:00Z"
+    assert changed.headers["ETag"] == client.get(path, key).headers["ETag"]
+    # What an admin has changed is a conflict.
+    assert late.status_code == 412
 
 
 def test_the_tag_of_a_change_is_good_for_the_next_one(
