@@ -149,8 +149,8 @@ EXPLAINED: Final = (
     ),
     Explained(
         errors.EmailTaken("ada@example.com"),
-        "Somebody of the organisation has this e-mail address, archived people included. Small "
-        "and capital letters make no difference.",
+        "Another person of the organisation has this e-mail address. Upper and lower case make no "
+        "difference. The address of an archived person is free.",
         "Look the person up with `GET /api/v1/users`, or use another address.",
     ),
     Explained(

@@ -253,10 +253,7 @@ class EmailTaken(Conflict):
     title = "The e-mail address is taken."
 
     def __init__(self, email: str) -> None:
-        super().__init__(
-            "{email} belongs to another user of this organisation, who may be archived.",
-            email=email,
-        )
+        super().__init__("{email} belongs to another user of this organisation.", email=email)
 
 
 class CodeTaken(Conflict):

@@ -215,6 +215,20 @@ def test_a_colleagues_request_looks_like_none(
     assert client.get(f"{REQUESTS}/{request['id']}", team.graces_key).status_code == 200
 
 
+def test_the_second_list_has_of_another_person_what_the_caller_may_see(
+    client: Client, database: Database, team: Team
+) -> None:
+    asked(client, team, "2026-08-03", "2026-08-03")
+    hedy = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
+
+    answers = [
+        client.get(f"{LEAVE}?user_id={team.ada.id}", key)
+        for key in (hedy, team.graces_key, team.owners_key)
+    ]
+
+    assert [len(answer.json()["requests"]) for answer in answers] == [0, 1, 1]
+
+
 def test_pages_lead_through_everything_once_while_rows_are_added(
     client: Client, team: Team
 ) -> None:

@@ -161,6 +161,7 @@ def test_a_taken_address_is_a_conflict(client: Client, database: Database) -> No
     refused = client.post(USERS, a_key(database, acme), json=body)
 
     assert (refused.status_code, refused.json()["code"]) == (409, "email_taken")
+    assert "archived" not in refused.json()["detail"]
 
 
 def test_deleting_archives_and_shows_the_new_state(client: Client, database: Database) -> None:
