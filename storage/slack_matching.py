@@ -3,7 +3,8 @@
 The one rule, for events, commands, installations, deliveries and the daily comparison: the account
 that is linked already; else the person with the account's e-mail address, compared without case,
 if Slack says that the address is confirmed and the person has no other Slack account. Anyone can
-type any address into a Slack profile; only a confirmed one proves who uses the account.
+type any address into a Slack profile; only a confirmed one proves who uses the account. A deleted
+account is matched only if it is linked: its address says nothing about who uses Slack today.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def choose(
     linked = by_slack_id(profile.slack_user_id)
     if linked is not None and linked.status != "archived":
         return linked
-    email = profile.confirmed_email
+    email = None if profile.is_deleted else profile.confirmed_email
     user = None if email is None else by_email(email)
     if user is None or user.status == "archived":
         return linked or user

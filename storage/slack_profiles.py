@@ -51,8 +51,8 @@ def keep_in_step(
     """Update the person from their Slack profile; None if the organisation has no such person.
 
     Matched as slack_matching.py says. No one joins, and pending stays pending. A person whose
-    account is switched off in Slack is deactivated, except the last owner; if it is switched on
-    again, they are reactivated. Reactivation undoes only what Slack did. Archived people stay as
+    linked account is deleted in Slack is deactivated, except the last owner; if it is restored,
+    they are reactivated. Reactivation undoes only what Slack did. Archived people stay as
     they are, and a profile older than the last applied one changes nothing. Source: contract 10.
     """
     user = _held(tx, organisation_id, profile)
@@ -309,7 +309,7 @@ def _described(
         return user
     action: AuditAction = "user.updated" if user.slack_user_id else "user.linked_to_slack"
     after = people_rows.save(tx, user, after, action, by=by, now=now)
-    if user.slack_user_id is None and not profile.is_deleted:
+    if user.slack_user_id is None:
         _show_what_awaits(tx, user, after, by=by, now=now)
     return after
 

@@ -68,6 +68,17 @@ def test_people_who_left_slack_unnoticed_are_deactivated(world: World) -> None:
     assert person(world, GRACE).status == "active"
 
 
+def test_a_deleted_account_that_is_not_linked_deactivates_nobody(world: World) -> None:
+    world.link()
+    deleted = world.slack.user(EVE) | {"deleted": True}
+    world.slack.fail_next("users.list", body=json.dumps({"ok": True, "members": [deleted]}))
+
+    next_day(world)
+
+    assert deleted["is_email_confirmed"]
+    assert (person(world, EVE).status, person(world, EVE).slack_user_id) == ("active", None)
+
+
 def test_people_who_came_back_unnoticed_are_active_again(world: World) -> None:
     linked(world, ADA)
     change(world, ADA, deleted=True)

@@ -188,6 +188,18 @@ def test_an_event_about_an_unconfirmed_address_changes_nobody(
     assert person(world, EVE) == before
 
 
+def test_a_deleted_account_that_is_not_linked_changes_nobody(world: World) -> None:
+    world.link()
+    before = person(world, EVE)
+    deleted = world.slack.user(EVE) | {"deleted": True}
+
+    answer = world.slack.event({"type": "user_change", "user": deleted})
+
+    assert deleted["is_email_confirmed"]
+    assert answer.status == 200
+    assert person(world, EVE) == before
+
+
 def test_nobody_joins_by_an_event(world: World) -> None:
     world.link()
     world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
@@ -274,6 +286,7 @@ def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
         "U1", ada.email, "Ada", "King", None, None, None, is_email_confirmed=True
     )
     off = profile._replace(is_deleted=True)
+    database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
     if not is_deleted:
         database.write_now(slack_profiles.keep_in_step, acme.id, off, now=NOW)
 
