@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from aiohttp import WSMessage
@@ -15,6 +15,7 @@ from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot import slack_web
@@ -84,6 +85,7 @@ async def run(
         ping_interval=ping_seconds,
     )
     handler.client.on_message_listeners.append(handler.note_switched_off)
+    handler.client.message_listeners.append(_replace_odd_payload)
     try:
         await handler.connect_async()  # type: ignore[no-untyped-call]
         _log.info("slack.socket_connected")
@@ -144,6 +146,14 @@ class _Handler(AsyncSocketModeHandler):
         started = time.time()
         answer = await dispatch(self.app, req.payload, build_headers(req) or {})
         await send_async_response(client, req, answer, started)
+
+
+async def _replace_odd_payload(
+    client: AsyncBaseSocketModeClient, message: dict[str, Any], raw_message: str | None
+) -> None:
+    """Empty a payload that is no object: ``dispatch`` refuses it, the SDK would raise."""
+    if not isinstance(message.get("payload", {}), dict):
+        message["payload"] = {}
 
 
 async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event) -> bool:

@@ -163,6 +163,25 @@ def test_an_event_of_an_unexpected_shape_is_refused_in_one_line(
     assert lines_with(logged, "Traceback") == []
 
 
+@pytest.mark.parametrize("payload", [None, 5, True, "text", [], [1]], ids=repr)
+def test_a_socket_payload_that_is_no_object_is_refused_in_one_line(
+    database: Database,
+    slack: LoopbackSlack,
+    logged: Logged,
+    caplog: pytest.LogCaptureFixture,
+    payload: Any,
+) -> None:
+    with World(database, slack, via="socket"):
+        envelope = {"payload": payload}
+        sending = slack._sockets.deliver("events_api", {}, envelope, SOON_SECONDS)
+        acknowledged = slack._server.run(sending)
+        slack.wait_until(lambda: lines_with(logged, "slack.payload_refused"))
+
+    assert acknowledged is None
+    assert len(lines_with(logged, "slack.payload_refused")) == 1
+    assert [one.getMessage() for one in caplog.records if one.name.startswith("hiatus")] == []
+
+
 def test_an_interaction_of_an_unexpected_shape_is_refused_in_one_line(
     world: World, logged: Logged
 ) -> None:
