@@ -223,6 +223,9 @@ class _States(AsyncOAuthStateStore):
         return await self._database.write(slack_states.issue, now=self._clock())
 
     async def async_consume(self, state: str) -> bool:
+        # Anyone may send any state: a wrong one costs no write.
+        if not await self._database.read(slack_states.is_valid, state, now=self._clock()):
+            return False
         return await self._database.write(slack_states.consume, state, now=self._clock())
 
 

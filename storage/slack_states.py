@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Delete
+from peewee import Delete, Select
 
 from storage.compiled import Place, compiled
 from storage.database import Transaction
@@ -25,6 +25,11 @@ def issue(tx: Transaction, *, now: datetime) -> str:
     return state
 
 
+def is_valid(tx: Transaction, state: str, *, now: datetime) -> bool:
+    """Whether ``consume`` would find the state; writes nothing."""
+    return tx.first(_valid, state_sha256=fingerprint(state), now=now) is not None
+
+
 def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
     """Whether the state was issued, has not expired and is used for the first time."""
     return bool(tx.change(_consume, state_sha256=fingerprint(state), now=now))
@@ -33,6 +38,13 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
     """Delete up to ``limit`` expired states; how many there were."""
     return tx.change(_prune, now=now, limit=limit)
+
+
+@compiled
+def _valid(state_sha256: Place, now: Place) -> Select:
+    return SlackStateRow.select(SlackStateRow.state_sha256).where(
+        SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
+    )
 
 
 @compiled

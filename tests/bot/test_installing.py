@@ -23,6 +23,7 @@ from storage.slack_matching import SlackProfile
 from storage.tables import SlackInstallationRow
 from storage.values import Caller, Organisation
 from tests.bot.browser import Browser, by_oauth, said
+from tests.bot.test_listening import Troubled
 from tests.bot.world import World
 from tests.builders import NOW, Acme, a_person, a_request
 from tests.fakes.slack import LoopbackSlack
@@ -368,6 +369,28 @@ def test_an_invented_state_is_refused(world: World) -> None:
     browser.cookie = "slack-app-oauth-state=invented"
 
     assert browser.come_back(state="invented", code="x").status_code == 400
+
+
+class Writes(Troubled):
+    """Counts what the app writes."""
+
+    count = 0
+
+    async def before_write(self) -> None:
+        self.count += 1
+
+
+def test_a_wrong_state_writes_nothing(database: Database, slack: LoopbackSlack) -> None:
+    writes = Writes(database)
+    with World(database, slack, app_database=writes, slack_settings=by_oauth(slack)) as world:
+        browser = Browser(world)
+        browser.cookie = "slack-app-oauth-state=invented"
+        before = writes.count
+
+        answers = [browser.come_back(state="invented", code="x").status_code for _ in range(3)]
+
+        assert answers == [400, 400, 400]
+        assert writes.count == before
 
 
 def test_who_does_not_agree_is_told_so(world: World) -> None:
