@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sys
 from collections import Counter
@@ -78,6 +79,14 @@ def log_request(line: dict[str, Any]) -> None:
     _lines.msg(orjson.dumps(line, option=orjson.OPT_UTC_Z))
 
 
+def _as_json(line: Any, **how: Any) -> bytes:
+    try:
+        return orjson.dumps(line, **how)
+    except TypeError:
+        # orjson refuses half of a surrogate pair, which JSON from outside may hold.
+        return json.dumps(line, **how).encode()
+
+
 def configure(log_format: LogFormat) -> None:
     """Set up our own lines and those of the libraries; call once, before anything logs."""
     global _lines
@@ -88,7 +97,7 @@ def configure(log_format: LogFormat) -> None:
     renderer: Any
     if log_format == "json":
         shared.append(structlog.processors.format_exc_info)
-        renderer = structlog.processors.JSONRenderer(serializer=orjson.dumps)
+        renderer = structlog.processors.JSONRenderer(serializer=_as_json)
     else:
         renderer = structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(),
@@ -105,7 +114,7 @@ def configure(log_format: LogFormat) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     library_renderer = (
-        structlog.processors.JSONRenderer(serializer=lambda line, **_: orjson.dumps(line).decode())
+        structlog.processors.JSONRenderer(serializer=lambda line, **_: _as_json(line).decode())
         if is_bytes
         else renderer
     )

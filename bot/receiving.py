@@ -17,7 +17,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from typing_extensions import TypedDict
 
-from bot.listening import Payload
+from bot.listening import Payload, UnexpectedPayload
 
 # Without it Slack sends a refused event three times more.
 _NO_RETRY: Final[dict[str, str | Sequence[str]]] = {"x-slack-no-retry": "1"}
@@ -189,6 +189,9 @@ async def dispatch(bolt: AsyncApp, sent: object, headers: Mapping[str, Any]) -> 
     200 where it was handled or there is nothing to do, 503 for an event that Slack shall send
     again, 400 where it is not shaped as Slack documents it.
     """
+    if isinstance(sent, dict) and sent.get("ssl_check") == "1":
+        # Slack looks at the certificate of a command's address now and then.
+        return BoltResponse(status=200, body="")
     if not isinstance(sent, dict) or not isinstance(kind := _kind_of(sent), str):
         return _refused("unknown", "it has no type")
     if kind == "app_rate_limited":
@@ -208,7 +211,14 @@ async def dispatch(bolt: AsyncApp, sent: object, headers: Mapping[str, Any]) -> 
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         return _refused(kind, f"{'/'.join(map(str, first['loc']))}: {first['type']}")
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+    except (
+        UnexpectedPayload,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+    ) as error:
         # Bolt looks for ids in more places than the shapes name.
         return _refused(kind, type(error).__name__)
     return await bolt.async_dispatch(request)

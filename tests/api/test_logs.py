@@ -112,3 +112,21 @@ structlog.stdlib.get_logger("hiatus").info("request", status=200)
         assert json.loads(written[0]) == json.loads(written[1])
     else:
         assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_half_of_a_surrogate_pair_can_be_logged(log_format: str) -> None:
+    program = f"""
+import logging
+import structlog
+from api import logs
+logs.configure({log_format!r})
+structlog.stdlib.get_logger("hiatus").warning("hiatus.odd", kind="\\ud800")
+logging.getLogger("library").warning("odd: %s", "\\ud800")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    written = done.stderr.splitlines()
+    assert [line.count("\\ud800") for line in written] == [1, 1]

@@ -116,6 +116,7 @@ INTERACTIONS: dict[str, Payload] = {
         state={"values": {ids.FIRST_DAY: {ids.RECOUNT: {"selected_date": "2026-02-30"}}}}
     ),
     "view null": without(a_submission(), "view") | {"view": None},
+    "answer addresses in an object": a_submission() | {"response_urls": {"block_id": "b"}},
     "no view": without(a_submission(), "view"),
     "search without an id": {"type": "block_suggestion", "value": "x"},
     "shortcut without an id": {"type": "shortcut"},
@@ -204,6 +205,13 @@ def test_a_kind_of_payload_that_hiatus_does_not_use_is_acknowledged(
 
     assert answers == dict.fromkeys(UNHANDLED, 200)
     assert len(lines_with(logged, "slack.payload_not_handled")) == len(UNHANDLED)
+    assert lines_with(logged, "Traceback") == []
+
+
+def test_slacks_check_of_the_certificate_is_acknowledged(world: World, logged: Logged) -> None:
+    answer = world.slack.send_raw(b"ssl_check=1&token=of-old")
+
+    assert world.via == "socket" or answer.status == 200
     assert lines_with(logged, "Traceback") == []
 
 
