@@ -324,7 +324,10 @@ async def serve_socket(
     health = Health()
     async with AsyncExitStack() as stack:
         if health_at is not None:
-            await stack.enter_async_context(health.served(*health_at))
+            try:
+                await stack.enter_async_context(health.served(*health_at))
+            except OSError as error:
+                raise socket.CannotServe(f"No health checks: {error.strerror}.") from error
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
             dispatchers = [notice_dispatcher(slack)]

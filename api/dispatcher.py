@@ -111,6 +111,10 @@ class Dispatcher(Generic[Work, Outcome]):
     async def _outlived(self, step: Callable[[], Awaitable[None]]) -> None:
         try:
             await step()
+        except DatabaseUnavailable as error:
+            # The reason is enough: this is repeated every second while the database is away.
+            _log.warning("dispatcher.step_failed", dispatcher=self.name, reason=str(error))
+            await asyncio.sleep(1)
         except Exception:  # noqa: BLE001  # the loop outlives whatever a step meets
             _log.exception("dispatcher.step_failed", dispatcher=self.name)
             await asyncio.sleep(1)

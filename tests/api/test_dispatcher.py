@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from structlog.testing import capture_logs
+
 from api.dispatcher import MOST_RECORDED, Dispatcher
 from storage.errors import DatabaseUnavailable
 
@@ -114,6 +116,39 @@ def test_a_failing_claim_does_not_end_the_loop() -> None:
         await doing.stop()
 
     run(story)
+
+
+def test_a_database_that_is_away_is_logged_with_its_reason_and_no_traceback() -> None:
+    class Away(Work):
+        failures = 1
+
+        async def claim(self, limit: int) -> list[int]:
+            if self.failures:
+                self.failures -= 1
+                raise DatabaseUnavailable("the host is down")
+            return await super().claim(limit)
+
+    work = Away(1)
+
+    async def story() -> None:
+        doing = dispatcher(work)
+        doing.start()
+        await until(lambda: work.failures == 0)
+        doing.wake()
+        await until(lambda: work.all_settled() == [(1, 10)])
+        await doing.stop()
+
+    with capture_logs() as logged:
+        run(story)
+
+    assert logged == [
+        {
+            "event": "dispatcher.step_failed",
+            "log_level": "warning",
+            "dispatcher": "test",
+            "reason": "the host is down",
+        }
+    ]
 
 
 def test_a_failing_attempt_is_left_to_its_lease() -> None:

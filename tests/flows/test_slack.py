@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -244,6 +245,19 @@ def test_a_bot_is_ready_while_it_is_connected(deployment: Deployment, slack: Loo
 
     assert before == [200, 503]
     assert code == 0
+
+
+def test_a_bot_whose_health_port_is_taken_ends_with_a_sentence(deployment: Deployment) -> None:
+    deployment.init()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        code, logged = Bot(deployment.env, "--health-port", str(port)).ended()
+
+    assert code == 1
+    assert "No health checks" in logged
+    assert "address already in use" in logged
+    assert "Traceback" not in logged
 
 
 def test_a_workspace_that_installs_the_app_uses_it_at_once(
