@@ -176,20 +176,6 @@ def find_personal(tx: Transaction, *, by: Caller) -> CalendarFeed | None:
     return None if row is None else _feed(tx, row)
 
 
-def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
-    """The caller's own token, if it has been made and can be read."""
-    feed = find_personal(tx, by=by)
-    return None if feed is None else feed.token
-
-
-def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
-    """The caller's own token, made when it is first asked for: run it as a write.
-
-    Raises FeedTokenUnreadable.
-    """
-    return readable_token(personal(tx, by=by, now=now))
-
-
 def readable_token(feed: CalendarFeed) -> str:
     """The personal feed's token. Raises FeedTokenUnreadable."""
     if not feed.token:

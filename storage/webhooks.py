@@ -237,14 +237,6 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
     reference.changed(tx, by.organisation_id)
 
 
-def secrets_of(
-    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
-) -> list[str]:
-    """What signs a delivery: the secret, and the one before while both hold; [] if deleted."""
-    row = tx.first(_secrets, organisation_id=organisation_id, webhook_id=webhook_id)
-    return [] if row is None else decrypted_secrets(tx, row, now=now)
-
-
 def decrypted_secrets(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
     """What signs, from the columns: secret, previous secret, and until when the previous holds.
 

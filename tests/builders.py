@@ -9,10 +9,22 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any, NamedTuple
 
-from storage import departments, leave, leave_types, organisations, people, people_rows, reference
+from storage import (
+    departments,
+    feeds,
+    leave,
+    leave_types,
+    organisations,
+    people,
+    people_rows,
+    reference,
+    webhooks,
+)
+from storage.compiled import Place, compiled
 from storage.database import Database, Transaction
 from storage.drafts import Draft
 from storage.organisations import NewOrganisation
+from storage.tables import WebhookRow
 from storage.values import (
     SCOPES,
     Caller,
@@ -162,3 +174,31 @@ def a_request(
         note,
     )
     return database.write_now(leave.submit, by=caller_for(acme, user), draft=draft, now=now)
+
+
+def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
+    """The caller's own feed token, made when it is first read: run it as a write."""
+    return feeds.readable_token(feeds.personal(tx, by=by, now=now))
+
+
+def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
+    """The caller's own feed token, if it has been made."""
+    feed = feeds.find_personal(tx, by=by)
+    return None if feed is None else feed.token
+
+
+def signing_secrets(
+    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
+) -> list[str]:
+    """What signs a webhook's deliveries, the new secret first; [] if the webhook is deleted."""
+    row = tx.first(_stored_secrets, organisation_id=organisation_id, webhook_id=webhook_id)
+    return [] if row is None else webhooks.decrypted_secrets(tx, row, now=now)
+
+
+@compiled
+def _stored_secrets(organisation_id: Place, webhook_id: Place) -> Any:
+    return WebhookRow.select(
+        WebhookRow.secret_encrypted,
+        WebhookRow.previous_secret_encrypted,
+        WebhookRow.previous_secret_until,
+    ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)

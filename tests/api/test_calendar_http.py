@@ -23,6 +23,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    personal_token,
     type_id,
 )
 
@@ -56,9 +57,7 @@ class World(NamedTuple):
     other: Client
 
     def path(self, viewer: User, scope: str = "personal") -> str:
-        token = self.database.write_now(
-            feeds.personal_token, by=caller_for(self.acme, viewer), now=NOW
-        )
+        token = self.database.write_now(personal_token, by=caller_for(self.acme, viewer), now=NOW)
         return f"/cal/{token}" if scope == "personal" else f"/cal/{token}?scope={scope}"
 
     def write(self, use_case: Callable[..., Any], *args: Any, **more: Any) -> Any:

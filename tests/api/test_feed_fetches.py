@@ -18,7 +18,7 @@ from storage.secrets import Secrets
 from storage.tables import ApiKeyRow, CalendarFeedRow
 from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, personal_token
 
 V1 = "/api/v1"
 THUNDERBIRD = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.9"
@@ -143,7 +143,7 @@ def test_fetches_and_key_uses_during_a_write_are_recorded_too(
 
 def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Database) -> None:
     acme = an_organisation(database)
-    token = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    token = database.write_now(personal_token, by=acme.caller, now=NOW)
     before = client.get(f"/cal/{token}")
     client.settle()
 

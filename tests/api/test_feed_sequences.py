@@ -14,7 +14,6 @@ from icalendar import Calendar
 from api import app
 from storage import (
     departments,
-    feeds,
     holiday_overrides,
     leave,
     leave_types,
@@ -36,6 +35,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    personal_token,
     type_id,
 )
 
@@ -102,7 +102,7 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
             requests.append(asked)
         database.write_now(leave.approve, requests[-1].id, by=acme.caller, now=NOW)
     tokens = [
-        database.write_now(feeds.personal_token, by=caller_for(acme, person), now=NOW)
+        database.write_now(personal_token, by=caller_for(acme, person), now=NOW)
         for person in (ada, grace)
     ]
     paths = [f"/cal/{token}?scope={scope}" for token in tokens for scope in SCOPES]

@@ -11,7 +11,6 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
-from storage import feeds
 from storage.database import Database, Transaction
 from storage.ids import new_id
 from storage.schema import migrate
@@ -21,6 +20,7 @@ from tests import postgres
 from tests.bench import servers
 from tests.bench.prepared import Organisation, organisation
 from tests.bench.servers import Server
+from tests.builders import personal_token
 
 EVENTS: Final = 10_000
 WARM_REQUESTS: Final = 20
@@ -92,7 +92,7 @@ def _filled(engine: str, url: str) -> _Side:
     with closing(Database.open(url, Secrets([secret_key]))) as database:
         made = database.write_now(organisation, 0)
         database.write_now(_leave, made)
-        token = database.write_now(feeds.personal_token, by=made.owner, now=datetime.now(UTC))
+        token = database.write_now(personal_token, by=made.owner, now=datetime.now(UTC))
     return _Side(engine, url, secret_key, f"/cal/{token}?scope=org")
 
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from storage import (
     access,
-    feeds,
     leave,
     leave_reading,
     leave_types,
@@ -28,6 +27,7 @@ from storage.pages import PageOf
 from storage.schema import migrate
 from storage.secrets import Secrets
 from storage.values import SCOPES, Caller, User
+from tests.builders import personal_token
 
 PEOPLE = 50
 REQUESTS_EACH = 40
@@ -141,7 +141,7 @@ def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
         for member in read.members:
             database.write_now(_history, read, member)
         by = _caller(read, read.members[0])
-        token = database.write_now(feeds.personal_token, by=by, now=_now())
+        token = database.write_now(personal_token, by=by, now=_now())
         written = [
             database.write_now(organisation, number + 1) for number in range(WRITING_ORGANISATIONS)
         ]

@@ -18,6 +18,7 @@ from storage.secrets import Secrets
 from storage.values import ApiKey
 from tests import outside
 from tests.bot.world import ADA, EVE, World
+from tests.builders import personal_token
 from tests.fakes.slack import View
 
 KEY = re.compile(r"hiatus_sk_live_\w+")
@@ -252,7 +253,7 @@ def test_each_feed_says_when_it_was_last_read_and_by_which_program(world: World)
 def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_url: str) -> None:
     ada = world.caller(ADA)
     world.database.write_now(feeds.create, "Phone", by=ada, now=world.clock())
-    world.database.write_now(feeds.personal_token, by=ada, now=world.clock())
+    world.database.write_now(personal_token, by=ada, now=world.clock())
     lost_token = Secrets.generate().encrypt("encrypted with a key that is gone")
     outside.run(database_url, f"UPDATE calendar_feeds SET token_encrypted = '{lost_token}'")
 

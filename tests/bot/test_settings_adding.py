@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from bot import ids
-from storage import access, feeds, people, people_search
+from storage import access, people, people_search
 from storage.pages import PageOf
 from storage.values import User
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, person
 from tests.bot.world import ADA, EVE, GRACE, World
-from tests.builders import a_department, a_person, a_request
+from tests.builders import a_department, a_person, a_request, personal_token
 from tests.fakes.slack import View
 
 __all__ = ["admin"]
@@ -214,7 +214,7 @@ def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
         by=world.caller(GRACE),
         now=now,
     )
-    database.write_now(feeds.personal_token, by=world.caller(GRACE), now=now)
+    database.write_now(personal_token, by=world.caller(GRACE), now=now)
 
     asked = click(world, ADMIN, form_of(world, GRACE), ids.PERSON_ARCHIVE)
 

@@ -16,7 +16,7 @@ from storage.pages import PageOf
 from storage.values import HolidayOverride, User, Webhook
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.world import ADA, World
-from tests.builders import a_person
+from tests.builders import a_person, signing_secrets
 from tests.fakes.slack import View
 
 ADMIN = "UADMIN"
@@ -159,7 +159,7 @@ def test_a_webhook_is_made_and_its_secret_shown_once(world: World) -> None:
     (secret,) = SECRET.findall(shown.visible_text)
     (made,) = webhooks_of(world)
     assert (made.url, made.events) == (URL, ("*",))
-    kept = world.database.read_now(webhooks.secrets_of, world.acme.id, made.id, now=world.clock())
+    kept = world.database.read_now(signing_secrets, world.acme.id, made.id, now=world.clock())
     assert kept == [secret]
     assert secret not in repr(world.slack.calls())
 
@@ -325,7 +325,7 @@ def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:
 
     (secret,) = SECRET.findall(rotated.visible_text)
     (made,) = webhooks_of(world)
-    kept = world.database.read_now(webhooks.secrets_of, world.acme.id, made.id, now=world.clock())
+    kept = world.database.read_now(signing_secrets, world.acme.id, made.id, now=world.clock())
     assert kept[0] == secret
     assert len(kept) == 2
 

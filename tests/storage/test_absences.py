@@ -22,6 +22,7 @@ from tests.builders import (
     a_person,
     an_organisation,
     caller_for,
+    personal_token,
 )
 
 FIRST_DAY = date(2025, 6, 1)
@@ -132,7 +133,7 @@ def type_of(database: Database, acme: Acme, code: str) -> LeaveType:
 
 
 def feed_of(database: Database, acme: Acme, user: User) -> FeedOwner:
-    token = database.write_now(feeds.personal_token, by=caller_for(acme, user), now=NOW)
+    token = database.write_now(personal_token, by=caller_for(acme, user), now=NOW)
     return database.read_now(feeds.recognise, token)
 
 

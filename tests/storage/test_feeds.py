@@ -20,6 +20,8 @@ from tests.builders import (
     a_person,
     an_organisation,
     caller_for,
+    find_personal_token,
+    personal_token,
 )
 
 
@@ -41,7 +43,7 @@ def test_a_token_is_recognised_as_its_owner(database: Database) -> None:
 def test_who_has_no_time_zone_gets_the_organisations(database: Database) -> None:
     acme = an_organisation(database, timezone="Europe/London")
 
-    token = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    token = database.write_now(personal_token, by=acme.caller, now=NOW)
 
     assert database.read_now(feeds.recognise, token).timezone == "Europe/London"
 
@@ -50,7 +52,7 @@ def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Data
     acme = an_organisation(database)
     first = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
     second = database.write_now(feeds.create, "Wall", by=acme.caller, now=NOW)
-    database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    database.write_now(personal_token, by=acme.caller, now=NOW)
 
     shown = database.read_now(feeds.page, PageOf(), by=acme.caller).items
 
@@ -89,7 +91,7 @@ def test_a_revoked_feed_is_gone(database: Database) -> None:
 def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> None:
     acme = an_organisation(database)
     later = NOW + timedelta(hours=1)
-    token = database.write_now(feeds.personal_token, by=acme.caller, now=later)
+    token = database.write_now(personal_token, by=acme.caller, now=later)
     entries = database.read_now(audit.entries, PageOf(1), by=acme.caller).items
 
     with pytest.raises(NotFound):
@@ -109,7 +111,7 @@ def test_unknown_tokens_are_not_found(database: Database, token: str) -> None:
 def test_tokens_of_people_who_left_are_not_found(database: Database, status: UserStatus) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    token = database.write_now(feeds.personal_token, by=caller_for(acme, ada), now=NOW)
+    token = database.write_now(personal_token, by=caller_for(acme, ada), now=NOW)
     stop = people.deactivate if status == "deactivated" else people.archive
 
     database.write_now(stop, ada.id, by=acme.caller, now=NOW)
@@ -120,12 +122,12 @@ def test_tokens_of_people_who_left_are_not_found(database: Database, status: Use
 
 def test_the_personal_token_stays_the_same(database: Database) -> None:
     acme = an_organisation(database)
-    assert database.read_now(feeds.find_personal_token, by=acme.caller) is None
+    assert database.read_now(find_personal_token, by=acme.caller) is None
 
-    first = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
-    second = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    first = database.write_now(personal_token, by=acme.caller, now=NOW)
+    second = database.write_now(personal_token, by=acme.caller, now=NOW)
 
-    assert first == second == database.read_now(feeds.find_personal_token, by=acme.caller)
+    assert first == second == database.read_now(find_personal_token, by=acme.caller)
 
 
 def test_two_first_reads_at_once_get_the_same_token(database: Database) -> None:
@@ -134,24 +136,24 @@ def test_two_first_reads_at_once_get_the_same_token(database: Database) -> None:
 
     def read_first() -> str:
         together.wait()
-        return database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+        return database.write_now(personal_token, by=acme.caller, now=NOW)
 
     with ThreadPoolExecutor(4) as pool:
         reads = [pool.submit(read_first) for _ in range(4)]
         tokens = {read.result() for read in reads}
 
     assert len(tokens) == 1
-    assert database.read_now(feeds.find_personal_token, by=acme.caller) in tokens
+    assert database.read_now(find_personal_token, by=acme.caller) in tokens
 
 
 def test_regenerating_kills_the_old_personal_token_and_no_other(database: Database) -> None:
     acme = an_organisation(database)
     feed = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
-    old = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    old = database.write_now(personal_token, by=acme.caller, now=NOW)
 
     new = database.write_now(feeds.regenerate, by=acme.caller, now=NOW)
 
-    assert database.write_now(feeds.personal_token, by=acme.caller, now=NOW) == new
+    assert database.write_now(personal_token, by=acme.caller, now=NOW) == new
     assert database.read_now(feeds.recognise, new).user_id == acme.owner.id
     assert database.read_now(feeds.recognise, feed.token).user_id == acme.owner.id
     with pytest.raises(NotFound):
@@ -171,8 +173,8 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
     ada = a_person(database, acme)
     by = caller_for(acme, ada)
     feed = database.write_now(feeds.create, None, by=by, now=NOW)
-    token = database.write_now(feeds.personal_token, by=by, now=NOW)
-    kept = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    token = database.write_now(personal_token, by=by, now=NOW)
+    kept = database.write_now(personal_token, by=acme.caller, now=NOW)
 
     count = database.write_now(feeds.revoke_all_of, ada.id, by=acme.caller, now=NOW)
 
@@ -185,7 +187,7 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
 
 def test_a_person_has_a_bounded_number_of_feeds(database: Database) -> None:
     acme = an_organisation(database)
-    database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    database.write_now(personal_token, by=acme.caller, now=NOW)
     made = [
         database.write_now(feeds.create, None, by=acme.caller, now=NOW) for _ in range(MAX_FEEDS)
     ]
@@ -201,14 +203,14 @@ def test_the_system_has_no_feed(database: Database) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(Forbidden):
-        database.write_now(feeds.personal_token, by=acme.caller._replace(user_id=None), now=NOW)
+        database.write_now(personal_token, by=acme.caller._replace(user_id=None), now=NOW)
 
 
 def test_making_and_revoking_is_audited_without_the_token(database: Database) -> None:
     acme = an_organisation(database)
     feed = database.write_now(feeds.create, "Phone", by=acme.caller, now=NOW)
     database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
-    database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+    database.write_now(personal_token, by=acme.caller, now=NOW)
     database.write_now(feeds.regenerate, by=acme.caller, now=NOW)
 
     entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
@@ -226,7 +228,7 @@ def test_many_tokens_are_recognised_by_one_query(database: Database) -> None:
     acme, other = an_organisation(database), an_organisation(database, name="Other")
     ada = a_person(database, acme)
     tokens = [
-        database.write_now(feeds.personal_token, by=by, now=NOW)
+        database.write_now(personal_token, by=by, now=NOW)
         for by in (acme.caller, caller_for(acme, ada), other.caller)
     ]
     revoked = database.write_now(feeds.create, None, by=acme.caller, now=NOW)

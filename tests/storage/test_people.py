@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, feeds, joining, people, people_rows, slack_profiles
+from storage import access, audit, joining, people, people_rows, slack_profiles
 from storage.database import Database, Transaction
 from storage.errors import (
     CannotArchiveSelf,
@@ -22,7 +22,16 @@ from storage.people_rows import ChangedMeanwhile
 from storage.slack_matching import SlackProfile
 from storage.values import Caller, User
 from tests import outside
-from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    an_organisation,
+    caller_for,
+    find_personal_token,
+    personal_token,
+)
 from tests.refusals import at_once, codes_of, errors_of, overlapping
 
 LATER = NOW + timedelta(hours=1)
@@ -438,7 +447,7 @@ def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database)
     acme = an_organisation(database)
     ada = a_person(database, acme)
     by_ada = caller_for(acme, ada)
-    database.write_now(feeds.personal_token, by=by_ada, now=NOW)
+    database.write_now(personal_token, by=by_ada, now=NOW)
     database.write_now(
         access.create_key,
         for_user=ada.id,
@@ -456,7 +465,7 @@ def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database)
     assert database.read_now(people_rows.get, ada.id, by=acme.caller) == archived
     keys = database.read_now(access.page, PageOf(), by=acme.caller).items
     assert [key.revoked_at for key in keys] == [LATER]
-    assert database.read_now(feeds.find_personal_token, by=by_ada) is None
+    assert database.read_now(find_personal_token, by=by_ada) is None
     assert "user.archived" in actions_on(database, acme, ada)
 
 

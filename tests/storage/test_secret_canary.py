@@ -10,13 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from storage import feeds, webhooks
+from storage import webhooks
 from storage.database import Database
 from storage.errors import SecretKeysUnusable
 from storage.secret_canary import ensure, reencrypt
 from storage.secrets import InvalidToken, Secrets, new_secret_key
 from tests import outside
-from tests.builders import NOW, Acme, an_organisation
+from tests.builders import (
+    NOW,
+    Acme,
+    an_organisation,
+    find_personal_token,
+    personal_token,
+    signing_secrets,
+)
 
 ROOT = Path(__file__).parents[2]
 KEY, OTHER = new_secret_key(), new_secret_key()
@@ -40,7 +47,7 @@ def with_a_webhook(url: str, *keys: str) -> tuple[Acme, str, str]:
 
 def secrets_of(url: str, acme: Acme, webhook_id: str, *keys: str) -> list[str]:
     with closing(Database.open(url, Secrets(keys))) as database:
-        return database.read_now(webhooks.secrets_of, acme.id, webhook_id, now=NOW)
+        return database.read_now(signing_secrets, acme.id, webhook_id, now=NOW)
 
 
 def test_a_start_with_other_keys_than_the_first_start_is_refused(database_url: str) -> None:
@@ -78,7 +85,7 @@ def test_a_new_key_in_front_is_taken_and_the_old_one_may_not_be_dropped_yet(
 def test_after_reencrypting_the_old_key_may_be_dropped(database_url: str) -> None:
     acme, webhook_id, secret = with_a_webhook(database_url, KEY)
     with closing(Database.open(database_url, Secrets([KEY]))) as database:
-        token = database.write_now(feeds.personal_token, by=acme.caller, now=NOW)
+        token = database.write_now(personal_token, by=acme.caller, now=NOW)
         database.write_now(webhooks.rotate_secret, webhook_id, by=acme.caller, now=NOW)
     started(database_url, KEY)
 
@@ -91,7 +98,7 @@ def test_after_reencrypting_the_old_key_may_be_dropped(database_url: str) -> Non
     started(database_url, OTHER)
     assert secrets_of(database_url, acme, webhook_id, OTHER)[1] == secret
     with closing(Database.open(database_url, Secrets([OTHER]))) as database:
-        assert database.read_now(feeds.find_personal_token, by=acme.caller) == token
+        assert database.read_now(find_personal_token, by=acme.caller) == token
 
 
 def test_reencrypting_goes_through_more_than_one_batch(database_url: str) -> None:

@@ -26,6 +26,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    signing_secrets,
     type_id,
 )
 from tests.refusals import crossing
@@ -42,7 +43,7 @@ def a_webhook(database: Database, acme: Acme, **fields: Any) -> tuple[Webhook, s
 
 
 def secrets_of(database: Database, acme: Acme, webhook: Webhook, after: timedelta) -> list[str]:
-    return database.read_now(webhooks.secrets_of, acme.id, webhook.id, now=NOW + after)
+    return database.read_now(signing_secrets, acme.id, webhook.id, now=NOW + after)
 
 
 def switched_off(tx: Transaction, webhook_id: str, by: Caller) -> None:
@@ -184,7 +185,7 @@ def test_an_organisation_never_reaches_the_webhooks_of_another(database: Databas
     with pytest.raises(NotFound):
         database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
     assert not database.write_now(webhooks.disable, other.id, webhook.id, "gone", now=NOW)
-    assert database.read_now(webhooks.secrets_of, other.id, webhook.id, now=NOW) == []
+    assert database.read_now(signing_secrets, other.id, webhook.id, now=NOW) == []
     assert database.read_now(webhooks.page, PageOf(), by=by).items == []
     assert secrets_of(database, acme, webhook, timedelta()) == [secret]
 
@@ -355,7 +356,7 @@ def test_deleting_takes_deliveries_and_attempts_along_and_no_others(database: Da
 
     assert (before, row_count(database, acme)) == (2 + 3 + 3, 1 + 1 + 1)
     assert active_ids(database, acme) == [kept.id]
-    assert database.read_now(webhooks.secrets_of, acme.id, doomed.id, now=NOW) == []
+    assert database.read_now(signing_secrets, acme.id, doomed.id, now=NOW) == []
     with pytest.raises(NotFound):
         database.read_now(webhooks.get, doomed.id, by=acme.caller)
 
