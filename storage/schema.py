@@ -86,6 +86,11 @@ def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
         # Of SQLite, the plain DatabaseError: the file is damaged.
         if isinstance(error, peewee.OperationalError) or type(error) is peewee.DatabaseError:
             raise DatabaseUnavailable(str(error)) from error
+        if isinstance(error, peewee.IntegrityError):
+            raise SchemaOutOfDate(
+                "A row of the database breaks a rule of the new schema. Correct it, then run "
+                f"`hiatus migrate` again. {error}"
+            ) from error
         raise
     finally:
         database.close()

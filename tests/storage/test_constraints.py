@@ -17,6 +17,7 @@ from playhouse.migrations import Runner
 
 from storage import adjustments, holiday_overrides, holiday_sets, leave, webhooks
 from storage.database import Database
+from storage.errors import SchemaOutOfDate
 from storage.holiday_overrides import NewOverride
 from storage.ids import new_id
 from storage.pages import PageOf
@@ -205,6 +206,24 @@ def test_constraints_come_to_a_database_of_the_first_release_and_keep_its_rows(
     assert _broken_references(old_url) == []
     with pytest.raises(REFUSED):
         outside.run(old_url, "UPDATE leave_requests SET status = 'lost'")
+
+
+def test_a_row_that_breaks_a_new_rule_stops_the_migration_with_a_sentence(old_url: str) -> None:
+    outside.run(
+        old_url,
+        "INSERT INTO organisations (id, name, slug, country_code, timezone, working_days,"
+        " leave_year_type, leave_year_start_month, leave_year_start_day,"
+        " default_leave_allowance_half_days, carry_over_half_days, day_starts_at, midday_at,"
+        " day_ends_at, slack_members_join, reference_version, created_at, updated_at)"
+        f" VALUES ('{new_id(NOW)}', 'Acme', 'acme', 'GB', 'UTC', '[]', 'calendar', 1, 1, 50, -1,"
+        " '09:00', '13:00', '17:00', true, 1, 1, 1)",
+    )
+
+    with pytest.raises(SchemaOutOfDate, match="Correct it.*organisations_carry_over"):
+        migrate(old_url)
+    outside.run(old_url, "UPDATE organisations SET carry_over_half_days = 0")
+
+    assert "0020_constraints" in migrate(old_url)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
