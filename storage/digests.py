@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from peewee import JOIN, SQL, Delete, Insert, Select, Update, fn
+from peewee import JOIN, SQL, Case, Delete, Insert, Select, Update, fn
 
 from storage import days, holiday_sets, outbox, people_rows, reference, rows, slack_locales
 from storage.compiled import Place, compiled
@@ -123,6 +123,11 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
     )
     if changed:
         outbox.notify_of_digest(tx, digest.organisation_id, now=now)
+
+
+def try_again(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Forget that Slack refused a channel, and look soon: an admin chose one, maybe the same."""
+    tx.change(_try_again, organisation_id=organisation_id, now=now, lease_ends_at=now + LEASE)
 
 
 def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
@@ -280,6 +285,17 @@ def _refuse(
 ) -> Update:
     return DigestRow.update(due_at=due_at, refused_channel=channel, refused_because=because).where(
         DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at
+    )
+
+
+@compiled
+def _try_again(organisation_id: Place, now: Place, lease_ends_at: Place) -> Update:
+    row = DigestRow
+    # Sooner than that it may be claimed: whoever has claimed it looks for the same ``due_at``.
+    due_at = Case(None, ((row.due_at > lease_ends_at, now),), row.due_at)
+    again = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
+    return row.update(again).where(
+        row.organisation_id == organisation_id, row.refused_channel.is_null(False)
     )
 
 

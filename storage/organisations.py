@@ -15,6 +15,7 @@ from storage import (
     audit,
     card_refreshes,
     days,
+    digests,
     effects,
     feed_changes,
     fields,
@@ -182,6 +183,9 @@ def update(
     rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before, after = _checked_update(tx, changes, by=by)
+    if "digest_channel" in changes:
+        # Also the same channel: an admin may have put right what Slack refused it for.
+        digests.try_again(tx, by.organisation_id, now=now)
     if after == before:
         return get(tx, by=by)
     planned = _counted_anew(tx, before, after, by=by, now=now, is_held=True)

@@ -49,7 +49,9 @@ def refused(channel: str, because: str) -> dict[str, Any]:
         "is_archived": say("The channel was archived."),
     }
     why = cures.get(because, say("Slack refuses it: {reason}.", reason=text.escaped(because)))
-    what = say("Then choose the channel anew, or another one, in the organisation's settings.")
+    what = say("Then choose the channel again, or another one, in the organisation's settings.")
+    if because in (SHARED, "is_archived"):
+        what = say("Choose another channel in the organisation's settings.")
     where = say("Channel: {channel}", channel=text.escaped(channel))
     return {
         "text": " ".join((told, why, what, where)),

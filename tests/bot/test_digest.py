@@ -168,6 +168,7 @@ def test_a_channel_shared_with_another_organisation_gets_none_and_admins_read_wh
     assert world.slack.in_channel(CHANNEL) == []
     (told,) = [one.text for one in world.slack.dm("UOWNER")]
     assert "shared with another organisation (Slack Connect)" in told
+    assert "Choose another channel" in told
 
 
 def test_without_the_scope_to_look_at_channels_the_digest_is_posted_as_before(
@@ -204,6 +205,20 @@ def test_a_channel_that_takes_none_is_told_to_admins_once(world: World, what: st
     assert told[0].startswith("The digest of who is out cannot be posted.")
     tried = [one.arguments["channel"] for one in world.slack.calls("chat.postMessage")]
     assert tried.count(CHANNEL) == 1
+
+
+@pytest.mark.parametrize("chosen", [CHANNEL, "CPUBLIC"])
+def test_a_channel_chosen_after_a_refusal_gets_todays_digest(world: World, chosen: str) -> None:
+    world.slack.add_channel(CHANNEL, "managers", is_private=True, is_member=False)
+    choose(world)
+    off(world, ADA, TODAY, TODAY)
+    tick(world, NINE)
+    world.slack.add_channel(chosen, "who-is-out", is_private=chosen == CHANNEL)
+    choose(world, chosen)
+
+    tick(world, NINE + timedelta(minutes=3))
+
+    assert len(world.slack.in_channel(chosen)) == 1
 
 
 def test_another_channel_begins_anew(world: World) -> None:
