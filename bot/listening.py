@@ -75,7 +75,8 @@ class Edge:
     ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
     us, without a slash at its end. ``check_webhook_url`` raises InvalidInput for an address that
     nothing may be sent to, as REST has it. ``answer_seconds`` is when whoever is slow is answered
-    for. ``install_url`` is where workspaces install the app, None where it has one bot token.
+    for, ``open_seconds`` is how long opening a modal may take. ``install_url`` is where workspaces
+    install the app, None where it has one bot token.
     """
 
     database: Database
@@ -88,6 +89,7 @@ class Edge:
     visits: set[asyncio.Task[Any]] = field(default_factory=set)
     redraws: Redraws = field(default_factory=Redraws)
     answer_seconds: float = ANSWER_SECONDS
+    open_seconds: float = ANSWER_SECONDS
 
     async def finish(self) -> None:
         """Wait for what people have begun: Slack was told already that it was received."""
@@ -193,7 +195,7 @@ class Visit:
         """
         is_in_modal = (self.body.get("view") or {}).get("type") == "modal"
         show = self.client.views_push if is_in_modal else self.client.views_open
-        async with asyncio.timeout(ANSWER_SECONDS):
+        async with asyncio.timeout(self.edge.open_seconds):
             await show(trigger_id=self.body["trigger_id"], view=view)
 
     async def reply(self, message: dict[str, Any]) -> None:

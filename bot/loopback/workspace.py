@@ -33,7 +33,7 @@ RESPONSE_URL_SECONDS = 30 * 60
 
 @dataclass
 class Trigger:
-    """A trigger_id: good once, for `TRIGGER_SECONDS` after `issued_at` (monotonic seconds)."""
+    """A trigger_id: good once, for `trigger_seconds` after `issued_at` (monotonic seconds)."""
 
     team_id: str
     user_id: str
@@ -59,6 +59,7 @@ class Workspace:
 
     def __init__(self, app_id: str) -> None:
         self.app_id = app_id
+        self.trigger_seconds = TRIGGER_SECONDS
         self.changed = threading.Condition(threading.RLock())
         self.teams: dict[str, Team] = {}
         self.channels: dict[str, Channel] = {}
@@ -189,7 +190,7 @@ class Workspace:
                 raise SlackRefusal("invalid_trigger_id")
             if trigger.used:
                 raise SlackRefusal("exchanged_trigger_id")
-            if time.monotonic() - trigger.issued_at > TRIGGER_SECONDS:
+            if time.monotonic() - trigger.issued_at > self.trigger_seconds:
                 raise SlackRefusal("expired_trigger_id")
             trigger.used = True
             return trigger

@@ -42,6 +42,10 @@ EVE: Final = "UEVE"
 # What takes so long never comes: a busy machine takes seconds for what should be milliseconds.
 PATIENCE_SECONDS: Final = 60
 
+# Instead of the 2.5 seconds after which the app gives up, where a test is not about that; less than
+# the ten after which the fake Slack does.
+UNHURRIED_SECONDS: Final = 9.0
+
 # A Monday, nine weeks after NOW.
 FIRST_DAY: Final = date(2026, 8, 3)
 LAST_DAY: Final = date(2026, 8, 5)
@@ -186,6 +190,11 @@ class World:
             return await work()
 
         return asyncio.run_coroutine_threadsafe(working(), self._loop).result(PATIENCE_SECONDS)
+
+    def take_time(self) -> None:
+        """Let answers and modals take longer than Slack allows: a busy machine is no failure."""
+        self.app.edge.answer_seconds = self.app.edge.open_seconds = UNHURRIED_SECONDS
+        self.slack.keep_triggers(PATIENCE_SECONDS)
 
     def settled(self) -> None:
         """Wait until every listener is through."""

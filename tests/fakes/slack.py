@@ -41,7 +41,7 @@ from bot.loopback.people import Team
 from bot.loopback.records import Answer, Impossible, Message, View
 from bot.loopback.slack import Slack
 from bot.loopback.web_api import WebApi
-from bot.loopback.workspace import TRIGGER_SECONDS, Workspace
+from bot.loopback.workspace import Workspace
 from tests.fakes.slack_failures import Failure, TestedSlackServer
 from tests.fakes.slack_reading import PATIENCE_SECONDS, Reading
 from tests.fakes.slack_socket import SocketDelivery, Sockets
@@ -154,7 +154,11 @@ class LoopbackSlack(Slack, Reading):
         """Makes every trigger_id too old, without waiting for it."""
         with self._workspace.changed:
             for trigger in self._workspace.triggers.values():
-                trigger.issued_at -= TRIGGER_SECONDS + 1
+                trigger.issued_at -= self._workspace.trigger_seconds + 1
+
+    def keep_triggers(self, seconds: float) -> None:
+        """Makes every trigger_id last so long, instead of three seconds."""
+        self._workspace.trigger_seconds = seconds
 
     def fail_next(self, method: str, **how: Any) -> None:
         """Makes the next call of `method` go wrong; the fields of `Failure` say how."""
