@@ -33,8 +33,8 @@ _NOTHING: Final = "-"
 T = TypeVar("T")
 
 
-class Leafed(NamedTuple):
-    """How far the viewer has leafed through each list, by cursor, and whose absence is shown.
+class PageCursors(NamedTuple):
+    """The page that the viewer sees of each list, and whose absence is shown.
 
     ``scope`` None is the team of whoever has a department, and everybody for all others.
     """
@@ -49,7 +49,7 @@ class Leafed(NamedTuple):
         return " ".join(part or _NOTHING for part in self)
 
     @classmethod
-    def unpacked(cls, packed: str) -> Leafed:
+    def unpacked(cls, packed: str) -> PageCursors:
         """As it was packed; where each list begins for anything else."""
         parts = [None if part == _NOTHING else part for part in packed.split(" ")]
         if len(parts) != len(cls._fields):
@@ -70,7 +70,7 @@ class Home(NamedTuple):
     """``own``: pending leave, and what was approved and is not over, earliest first.
 
     ``waiting``: what awaits the viewer's decision, oldest first. ``away``: leave between ``today``
-    and ``last_day``, by first day: approved, and what the viewer could decide on. ``leafed`` is
+    and ``last_day``, by first day: approved, and what the viewer could decide on. ``cursors`` is
     what is shown, its scope settled.
     """
 
@@ -82,17 +82,17 @@ class Home(NamedTuple):
     own: Page[Item]
     waiting: Page[Item]
     away: Page[Absence]
-    leafed: Leafed
+    cursors: PageCursors
 
 
 def open_anew(tx: Transaction, *, by: Caller, now: datetime) -> None:
     """Note that the caller looks at his Home, from the beginning of its lists."""
-    leaf(tx, Leafed(), by=by, now=now)
+    leaf(tx, PageCursors(), by=by, now=now)
 
 
-def leaf(tx: Transaction, leafed: Leafed, *, by: Caller, now: datetime) -> None:
+def leaf(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
     """Note what the caller looks at; ``look`` shows that from now on."""
-    slack_homes.remember(tx, by.organisation_id, str(by.user_id), leafed.packed(), now=now)
+    slack_homes.remember(tx, by.organisation_id, str(by.user_id), cursors.packed(), now=now)
 
 
 def is_watched(tx: Transaction, *, by: Caller, now: datetime) -> bool:
@@ -101,28 +101,28 @@ def is_watched(tx: Transaction, *, by: Caller, now: datetime) -> bool:
 
 
 def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
-    """The caller's Home. A list that he cannot leaf through any more starts anew.
+    """The caller's Home. A list whose cursor is no longer valid starts at its first page.
 
     Who is away: today and until the end of the week; at a weekend, of the week to come.
     """
     packed = slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now)
-    leafed = Leafed.unpacked(packed or "")
+    cursors = PageCursors.unpacked(packed or "")
     known = reference.of_organisation(tx, by.organisation_id)
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
     if user is None:
         raise NotFound("user")
     today = local_day(now, user.timezone or known.organisation.timezone)
     last_day = end_of_week(today)
-    scope = leafed.scope or ("team" if user.department_id else "org")
-    leafed = leafed._replace(scope=scope)
+    scope = cursors.scope or ("team" if user.department_id else "org")
+    cursors = cursors._replace(scope=scope)
     waiting, at_waiting = _from(
-        leafed.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
+        cursors.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
     )
     own, at_own = _from(
-        leafed.own, MOST_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
+        cursors.own, MOST_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
     )
     away, at_away = _from(
-        leafed.away,
+        cursors.away,
         MOST_AWAY,
         lambda page: absences.away(
             tx,
@@ -145,7 +145,7 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         _items(tx, known, own),
         _items(tx, known, waiting),
         away,
-        Leafed(at_own, at_waiting, at_away, scope),
+        PageCursors(at_own, at_waiting, at_away, scope),
     )
 
 

@@ -46,7 +46,7 @@ def find(
 def get(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = False) -> User:
     """Anybody of the caller's organisation, archived people included. Raises NotFound.
 
-    ``is_held``: nobody else changes the person before this transaction ends.
+    ``is_held`` locks the person until this transaction ends.
     """
     user = find(tx, by.organisation_id, user_id, is_held=is_held)
     if user is None:
@@ -55,7 +55,7 @@ def get(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = False) -> 
 
 
 def hold(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
-    """Let nobody else change these people before this transaction ends.
+    """Lock these people until this transaction ends.
 
     Before the first of several is written: the counters of feed_changes.py come after people.
     """

@@ -1,4 +1,4 @@
-"""The Home tab: opened, leafed through, and what is done from it."""
+"""The Home tab: opened, paged through, and what is done from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.views import home as views
 from storage import home, leave
 from storage.database import Transaction
 from storage.errors import InvalidTransition, NotFound, Refusal
-from storage.home import Leafed
+from storage.home import PageCursors
 from storage.joining import NotAMember
 from storage.leave import NotYourApproval
 from storage.values import Caller
@@ -43,8 +43,8 @@ async def leaf(visit: Visit) -> None:
     """Show another part of a list."""
     await visit.ack()
     by = await identity.caller(visit)
-    leafed = Leafed.unpacked(_value(visit))
-    await visit.edge.database.write(home.leaf, leafed, by=by, now=visit.now)
+    cursors = PageCursors.unpacked(_value(visit))
+    await visit.edge.database.write(home.leaf, cursors, by=by, now=visit.now)
     await home_tab.show(visit, by)
 
 

@@ -10,7 +10,7 @@ from bot.language import say
 from bot.views import card as cards
 from bot.views import fields, text, words
 from bot.views.text import Block
-from storage.home import Home, Item, Leafed
+from storage.home import Home, Item, PageCursors
 from storage.ledgers import Balance
 from storage.values import Absence, User
 
@@ -116,12 +116,12 @@ def _waiting(home: Home) -> list[Block]:
                 ),
             ),
         ]
-    leafed, cursor = home.leafed, home.waiting.next_cursor
+    cursors, cursor = home.cursors, home.waiting.next_cursor
     return blocks + _leafing(
-        leafed.waiting,
+        cursors.waiting,
         cursor,
-        leafed._replace(waiting=None),
-        leafed._replace(waiting=cursor),
+        cursors._replace(waiting=None),
+        cursors._replace(waiting=cursor),
     )
 
 
@@ -146,9 +146,9 @@ def _own(home: Home) -> list[Block]:
         return [*blocks, text.section(say("You have no leave ahead of you."))]
     for item in home.own.items:
         blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
-    leafed, cursor = home.leafed, home.own.next_cursor
+    cursors, cursor = home.cursors, home.own.next_cursor
     return blocks + _leafing(
-        leafed.own, cursor, leafed._replace(own=None), leafed._replace(own=cursor)
+        cursors.own, cursor, cursors._replace(own=None), cursors._replace(own=cursor)
     )
 
 
@@ -177,8 +177,8 @@ def _own_buttons(item: Item) -> list[Block]:
 
 
 def _away(home: Home) -> list[Block]:
-    is_team = home.leafed.scope == "team"
-    other = home.leafed._replace(scope="org" if is_team else "team", away=None)
+    is_team = home.cursors.scope == "team"
+    other = home.cursors._replace(scope="org" if is_team else "team", away=None)
     switch = fields.button(
         say("Show everybody") if is_team else say("Show my team"), ids.HOME_SCOPE, other.packed()
     )
@@ -197,9 +197,9 @@ def _away(home: Home) -> list[Block]:
     if not home.away.items:
         return [*blocks, text.section(say("Nobody is out."))]
     blocks += _absences(say("Today"), today) + _absences(say("Later"), later)
-    leafed, cursor = home.leafed, home.away.next_cursor
+    cursors, cursor = home.cursors, home.away.next_cursor
     return blocks + _leafing(
-        leafed.away, cursor, leafed._replace(away=None), leafed._replace(away=cursor)
+        cursors.away, cursor, cursors._replace(away=None), cursors._replace(away=cursor)
     )
 
 
@@ -241,7 +241,9 @@ def _absent(one: Absence) -> str:
     return f"{who}: {when} ({what})"
 
 
-def _leafing(at: str | None, cursor: str | None, first: Leafed, following: Leafed) -> list[Block]:
+def _leafing(
+    at: str | None, cursor: str | None, first: PageCursors, following: PageCursors
+) -> list[Block]:
     buttons = []
     if at is not None:
         buttons.append(fields.button(say("Back to the first"), ids.HOME_FIRST, first.packed()))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.loopback.limits import is_too_large, problems_of_view
 from bot.views import home as views
-from storage.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, Leafed
+from storage.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, PageCursors
 from storage.leave_years import LeaveYear
 from storage.ledgers import Balance
 from storage.pages import Page
@@ -89,7 +89,7 @@ def homes(draw: st.DrawFn) -> Home:
         draw(page_of(items(), MOST_OWN)),
         draw(page_of(items(), MOST_WAITING)),
         draw(page_of(absences(), MOST_AWAY)),
-        Leafed(
+        PageCursors(
             draw(cursors),
             draw(cursors),
             draw(cursors),
@@ -138,15 +138,15 @@ def test_the_bar_has_twenty_characters_or_none(entitled: int, taken: int, pendin
 
 @given(
     st.builds(
-        Leafed,
+        PageCursors,
         *[st.none() | st.text("abcXYZ019_=", min_size=1)] * 3,
         st.sampled_from([None, "team", "org"]),
     )
 )
-def test_how_far_somebody_leafed_comes_back_as_it_was(leafed: Leafed) -> None:
-    assert Leafed.unpacked(leafed.packed()) == leafed
+def test_page_cursors_are_unpacked_as_they_were_packed(cursors: PageCursors) -> None:
+    assert PageCursors.unpacked(cursors.packed()) == cursors
 
 
 @pytest.mark.parametrize("packed", ["", "a", "a b c d e", "- - -"])
 def test_what_was_never_packed_begins_anew(packed: str) -> None:
-    assert Leafed.unpacked(packed) == Leafed()
+    assert PageCursors.unpacked(packed) == PageCursors()

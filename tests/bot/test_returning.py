@@ -186,12 +186,12 @@ def test_who_installs_anew_while_the_old_token_is_refused_keeps_the_app(world: W
     installer = SlackProfile(
         ADA, world.people[ADA].email, "Ada", "Lovelace", None, None, None, is_email_confirmed=True
     )
-    anew = NewInstallation("T1", "Acme", None, "B1", "UBOT", "xoxb-new", (), installer)
+    reinstalled = NewInstallation("T1", "Acme", None, "B1", "UBOT", "xoxb-new", (), installer)
     is_gone: list[bool] = []
 
     overlapping(
         world.database,
-        lambda tx: slack_installations.install(tx, anew, now=world.clock()),
+        lambda tx: slack_installations.install(tx, reinstalled, now=world.clock()),
         lambda: is_gone.append(world.run(lambda: workspaces.token_refused(old))),
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from storage import home, leave
 from storage.database import Database, Transaction
-from storage.home import Home, Leafed
+from storage.home import Home, PageCursors
 from storage.values import Caller, User
 from tests.builders import (
     NOW,
@@ -86,7 +86,7 @@ def test_who_is_out_is_the_team_for_who_has_a_department_and_everybody_otherwise
         ("Grace Lovelace", None),
         ("Hedy Lovelace", "Sick leave"),
     ]
-    database.write_now(home.leaf, Leafed(scope="org"), by=caller_for(acme, ada), now=NOW)
+    database.write_now(home.leaf, PageCursors(scope="org"), by=caller_for(acme, ada), now=NOW)
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
 
 
@@ -103,7 +103,7 @@ def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
 
     def away(user: User) -> list[tuple[str, str, str | None]]:
         by = caller_for(acme, user)
-        database.write_now(home.leaf, Leafed(scope="org"), by=by, now=NOW)
+        database.write_now(home.leaf, PageCursors(scope="org"), by=by, now=NOW)
         return [
             (one.person_name, one.status, one.summary_type) for one in look(database, by).away.items
         ]
@@ -133,11 +133,11 @@ def test_a_cursor_that_is_no_good_any_more_begins_anew(database: Database, acme:
     a_request(database, acme, ada, start_date=date(2026, 6, 8))
     by = caller_for(acme, ada)
 
-    database.write_now(home.leaf, Leafed(own="AAAA", waiting="x", away="-"), by=by, now=NOW)
+    database.write_now(home.leaf, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW)
     found = look(database, by)
 
     assert len(found.own.items) == 1
-    assert found.leafed == Leafed(scope="org")
+    assert found.cursors == PageCursors(scope="org")
 
 
 def test_every_list_of_it_is_served_by_an_index(database: Database, acme: Acme) -> None:
