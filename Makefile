@@ -39,7 +39,7 @@ bench: $(DEV)  ## Measure
 	$(BIN)/python -m tests.bench $(ARGS)
 
 docs: $(RUNTIME)  ## Write docs/errors.md anew
-	$(BIN)/python -m api.error_page > docs/errors.md
+	$(BIN)/python -m api.documentation.error_page > docs/errors.md
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)

@@ -25,22 +25,25 @@ from urllib.parse import urlsplit
 import structlog
 import typer
 
-from api.settings import ApiSettings, public_url
-from bot import operator_commands as slack_commands
-from bot.settings import SlackSettings
-from storage import commands, holiday_calendar, operator_commands, outbox, secret_canary
-from storage.database import Database
-from storage.schema import check_schema, migrate
-from storage.settings import Environment, StorageSettings
+from api.base.settings import ApiSettings, public_url
+from bot.base.settings import SlackSettings
+from bot.service import operator_commands as slack_commands
+from storage.access import secret_canary
+from storage.base.settings import Environment, StorageSettings
+from storage.cli import commands, operator_commands
+from storage.db.database import Database
+from storage.db.schema import check_schema, migrate
+from storage.events import outbox
+from storage.rules import holiday_calendar
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
-    from api.dispatcher import Dispatcher
-    from bot.app import SlackApp
-    from bot.playground import Playground
-    from storage.demo import DemoOrganisation
+    from api.base.dispatcher import Dispatcher
+    from bot.service.app import SlackApp
+    from playground.playground import Playground
+    from storage.cli.demo import DemoOrganisation
 
 Clock = Callable[[], datetime]
 
@@ -91,12 +94,12 @@ def build(
 
     The caller opens the database, has checked its schema, and closes it afterwards.
     """
-    from api import app
-    from api.metrics import Metrics
-    from api.rate_limits import RateLimits
-    from api.scheduler import running
-    from api.webhook_delivery import Sender
-    from api.webhook_dispatch import webhook_dispatcher
+    from api.base.metrics import Metrics
+    from api.http.rate_limits import RateLimits
+    from api.service import app
+    from api.service.scheduler import running
+    from api.webhooks.webhook_delivery import Sender
+    from api.webhooks.webhook_dispatch import webhook_dispatcher
 
     metrics = Metrics()
     rate_limits = RateLimits(
@@ -140,8 +143,8 @@ def slack_app(
     settings: SlackSettings, api: ApiSettings, database: Database, clock: Clock
 ) -> SlackApp:
     """The Slack side, for one workspace by token or for many by OAuth."""
-    from api.addresses import resolve_and_check
-    from bot.app import build_app
+    from api.webhooks.addresses import resolve_and_check
+    from bot.service.app import build_app
 
     # Who adds a webhook in Slack hears the same of its address as over REST.
     check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
@@ -150,7 +153,7 @@ def slack_app(
 
 def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
     """The dispatcher that keeps people in Slack up to date."""
-    from api.dispatcher import Dispatcher
+    from api.base.dispatcher import Dispatcher
 
     notifier = slack.notifier
     return Dispatcher(
@@ -169,7 +172,7 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
-        from storage import demo as demo_data
+        from storage.cli import demo as demo_data
 
         # Where it listens is the address to name until BASE_URL knows a better one.
         address = shown_address(host, port)
@@ -265,7 +268,7 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
         ] = None,
     ) -> None:
         """Serve Slack over Socket Mode: no public address is needed."""
-        from bot.socket import CannotServe
+        from bot.service.socket import CannotServe
 
         settings = prepared(env)
         if settings.slack is None or settings.slack.app_token is None:
@@ -309,9 +312,9 @@ async def serve_socket(
     health_at: tuple[str, int] | None = None,
 ) -> None:
     """Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
-    from api.scheduler import running
-    from bot import socket
-    from bot.socket_health import Health
+    from api.service.scheduler import running
+    from bot.service import socket
+    from bot.service.socket_health import Health
 
     stop = asyncio.Event()
 
@@ -340,7 +343,7 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 
     Exits with a sentence when either is not in order.
     """
-    from api import logs
+    from api.base import logs
 
     # A closed terminal or a log rotation is no reason to end; logs go to standard error.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -383,7 +386,7 @@ def end_before_long(seconds: float = DRAIN_SECONDS + FINISH_SECONDS) -> None:
 
 def leave_playground(database: Database, settings: Settings) -> None:
     """Let a real Slack, where there is one, have what was tied to the playground."""
-    from storage import demo_slack
+    from storage.cli import demo_slack
 
     if settings.slack is not None:
         database.write_now(demo_slack.leave, now=utc_now())
@@ -397,14 +400,14 @@ def demo_playground(
     None where BASE_URL is elsewhere: others can reach this service, and the playground would let
     them act as any of these people.
     """
-    from storage import demo_slack
+    from storage.cli import demo_slack
 
     if found is None or settings.slack is not None or not is_loopback(settings.api.base_url):
         return None
     users = database.write_now(demo_slack.enter, found.organisation_id, now=utc_now())
     if users is None:
         return None
-    from bot.playground import Playground, player
+    from playground.playground import Playground, player
 
     return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
 
@@ -420,9 +423,8 @@ def is_loopback(url: str) -> bool:
 
 def playground_routes(playground: Playground) -> list[BaseRoute]:
     """The page, and what it asks for."""
-    from api.routes import playground as page
-    from bot import playground_http
-    from bot.ids import COMMAND
+    from bot.base.ids import COMMAND
+    from playground import page, playground_http
 
     token = secrets.token_urlsafe(32)
     first = playground.first(_FIRST_PLAYERS)

@@ -9,23 +9,10 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any, NamedTuple
 
-from storage import (
-    departments,
-    feeds,
-    leave,
-    leave_types,
-    organisations,
-    people,
-    people_rows,
-    reference,
-    webhooks,
-)
-from storage.compiled import Place, compiled
-from storage.database import Database, Transaction
-from storage.drafts import Draft
-from storage.organisations import NewOrganisation
-from storage.tables import WebhookRow
-from storage.values import (
+from storage.access import feeds
+from storage.admin import departments, organisations, people
+from storage.admin.organisations import NewOrganisation
+from storage.base.values import (
     SCOPES,
     Caller,
     Department,
@@ -38,6 +25,13 @@ from storage.values import (
     User,
     UserStatus,
 )
+from storage.db.compiled import Place, compiled
+from storage.db.database import Database, Transaction
+from storage.db.tables import WebhookRow
+from storage.directory import people_rows
+from storage.events import reference, webhooks
+from storage.leave import leave, leave_types
+from storage.leave.drafts import Draft
 
 # A Monday.
 NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)

@@ -15,7 +15,8 @@ from babel.messages import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bot import errors, language
+from bot.base import language
+from bot.interaction import errors
 
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from api import errors as http
+from api.http import errors as http
 
 ROOT: Final = Path(__file__).parent.parent
 # What only the operator's commands and the Slack side read; people are told in sentences there.
@@ -54,7 +54,7 @@ def codes_of_call(call: ast.Call, tree: ast.Module) -> Iterator[str]:
 
 
 def codes_of_words(fields: list[ast.expr | None], checks: list[ast.expr]) -> Iterator[str]:
-    """What storage.fields.one_of refuses with: its code has the field's name in it."""
+    """What storage.base.fields.one_of refuses with: its code has the field's name in it."""
     for field, check in zip(fields, checks, strict=True):
         match field, check:
             case ast.Constant(str(name)), ast.Call(ast.Attribute(attr="one_of")):

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from storage.database import Database
-from storage.schema import migrate
-from storage.secrets import Secrets
+from storage.base.secrets import Secrets
+from storage.db.database import Database
+from storage.db.schema import migrate
 from tests import postgres
 
 _FOLDER = pytest.StashKey[Path]()

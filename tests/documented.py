@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 
-from api import app, openapi
+from api.documentation import openapi
+from api.service import app
 
 # What any path answers before it comes to an operation.
 _OF_NO_OPERATION = frozenset({"method_not_allowed"})

@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from api import errors as http
-from api.operations import Operation
-from storage.errors import InvalidInput, Refusal
+from api.http import errors as http
+from api.http.operations import Operation
+from storage.base.errors import InvalidInput, Refusal
 from tests.codes import ROOT, codes_of_call, codes_of_words
 
 _FOLDERS: Final = ("api", "storage")

@@ -9,8 +9,8 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from storage.database import Database, Transaction
-from storage.errors import InvalidInput, Refusal
+from storage.base.errors import InvalidInput, Refusal
+from storage.db.database import Database, Transaction
 
 TIMEOUT_SECONDS = 60
 # Long enough for the other transaction to run to its end, if nothing makes it wait.

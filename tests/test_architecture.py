@@ -17,8 +17,8 @@ import peewee
 import psycopg
 import pytest
 
-from api.version import VERSION
-from storage.tables import TABLES
+from api.base.version import VERSION
+from storage.db.tables import TABLES
 from tests import postgres
 
 ROOT = Path(__file__).parent.parent
@@ -77,7 +77,7 @@ def test_version_is_the_newest_in_the_changelog() -> None:
     )
 
     assert headings[0] == VERSION
-    assert tools["setuptools"]["dynamic"]["version"] == {"attr": "api.version.VERSION"}
+    assert tools["setuptools"]["dynamic"]["version"] == {"attr": "api.base.version.VERSION"}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git to list the files")

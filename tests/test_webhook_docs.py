@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from api.webhook_delivery import sign
-from storage import deliveries, delivery_queue, leave, webhooks
-from storage.database import Database
-from storage.deliveries import RETRY_AFTER_SECONDS
-from storage.values import DELIVERY_EVENTS
-from storage.webhooks import new_secret
+from api.webhooks.webhook_delivery import sign
+from storage.base.values import DELIVERY_EVENTS
+from storage.db.database import Database
+from storage.events import deliveries, delivery_queue, webhooks
+from storage.events.deliveries import RETRY_AFTER_SECONDS
+from storage.events.webhooks import new_secret
+from storage.leave import leave
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import ApiKeyWithSecretRecord, Listing, listing
-from api.bodies import NewApiKey
-from api.operations import Answer, Call, Operation, created
-from api.queries import ListOfApiKeys, is_true
-from storage import access, errors, records
-from storage.database import Transaction
-from storage.records import ApiKeyRecord
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas.answers import ApiKeyWithSecretRecord, Listing, listing
+from api.schemas.bodies import NewApiKey
+from api.schemas.queries import ListOfApiKeys, is_true
+from storage.access import access
+from storage.base import errors, records
+from storage.base.records import ApiKeyRecord
+from storage.db.database import Transaction
 
 
 def page(tx: Transaction, call: Call) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import Listing, listing
-from api.bodies import Decline
-from api.fields import Paged
-from api.operations import Call, Operation
-from storage import errors, leave, leave_reading, records
-from storage.database import Transaction
-from storage.records import LeaveRequestRecord
+from api.http.fields import Paged
+from api.http.operations import Call, Operation
+from api.schemas.answers import Listing, listing
+from api.schemas.bodies import Decline
+from storage.base import errors, records
+from storage.base.records import LeaveRequestRecord
+from storage.db.database import Transaction
+from storage.leave import leave, leave_reading
 
 
 def pending(tx: Transaction, call: Call) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import Listing, listing
-from api.operations import Call, Operation
-from api.queries import ListOfAuditEntries
-from storage import audit, errors, records
-from storage.database import Transaction
-from storage.records import AuditRecord
+from api.http.operations import Call, Operation
+from api.schemas.answers import Listing, listing
+from api.schemas.queries import ListOfAuditEntries
+from storage.base import errors, records
+from storage.base.records import AuditRecord
+from storage.db.database import Transaction
+from storage.events import audit
 
 
 def page(tx: Transaction, call: Call) -> Any:

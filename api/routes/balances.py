@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import balance_answers
-from api.answers import Listing, listing
-from api.balance_answers import AdjustmentRecord, BalanceRecord
-from api.bodies import NewAdjustment
-from api.fields import Paged
-from api.operations import Answer, Call, Operation, created
-from api.queries import OfOneDay
-from storage import adjustments, errors, ledgers
-from storage.amounts import adjustment_half_days_of
-from storage.database import Transaction
+from api.http.fields import Paged
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas import balance_answers
+from api.schemas.answers import Listing, listing
+from api.schemas.balance_answers import AdjustmentRecord, BalanceRecord
+from api.schemas.bodies import NewAdjustment
+from api.schemas.queries import OfOneDay
+from storage.base import errors
+from storage.base.amounts import adjustment_half_days_of
+from storage.db.database import Transaction
+from storage.leave import adjustments, ledgers
 
 
 def get(tx: Transaction, call: Call) -> Any:

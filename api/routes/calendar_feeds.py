@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import CalendarFeedRecord, FeedTokenRecord, Listing, listing
-from api.bodies import NewCalendarFeed
-from api.fields import Paged
-from api.operations import Answer, Call, Operation, created
-from storage import errors, feeds
-from storage.database import Transaction
-from storage.values import CalendarFeed
+from api.http.fields import Paged
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas.answers import CalendarFeedRecord, FeedTokenRecord, Listing, listing
+from api.schemas.bodies import NewCalendarFeed
+from storage.access import feeds
+from storage.base import errors
+from storage.base.values import CalendarFeed
+from storage.db.database import Transaction
 
 
 def page(tx: Transaction, call: Call) -> Any:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import effects
-from api.answers import Listing, listing
-from api.bodies import DepartmentChanges, NewDepartment
-from api.fields import DryRun
-from api.operations import Answer, Call, Operation, created
-from api.queries import ListOfDepartments
-from storage import departments, errors, people_rows, records
-from storage.database import Transaction
-from storage.records import DepartmentRecord
+from api.http.fields import DryRun
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas import effects
+from api.schemas.answers import Listing, listing
+from api.schemas.bodies import DepartmentChanges, NewDepartment
+from api.schemas.queries import ListOfDepartments
+from storage.admin import departments
+from storage.base import errors, records
+from storage.base.records import DepartmentRecord
+from storage.db.database import Transaction
+from storage.directory import people_rows
 
 
 def page(tx: Transaction, call: Call) -> Any:

@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.errors import HTTP_PROBLEMS, RETRY_AFTER_SECONDS, problem
-from api.operations import Edge
-from storage import delivery_queue, schema
-from storage.database import Transaction
-from storage.errors import DatabaseUnavailable, SchemaOutOfDate
+from api.http.errors import HTTP_PROBLEMS, RETRY_AFTER_SECONDS, problem
+from api.http.operations import Edge
+from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.db import schema
+from storage.db.database import Transaction
+from storage.events import delivery_queue
 
 # Why requests cannot be served: the member ``reason`` of the 503.
 _REASONS: Final[dict[type[Exception], str]] = {

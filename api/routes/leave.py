@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from api import answers
-from api.answers import LeaveListing, LeaveRecord, PagedLeaveListing, pagination
-from api.bodies import NewLeave
-from api.operations import Answer, Call, Operation, created
-from api.queries import ListOfLeave
-from storage import errors, leave, leave_reading, leave_types, reference
-from storage.database import Transaction
-from storage.drafts import Draft
-from storage.pages import PageOf
-from storage.reference import Reference
-from storage.values import LeaveRequest
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas import answers
+from api.schemas.answers import LeaveListing, LeaveRecord, PagedLeaveListing, pagination
+from api.schemas.bodies import NewLeave
+from api.schemas.queries import ListOfLeave
+from storage.base import errors
+from storage.base.values import LeaveRequest
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import leave, leave_reading, leave_types
+from storage.leave.drafts import Draft
 
 # The most that the list holds where no page was asked for.
 LONGEST_LIST: Final = 10_000

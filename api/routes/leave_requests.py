@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import preview_answers
-from api.answers import Listing, pagination
-from api.bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
-from api.operations import Answer, Call, Operation, created
-from api.preview_answers import DaysRecord, PreviewRecord
-from api.queries import ListOfLeaveRequests
-from storage import errors, leave, leave_reading, previews, records
-from storage.database import Transaction
-from storage.drafts import Draft
-from storage.records import LeaveRequestRecord
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas import preview_answers
+from api.schemas.answers import Listing, pagination
+from api.schemas.bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
+from api.schemas.preview_answers import DaysRecord, PreviewRecord
+from api.schemas.queries import ListOfLeaveRequests
+from storage.base import errors, records
+from storage.base.records import LeaveRequestRecord
+from storage.db.database import Transaction
+from storage.leave import leave, leave_reading, previews
+from storage.leave.drafts import Draft
 
 
 def page(tx: Transaction, call: Call) -> Any:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import Listing, listing
-from api.bodies import LeaveTypeChanges, NewLeaveType
-from api.operations import Answer, Call, Operation, created
-from api.queries import ListOfLeaveTypes, is_true
-from storage import errors, leave_types, people_rows, records
-from storage.database import Transaction
-from storage.records import LeaveTypeRecord
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas.answers import Listing, listing
+from api.schemas.bodies import LeaveTypeChanges, NewLeaveType
+from api.schemas.queries import ListOfLeaveTypes, is_true
+from storage.base import errors, records
+from storage.base.records import LeaveTypeRecord
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.leave import leave_types
 
 
 def page(tx: Transaction, call: Call) -> Any:

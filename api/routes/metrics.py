@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.metrics import CONTENT_TYPE, Metrics
-from api.operations import Edge
-from storage import delivery_queue
-from storage.delivery_queue import Waiting
-from storage.errors import DatabaseUnavailable
+from api.base.metrics import CONTENT_TYPE, Metrics
+from api.http.operations import Edge
+from storage.base.errors import DatabaseUnavailable
+from storage.events import delivery_queue
+from storage.events.delivery_queue import Waiting
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 

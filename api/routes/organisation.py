@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from api import effects
-from api.answers import HolidaySetRecord, Listing, listing
-from api.bodies import NewHolidaySet, OrganisationChanges
-from api.fields import DryRun, Paged
-from api.operations import Answer, Call, Operation, created
-from storage import (
-    errors,
-    holiday_calendar,
-    holiday_sets,
-    organisations,
-    people_rows,
-    records,
-    reference,
-)
-from storage.database import Transaction
-from storage.records import OrganisationRecord
-from storage.values import HolidaySet
+from api.http.fields import DryRun, Paged
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas import effects
+from api.schemas.answers import HolidaySetRecord, Listing, listing
+from api.schemas.bodies import NewHolidaySet, OrganisationChanges
+from storage.admin import organisations
+from storage.base import errors, records
+from storage.base.records import OrganisationRecord
+from storage.base.values import HolidaySet
+from storage.db.database import Transaction
+from storage.directory import holiday_sets, people_rows
+from storage.events import reference
+from storage.rules import holiday_calendar
 
 
 def get(tx: Transaction, call: Call) -> Any:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import effects
-from api.answers import Listing, listing
-from api.bodies import NewHolidayOverride
-from api.fields import DryRun, Paged
-from api.operations import Answer, Call, Operation, created
-from api.queries import HolidaysOfYear
-from storage import (
-    errors,
-    holiday_calendar,
-    holiday_overrides,
-    holiday_set_removal,
-    holiday_sets,
-    records,
-    reference,
-)
-from storage.clock import local_day
-from storage.database import Transaction
-from storage.holiday_overrides import NewOverride
-from storage.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
+from api.http.fields import DryRun, Paged
+from api.http.operations import Answer, Call, Operation, created
+from api.schemas import effects
+from api.schemas.answers import Listing, listing
+from api.schemas.bodies import NewHolidayOverride
+from api.schemas.queries import HolidaysOfYear
+from storage.admin import holiday_overrides, holiday_set_removal
+from storage.admin.holiday_overrides import NewOverride
+from storage.base import errors, records
+from storage.base.clock import local_day
+from storage.base.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
+from storage.db.database import Transaction
+from storage.directory import holiday_sets
+from storage.events import reference
+from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"
 _TAG = "Public holiday sets"

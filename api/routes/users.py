@@ -6,18 +6,22 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from api import effects
-from api.answers import PagedUserListing, UserListing, listing
-from api.bodies import NewUser, UserChanges
-from api.fields import MAX_PAGE, DryRun
-from api.operations import Answer, Call, Operation, created, hold_organisation
-from api.queries import ListOfUsers
-from storage import errors, people, people_rows, records, reference, slack_profiles
-from storage.database import Transaction
-from storage.errors import FieldError, InvalidInput
-from storage.pages import PageOf
-from storage.records import UserRecord
-from storage.values import User
+from api.http.fields import MAX_PAGE, DryRun
+from api.http.operations import Answer, Call, Operation, created, hold_organisation
+from api.schemas import effects
+from api.schemas.answers import PagedUserListing, UserListing, listing
+from api.schemas.bodies import NewUser, UserChanges
+from api.schemas.queries import ListOfUsers
+from storage.admin import people
+from storage.base import errors, records
+from storage.base.errors import FieldError, InvalidInput
+from storage.base.records import UserRecord
+from storage.base.values import User
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import reference
+from storage.slack import slack_profiles
 
 VARIANT_HEADER = {
     "name": "API-Variant",

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import addresses
-from api.answers import (
+from api.http.operations import Answer, Call, Edge, Operation, created
+from api.schemas.answers import (
     Listing,
     PingRecord,
     RedeliveredRecord,
     WebhookWithSecretRecord,
     listing,
 )
-from api.bodies import NewWebhook, RedeliverFailed, WebhookChanges
-from api.operations import Answer, Call, Edge, Operation, created
-from api.queries import ListOfDeliveries, ListOfWebhooks, is_true
-from storage import deliveries, delivery_log, errors, records, webhooks
-from storage.database import Transaction
-from storage.records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
-from storage.values import Webhook
+from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
+from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
+from api.webhooks import addresses
+from storage.base import errors, records
+from storage.base.records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
+from storage.base.values import Webhook
+from storage.db.database import Transaction
+from storage.events import deliveries, delivery_log, webhooks
 
 
 async def check_url(call: Call, edge: Edge) -> None:

@@ -6,6 +6,7 @@ manifest has to say about it is checked by the tests.
 
 from __future__ import annotations
 
+from bot.interaction.listening import Listener
 from bot.listeners import (
     commands,
     decisions,
@@ -21,7 +22,6 @@ from bot.listeners import (
     settings_webhooks,
     shortcuts,
 )
-from bot.listening import Listener
 
 
 def registered(command: str) -> tuple[Listener, ...]:

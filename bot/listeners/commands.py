@@ -6,16 +6,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from bot import identity, ids
+from bot.base import ids
+from bot.interaction import identity
+from bot.interaction.listening import Listener, Visit
 from bot.listeners import own_leave, request_form
-from bot.listening import Listener, Visit
 from bot.views import answers, replies
 from bot.views.answers import Away
-from storage import absences, ledgers, people_rows, reference
-from storage.clock import end_of_week, local_day
-from storage.database import Transaction
-from storage.pages import PageOf
-from storage.values import Caller
+from storage.access import absences
+from storage.base.clock import end_of_week, local_day
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import reference
+from storage.leave import ledgers
 
 
 def listeners(command: str) -> tuple[Listener, ...]:

@@ -8,22 +8,25 @@ from typing import Final
 
 import structlog
 
-from bot import errors, identity, ids, slack_web
-from bot.listening import Clicked, Listener, UnexpectedPayload, Visit
+from bot.base import ids
+from bot.client import slack_web
+from bot.interaction import errors, identity
+from bot.interaction.listening import Clicked, Listener, UnexpectedPayload, Visit
 from bot.views import card as cards
 from bot.views import decline
-from storage import approval_cards, leave, leave_reading, posted
-from storage.approval_cards import ApprovalCard
-from storage.database import Transaction
-from storage.errors import (
+from storage.base.errors import (
     InsufficientAllowance,
     InvalidTransition,
     OverlappingLeave,
     OwnRequest,
 )
-from storage.leave import Decision, NotYourApproval
-from storage.posted import Posted
-from storage.values import Caller, LeaveRequest
+from storage.base.values import Caller, LeaveRequest
+from storage.db.database import Transaction
+from storage.leave import leave, leave_reading
+from storage.leave.leave import Decision, NotYourApproval
+from storage.slack import approval_cards, posted
+from storage.slack.approval_cards import ApprovalCard
+from storage.slack.posted import Posted
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

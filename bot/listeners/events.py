@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import structlog
 
-from bot import identity
-from bot.listening import Listener, Visit
-from storage import slack_installations, slack_profiles, slack_workspaces
-from storage.database import Transaction
-from storage.slack_matching import SlackProfile
-from storage.slack_profiles import Synced
+from bot.interaction import identity
+from bot.interaction.listening import Listener, Visit
+from storage.db.database import Transaction
+from storage.directory.slack_matching import SlackProfile
+from storage.slack import slack_installations, slack_profiles, slack_workspaces
+from storage.slack.slack_profiles import Synced
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

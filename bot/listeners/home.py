@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from bot import errors, home_tab, identity, ids
+from bot.base import ids
+from bot.interaction import errors, identity
+from bot.interaction.listening import Listener, Visit
 from bot.listeners import decisions, request_form
-from bot.listening import Listener, Visit
+from bot.messages import home_tab
 from bot.views import decline
 from bot.views import home as views
-from storage import home, leave
-from storage.database import Transaction
-from storage.errors import InvalidTransition, NotFound, Refusal
-from storage.home import PageCursors
-from storage.joining import NotAMember
-from storage.leave import NotYourApproval
-from storage.values import Caller
+from storage.base.errors import InvalidTransition, NotFound, Refusal
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.leave import leave
+from storage.leave.leave import NotYourApproval
+from storage.slack import home
+from storage.slack.home import PageCursors
+from storage.slack.joining import NotAMember
 
 
 async def opened(visit: Visit) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from bot import errors, identity, ids
-from bot.language import say
-from bot.listening import Listener, Visit
+from bot.base import ids
+from bot.base.language import say
+from bot.interaction import errors, identity
+from bot.interaction.listening import Listener, Visit
 from bot.views import answers, replies
 from bot.views.answers import OwnLeave
-from storage import approval_cards, leave, own_leave, people_rows, reference
-from storage.clock import local_day
-from storage.database import Transaction
-from storage.errors import Refusal
-from storage.pages import PageOf
-from storage.values import Caller
+from storage.base.clock import local_day
+from storage.base.errors import Refusal
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import reference
+from storage.leave import leave, own_leave
+from storage.slack import approval_cards
 
 
 async def show(visit: Visit) -> None:

@@ -5,21 +5,26 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from bot import errors, identity, ids, language, typed_leave
-from bot.language import later, say
-from bot.listening import Listener, Visit
-from bot.typed_days import is_month_first
-from bot.typed_leave import Reader, Wish
+from bot.base import ids, language
+from bot.base.language import later, say
+from bot.interaction import errors, identity
+from bot.interaction.listening import Listener, Visit
+from bot.typed import typed_leave
+from bot.typed.typed_days import is_month_first
+from bot.typed.typed_leave import Reader, Wish
 from bot.views import live_line, request_form
 from bot.views.request_form import Filled
 from bot.views.text import Block
-from storage import days, leave, leave_reading, people_rows, previews, reference
-from storage.clock import local_day
-from storage.database import Transaction
-from storage.errors import InvalidTransition, Refusal
-from storage.previews import Preview
-from storage.reference import Reference
-from storage.values import Caller, LeaveRequest
+from storage.base.clock import local_day
+from storage.base.errors import InvalidTransition, Refusal
+from storage.base.values import Caller, LeaveRequest
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import leave, leave_reading, previews
+from storage.leave.previews import Preview
+from storage.rules import days
 
 _NO_TYPES: Final = later("Your organisation has no type of leave to ask for yet.")
 

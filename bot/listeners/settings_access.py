@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 
-from bot import identity, ids, modals
-from bot.forms import Form
-from bot.listening import Listener, Visit
-from bot.views import settings_access as views
-from storage import access, feeds, reference
-from storage.database import Transaction
-from storage.pages import PageOf
-from storage.values import Caller
+from bot.admin_views import settings_access as views
+from bot.base import ids
+from bot.interaction import identity, modals
+from bot.interaction.forms import Form
+from bot.interaction.listening import Listener, Visit
+from storage.access import access, feeds
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.events import reference
 
 _KEYS_SHOWN: Final = 20
 _FEEDS_SHOWN: Final = 20

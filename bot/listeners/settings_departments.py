@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from bot import forms, ids, modals
-from bot.forms import Form, Saving
-from bot.language import say
-from bot.listening import Listener, Visit
+from bot.admin_views import settings_departments as views
+from bot.base import ids
+from bot.base.language import say
+from bot.interaction import forms, modals
+from bot.interaction.forms import Form, Saving
+from bot.interaction.listening import Listener, Visit
 from bot.views import replies
-from bot.views import settings_departments as views
-from storage import departments, people_search
-from storage.database import Transaction
-from storage.effects import Effects
-from storage.pages import PageOf
-from storage.values import Caller
+from storage.admin import departments
+from storage.admin.effects import Effects
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_search
 
 _SHOWN: Final = 40
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeVar
 
-from bot import forms, ids, modals
-from bot.forms import Form, Saving
-from bot.language import later, say
-from bot.listening import Listener, Visit
+from bot.admin_views import settings_holidays as views
+from bot.base import ids
+from bot.base.language import later, say
+from bot.interaction import forms, modals
+from bot.interaction.forms import Form, Saving
+from bot.interaction.listening import Listener, Visit
 from bot.views import replies
-from bot.views import settings_holidays as views
-from storage import (
-    holiday_calendar,
-    holiday_overrides,
-    holiday_set_removal,
-    holiday_sets,
-    reference,
-)
-from storage.database import Transaction
-from storage.errors import AlreadyExists, InvalidInput
-from storage.holiday_overrides import NewOverride
-from storage.pages import PageOf
-from storage.values import Caller
+from storage.admin import holiday_overrides, holiday_set_removal
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.errors import AlreadyExists, InvalidInput
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import holiday_sets
+from storage.events import reference
+from storage.rules import holiday_calendar
 
 T = TypeVar("T")
 

@@ -6,17 +6,20 @@ import asyncio
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from bot import forms, identity, ids, modals
-from bot.forms import Form, Saving
-from bot.language import later, say
-from bot.listening import Listener, Visit
+from bot.admin_views import settings_organisation as views
+from bot.base import ids
+from bot.base.language import later, say
+from bot.interaction import forms, identity, modals
+from bot.interaction.forms import Form, Saving
+from bot.interaction.listening import Listener, Visit
 from bot.views import replies
-from bot.views import settings_organisation as views
-from storage import holiday_calendar, leave_types, organisations
-from storage.database import Transaction
-from storage.errors import InvalidInput
-from storage.pages import PageOf
-from storage.values import Caller
+from storage.admin import organisations
+from storage.base.errors import InvalidInput
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.leave import leave_types
+from storage.rules import holiday_calendar
 
 _TYPES_SHOWN: Final = 40
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from bot import forms, identity, ids, modals
-from bot.forms import Form, Saving
-from bot.language import later, say
-from bot.listening import Listener, Visit
+from bot.admin_views import settings_people as views
+from bot.base import ids
+from bot.base.language import later, say
+from bot.interaction import forms, identity, modals
+from bot.interaction.forms import Form, Saving
+from bot.interaction.listening import Listener, Visit
 from bot.views import replies
-from bot.views import settings_people as views
 from bot.views.consequences import Sight
-from storage import people, people_rows, people_search, reference, slack_profiles
-from storage.database import Transaction
-from storage.effects import Effects
-from storage.errors import EmailTaken, FieldError, InvalidInput
-from storage.joining import NotAMember
-from storage.slack_matching import SlackProfile
-from storage.values import Caller, User
+from storage.admin import people
+from storage.admin.effects import Effects
+from storage.base.errors import EmailTaken, FieldError, InvalidInput
+from storage.base.values import Caller, User
+from storage.db.database import Transaction
+from storage.directory import people_rows, people_search
+from storage.directory.slack_matching import SlackProfile
+from storage.events import reference
+from storage.slack import slack_profiles
+from storage.slack.joining import NotAMember
 
 _NEEDED: Final = later("Needed for somebody who is not chosen from Slack.")
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from bot import ids, modals
-from bot.forms import Form
-from bot.language import say
-from bot.listening import Listener, Visit
+from bot.admin_views import settings_webhooks as views
+from bot.base import ids
+from bot.base.language import say
+from bot.interaction import modals
+from bot.interaction.forms import Form
+from bot.interaction.listening import Listener, Visit
 from bot.views import replies
-from bot.views import settings_webhooks as views
-from storage import deliveries, delivery_log, reference, webhooks
-from storage.database import Transaction
-from storage.pages import PageOf
-from storage.values import Caller
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.events import deliveries, delivery_log, reference, webhooks
 
 _SHOWN: Final = 40
 

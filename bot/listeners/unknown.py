@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot import identity
-from bot.language import say
-from bot.listening import Listener, Visit
+from bot.base.language import say
+from bot.interaction import identity
+from bot.interaction.listening import Listener, Visit
 from bot.views import replies
 
 _ANYTHING: Final = re.compile("")

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from bot import ids
-from bot.language import later, say
+from bot.base import ids
+from bot.base.language import later, say
 from bot.views import text, words
 from bot.views.text import Block
-from storage.ledgers import Balance
-from storage.pages import Page
-from storage.values import Absence, LeaveRequest, LeaveType
+from storage.base.values import Absence, LeaveRequest, LeaveType
+from storage.db.pages import Page
+from storage.leave.ledgers import Balance
 
 # A message has at most 50 blocks; nobody reads more, and App Home has all of it.
 MOST_OWN: Final = 20

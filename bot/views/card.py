@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot import ids
-from bot.language import say
+from bot.base import ids
+from bot.base.language import say
 from bot.views import colleagues, text, words
 from bot.views.text import Block
-from storage.approval_cards import ApprovalCard
-from storage.values import LeaveRequest
+from storage.base.values import LeaveRequest
+from storage.slack.approval_cards import ApprovalCard
 
 
 def message(card: ApprovalCard) -> dict[str, Any]:

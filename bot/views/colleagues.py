@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.language import say, say_count
+from bot.base.language import say, say_count
 from bot.views import text, words
-from storage.colleagues import ColleagueOff
+from storage.directory.colleagues import ColleagueOff
 
 
 def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[str]:

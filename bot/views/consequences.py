@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from bot.language import say, say_count
+from bot.base.language import say, say_count
 from bot.views import card as cards
 from bot.views import fields, text, words
 from bot.views.text import Block
-from storage.effects import BalanceEffect, Effects
-from storage.values import LeaveEffect, Rerouted, User
+from storage.admin.effects import BalanceEffect, Effects
+from storage.base.values import LeaveEffect, Rerouted, User
 
 T = TypeVar("T")
 

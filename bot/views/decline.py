@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bot import ids
-from bot.language import say
+from bot.base import ids
+from bot.base.language import say
 from bot.views import card as cards
 from bot.views import text
-from storage.approval_cards import ApprovalCard
-from storage.leave import LONGEST_REASON
+from storage.leave.leave import LONGEST_REASON
+from storage.slack.approval_cards import ApprovalCard
 
 
 class Subject(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
-from bot.language import say, say_count
+from bot.base.language import say, say_count
 from bot.views import text, words
-from storage.digests import Digest, Out
+from storage.slack.digests import Digest, Out
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
 _LONGEST_LIST: Final = 2_600

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from bot import ids
-from bot.language import say
+from bot.base import ids
+from bot.base.language import say
 from bot.views import text
 from bot.views.text import Block
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bot import ids
-from bot.language import say
+from bot.base import ids
+from bot.base.language import say
 from bot.views import card as cards
 from bot.views import fields, text, words
 from bot.views.text import Block
-from storage.home import Home, Item, PageCursors
-from storage.ledgers import Balance
-from storage.values import Absence, User
+from storage.base.values import Absence, User
+from storage.leave.ledgers import Balance
+from storage.slack.home import Home, Item, PageCursors
 
 _BAR_LENGTH: Final = 20
 _TAKEN, _PENDING, _LEFT = "█", "▒", "░"

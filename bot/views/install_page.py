@@ -7,8 +7,8 @@ from typing import Final
 
 from slack_bolt.response import BoltResponse
 
-from storage import holiday_calendar
-from storage.slack_installations import Installed
+from storage.rules import holiday_calendar
+from storage.slack.slack_installations import Installed
 
 ENTERPRISE: Final = (
     "Hiatus is installed in single workspaces: each belongs to one organisation. Choose one "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot import ids
-from bot.language import say, say_count
+from bot.base import ids
+from bot.base.language import say, say_count
 from bot.views import colleagues, text, words
 from bot.views.text import Block
-from storage.day_lines import DayLine
-from storage.previews import Preview
+from storage.leave.previews import Preview
+from storage.rules.day_lines import DayLine
 
 # Further days that do not count are only counted.
 _MOST_DAYS_NAMED = 4

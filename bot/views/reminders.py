@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.language import say, say_count
+from bot.base.language import say, say_count
 from bot.views import card as cards
 from bot.views import text, words
-from storage.approval_cards import ApprovalCard
-from storage.notices import SummarySight, WaitingRequest
+from storage.slack.approval_cards import ApprovalCard
+from storage.slack.notices import SummarySight, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:

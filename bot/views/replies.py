@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from bot import ids
-from bot.language import later, say
+from bot.base import ids
+from bot.base.language import later, say
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from bot.views.text import Block
-from storage.approval_cards import ApprovalCard
-from storage.deliveries import FAILING_FOR
-from storage.recount import Cause, News
-from storage.values import NoticeEvent, Webhook
+from storage.admin.recount import Cause, News
+from storage.base.values import NoticeEvent, Webhook
+from storage.events.deliveries import FAILING_FOR
+from storage.slack.approval_cards import ApprovalCard
 
 OUTDATED = later(
     "This belongs to an older version of Hiatus, so nothing was changed. Please open it anew."

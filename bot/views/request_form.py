@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from bot import ids
-from bot.language import later, say
-from bot.typed_days import Puzzle, PuzzleKind
+from bot.base import ids
+from bot.base.language import later, say
+from bot.typed.typed_days import Puzzle, PuzzleKind
 from bot.views import text, words
 from bot.views.text import Block
-from storage.days import Span
-from storage.drafts import LONGEST_NOTE, Draft
-from storage.errors import FieldError, InvalidInput
-from storage.values import LeaveRequest, LeaveType
+from storage.base.errors import FieldError, InvalidInput
+from storage.base.values import LeaveRequest, LeaveType
+from storage.leave.drafts import LONGEST_NOTE, Draft
+from storage.rules.days import Span
 
 # Slack takes 100 options in a menu, or 100 groups of 100.
 _MOST_IN_GROUP: Final = 100

@@ -14,9 +14,9 @@ from babel.dates import format_date, format_datetime
 from babel.lists import format_list
 from babel.numbers import format_decimal
 
-from bot import language
-from bot.language import later, say, say_count
-from storage.values import HalfDay
+from bot.base import language
+from bot.base.language import later, say, say_count
+from storage.base.values import HalfDay
 
 _MOST_NAMES: Final = 5
 _ROLES: Final[Mapping[str, str]] = {

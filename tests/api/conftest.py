@@ -11,11 +11,11 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
-from api import app
-from api.settings import ApiSettings
-from storage import access
-from storage.database import Database
-from storage.values import SCOPES, User
+from api.base.settings import ApiSettings
+from api.service import app
+from storage.access import access
+from storage.base.values import SCOPES, User
+from storage.db.database import Database
 from tests import calendars
 from tests.builders import NOW, Acme, caller_for
 from tests.documented import undocumented

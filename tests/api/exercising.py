@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from api.app import OPERATIONS
-from api.operations import Operation
-from storage.database import Database
-from storage.values import SCOPES, User
+from api.http.operations import Operation
+from api.service.app import OPERATIONS
+from storage.base.values import SCOPES, User
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import (
     Acme,

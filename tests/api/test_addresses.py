@@ -12,8 +12,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.addresses import check_webhook_url, is_public, resolve_and_check
-from storage.errors import InvalidInput
+from api.webhooks.addresses import check_webhook_url, is_public, resolve_and_check
+from storage.base.errors import InvalidInput
 
 PUBLIC_ADDRESSES = [
     "1.1.1.1",

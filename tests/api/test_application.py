@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from storage.database import Database
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation
 

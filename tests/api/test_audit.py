@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from api.app import OPERATIONS
-from storage.database import Database
+from api.service.app import OPERATIONS
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.api.exercising import REQUEST_ID, Things, call, things
 from tests.builders import a_person

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from icalendar import Calendar
 
-from storage.database import Database
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_department, a_person, an_organisation
 

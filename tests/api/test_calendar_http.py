@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from api import app
-from storage import departments, feeds, leave, leave_types, organisations, people
-from storage.database import Database
-from storage.values import LeaveRequest, User
+from api.service import app
+from storage.access import feeds
+from storage.admin import departments, organisations, people
+from storage.base.values import LeaveRequest, User
+from storage.db.database import Database
+from storage.leave import leave, leave_types
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,

@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from storage import leave, people
-from storage.database import Database
-from storage.drafts import Draft
-from storage.values import FeedScope, LeaveType, User
+from storage.admin import people
+from storage.base.values import FeedScope, LeaveType, User
+from storage.db.database import Database
+from storage.leave import leave
+from storage.leave.drafts import Draft
 from tests import calendars
 from tests.api.conftest import Client, a_key
 from tests.builders import (

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from api import ical
-from storage import leave, leave_types, people
-from storage.database import Database
-from storage.values import HalfDay
+from api.feeds import ical
+from storage.admin import people
+from storage.base.values import HalfDay
+from storage.db.database import Database
+from storage.leave import leave, leave_types
 from tests import calendars
 from tests.api.conftest import Client, a_key
 from tests.api.test_ical import FEED, HOLIDAY, HOURS, OTHERS, OWN

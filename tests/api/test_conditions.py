@@ -11,18 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api import app
-from api.conditions import (
-    LastModified,
-    Tags,
-    http_date,
-    is_unmodified,
-    last_modified,
-    tag_of,
-)
-from api.operations import Operation
-from storage import departments
-from storage.database import Database
+from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tag_of
+from api.http.operations import Operation
+from api.service import app
+from storage.admin import departments
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import (
     NOW,

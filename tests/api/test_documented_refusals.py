@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from api import app, openapi
-from api.operations import Operation
+from api.documentation import openapi
+from api.http.operations import Operation
+from api.service import app
 from tests.reachable import Said, said_by
 
 HOW = "Name it in the operation's `refusals` or `rules`; or say in UNMET why nobody can meet it."
@@ -29,82 +30,82 @@ class Unmet(NamedTuple):
 
 UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
     "A key belongs to an active person of an organisation that there is.": (
-        Unmet("forbidden", "storage.feeds._hold_owner"),
-        Unmet("forbidden", "storage.access.create_key"),
-        Unmet("changed_meanwhile", "storage.people_rows.save", ("api_keys.create",)),
-        Unmet("insufficient_role", "storage.leave.submit"),
-        Unmet("insufficient_role", "storage.leave_reading._page_as"),
-        Unmet("not_found", "storage.leave._subject"),
-        Unmet("not_found", "storage.organisations._settings"),
-        Unmet("not_found", "storage.people_rows.get", ("api_keys.create",)),
+        Unmet("forbidden", "storage.access.feeds._hold_owner"),
+        Unmet("forbidden", "storage.access.access.create_key"),
+        Unmet("changed_meanwhile", "storage.directory.people_rows.save", ("api_keys.create",)),
+        Unmet("insufficient_role", "storage.leave.leave.submit"),
+        Unmet("insufficient_role", "storage.leave.leave_reading._page_as"),
+        Unmet("not_found", "storage.leave.leave._subject"),
+        Unmet("not_found", "storage.admin.organisations._settings"),
+        Unmet("not_found", "storage.directory.people_rows.get", ("api_keys.create",)),
         Unmet(
             "not_found",
-            "storage.people_rows.get",
+            "storage.directory.people_rows.get",
             ("calendar_feeds.create", "calendar_feeds.regenerate", "calendar_feeds.token"),
         ),
-        Unmet("not_found", "storage.reference._load"),
-        Unmet("not_found", "storage.reference.of_organisation"),
-        Unmet("user_not_active", "storage.access._make_active"),
+        Unmet("not_found", "storage.events.reference._load"),
+        Unmet("not_found", "storage.events.reference.of_organisation"),
+        Unmet("user_not_active", "storage.access.access._make_active"),
     ),
     "Countries are checked when they are chosen; these are read back.": (
-        Unmet("unknown_country", "storage.holiday_calendar.check_country"),
+        Unmet("unknown_country", "storage.rules.holiday_calendar.check_country"),
     ),
     "The body has the same bounds, types or words, and is read first.": (
-        Unmet("invalid_length", "storage.fields.free_text"),
-        Unmet("not_a_boolean", "storage.fields.boolean"),
-        Unmet("required", "storage.leave.edit"),
-        Unmet("unknown_half", "storage.holiday_overrides._checked"),
-        Unmet("unknown_leave_year_type", "storage.organisations._CHECKS"),
-        Unmet("unknown_role", "storage.people._UPDATE_CHECKS"),
-        Unmet("unknown_timezone", "storage.fields.timezone", ("users.create", "users.update")),
+        Unmet("invalid_length", "storage.base.fields.free_text"),
+        Unmet("not_a_boolean", "storage.base.fields.boolean"),
+        Unmet("required", "storage.leave.leave.edit"),
+        Unmet("unknown_half", "storage.admin.holiday_overrides._checked"),
+        Unmet("unknown_leave_year_type", "storage.admin.organisations._CHECKS"),
+        Unmet("unknown_role", "storage.admin.people._UPDATE_CHECKS"),
+        Unmet("unknown_timezone", "storage.base.fields.timezone", ("users.create", "users.update")),
     ),
     "It is read back right after it was made.": (
-        Unmet("not_found", "storage.access._get", ("api_keys.create",)),
-        Unmet("not_found", "storage.webhooks._get", ("webhooks.create",)),
-        Unmet("invalid_transition", "storage.leave._step", ("leave.create",)),
-        Unmet("invalid_transition", "storage.leave._step", ("leave_requests.create",)),
+        Unmet("not_found", "storage.access.access._get", ("api_keys.create",)),
+        Unmet("not_found", "storage.events.webhooks._get", ("webhooks.create",)),
+        Unmet("invalid_transition", "storage.leave.leave._step", ("leave.create",)),
+        Unmet("invalid_transition", "storage.leave.leave._step", ("leave_requests.create",)),
     ),
     "A request keeps its type.": (
-        Unmet("unknown_leave_type", "storage.drafts._basis", ("leave_requests.edit",)),
+        Unmet("unknown_leave_type", "storage.leave.drafts._basis", ("leave_requests.edit",)),
     ),
     "This shape has no halves to choose.": (
-        Unmet("impossible_half_days", "storage.days.asked_span", ("leave.create",)),
+        Unmet("impossible_half_days", "storage.rules.days.asked_span", ("leave.create",)),
     ),
     "There is no filter here that could name anything.": (
-        Unmet("not_found", "storage.leave_reading", ("approvals.pending",)),
+        Unmet("not_found", "storage.leave.leave_reading", ("approvals.pending",)),
     ),
     "Only the names of the fields are read here, for the audit trail.": (
-        Unmet("code_taken", "storage.leave_types._save", ("leave_types.delete",)),
+        Unmet("code_taken", "storage.leave.leave_types._save", ("leave_types.delete",)),
         *(
             Unmet(code, place, ("departments.delete", "leave_types.delete"))
             for code, place in (
-                ("control_character", "storage.fields._refuse_invisible"),
-                ("invalid_length", "storage.fields.name"),
-                ("invalid_code", "storage.leave_types._code"),
-                ("invalid_colour", "storage.leave_types._colour"),
-                ("invalid_emoji", "storage.leave_types._emoji"),
-                ("unknown_emoji", "storage.leave_types._emoji"),
-                ("not_half_days", "storage.amounts.half_days_of"),
-                ("out_of_range", "storage.fields.whole_number"),
+                ("control_character", "storage.base.fields._refuse_invisible"),
+                ("invalid_length", "storage.base.fields.name"),
+                ("invalid_code", "storage.leave.leave_types._code"),
+                ("invalid_colour", "storage.leave.leave_types._colour"),
+                ("invalid_emoji", "storage.leave.leave_types._emoji"),
+                ("unknown_emoji", "storage.leave.leave_types._emoji"),
+                ("not_half_days", "storage.base.amounts.half_days_of"),
+                ("out_of_range", "storage.base.fields.whole_number"),
             )
         ),
     ),
     "A preview answers with what would refuse the leave, and is not refused itself.": tuple(
         Unmet(code, place, ("leave_requests.preview",))
         for code, place in (
-            ("control_character", "storage.fields._refuse_invisible"),
-            ("end_before_start", "storage.days"),
-            ("impossible_half_days", "storage.days"),
-            ("insufficient_allowance", "storage.rules"),
-            ("invalid_transition", "storage.rules"),
-            ("leave_type_archived", "storage.rules"),
-            ("no_working_time", "storage.rules"),
-            ("note_required", "storage.rules"),
-            ("out_of_reach", "storage.rules"),
-            ("overlapping_leave", "storage.drafts"),
-            ("too_little_notice", "storage.rules"),
-            ("too_many_days", "storage.rules"),
-            ("unknown_leave_type", "storage.drafts"),
+            ("control_character", "storage.base.fields._refuse_invisible"),
+            ("end_before_start", "storage.rules.days"),
+            ("impossible_half_days", "storage.rules.days"),
+            ("insufficient_allowance", "storage.rules.rules"),
+            ("invalid_transition", "storage.rules.rules"),
+            ("leave_type_archived", "storage.rules.rules"),
+            ("no_working_time", "storage.rules.rules"),
+            ("note_required", "storage.rules.rules"),
+            ("out_of_reach", "storage.rules.rules"),
+            ("overlapping_leave", "storage.leave.drafts"),
+            ("too_little_notice", "storage.rules.rules"),
+            ("too_many_days", "storage.rules.rules"),
+            ("unknown_leave_type", "storage.leave.drafts"),
         )
     ),
 }

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from api import app
-from storage import leave
-from storage.database import Database
+from api.service import app
+from storage.db.database import Database
+from storage.leave import leave
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
 from tests.storage.test_recount import FRIDAY, MONDAY

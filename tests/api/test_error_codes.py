@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from api import error_codes, error_page
-from api import errors as http
+from api.documentation import error_page
+from api.http import error_codes
+from api.http import errors as http
 from tests.api.conftest import Client
 from tests.api.test_errors import every_refusal, import_all_of_storage
 from tests.codes import ROOT, codes_in_the_source
 
-HOW = "Give it a row in api/error_codes.py, then run `make docs`."
+HOW = "Give it a row in api/http/error_codes.py, then run `make docs`."
 
 
 def test_every_refusal_is_explained() -> None:

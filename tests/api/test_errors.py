@@ -7,9 +7,8 @@ from datetime import date
 from structlog.testing import capture_logs
 
 import storage
-from api.errors import STATUS, members, status_of
-from storage.database import Database
-from storage.errors import (
+from api.http.errors import STATUS, members, status_of
+from storage.base.errors import (
     FieldError,
     InsufficientAllowance,
     InsufficientScope,
@@ -18,6 +17,7 @@ from storage.errors import (
     OverlappingLeave,
     Refusal,
 )
+from storage.db.database import Database
 from tests import outside
 from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from api import app
-from api.feed_fetches import GATHERING_SECONDS, program_of
-from storage import feeds, people
-from storage.database import Database, Transaction
-from storage.secrets import Secrets
-from storage.tables import ApiKeyRow, CalendarFeedRow
+from api.feeds.feed_fetches import GATHERING_SECONDS, program_of
+from api.service import app
+from storage.access import feeds
+from storage.admin import people
+from storage.base.secrets import Secrets
+from storage.db.database import Database, Transaction
+from storage.db.tables import ApiKeyRow, CalendarFeedRow
 from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, personal_token

@@ -11,21 +11,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from icalendar import Calendar
 
-from api import app
-from storage import (
-    departments,
-    holiday_overrides,
-    leave,
-    leave_types,
-    organisations,
-    people,
-    people_rows,
-    reference,
-)
-from storage.database import Database
-from storage.errors import Refusal
-from storage.holiday_overrides import NewOverride
-from storage.values import Caller, HalfDay, LeaveRequest, User
+from api.service import app
+from storage.admin import departments, holiday_overrides, organisations, people
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.errors import Refusal
+from storage.base.values import Caller, HalfDay, LeaveRequest, User
+from storage.db.database import Database
+from storage.directory import people_rows
+from storage.events import reference
+from storage.leave import leave, leave_types
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,

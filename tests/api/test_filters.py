@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, get_args
 
 import httpx
 
-from storage.database import Database
-from storage.values import AuditAction
+from storage.base.values import AuditAction
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
 

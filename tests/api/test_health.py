@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 from structlog.testing import capture_logs
 
-from storage.database import Database
-from storage.secrets import Secrets
+from storage.base.secrets import Secrets
+from storage.db.database import Database
 from tests import outside
 from tests.api.conftest import Client, application
 

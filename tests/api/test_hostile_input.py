@@ -15,9 +15,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from api.app import OPERATIONS
-from api.operations import Operation
-from storage.database import Database
+from api.http.operations import Operation
+from api.service.app import OPERATIONS
+from storage.db.database import Database
 from tests.api.conftest import Client
 from tests.api.exercising import (
     REQUEST_ID,

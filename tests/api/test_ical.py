@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from icalendar import Calendar, Event
 
-from api.css_colours import CSS_COLOURS, nearest_css_name
-from api.ical import (
+from api.feeds.css_colours import CSS_COLOURS, nearest_css_name
+from api.feeds.ical import (
     Feed,
     PublicHoliday,
     WorkingHours,
@@ -20,7 +20,7 @@ from api.ical import (
     render_feed,
     render_holiday,
 )
-from storage.values import Absence, HalfDay, LeaveStatus
+from storage.base.values import Absence, HalfDay, LeaveStatus
 
 HOURS = WorkingHours("09:00", "13:00", "17:00")
 UPDATED_AT = datetime(2026, 2, 1, 8, 15, 30, 123_000, tzinfo=UTC)

@@ -10,13 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from api import app
-from api.idempotency import HEADER
-from storage import access, audit, idempotency
-from storage.database import Database, Transaction
-from storage.idempotency import Claim, IdempotencyInProgress, KeptAnswer
-from storage.pages import PageOf
-from storage.secrets import Secrets
+from api.http.idempotency import HEADER
+from api.service import app
+from storage.access import access, idempotency
+from storage.access.idempotency import Claim, IdempotencyInProgress, KeptAnswer
+from storage.base.secrets import Secrets
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.events import audit
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from storage.database import Database
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_department, a_leave_type, a_person, a_request, an_organisation
 

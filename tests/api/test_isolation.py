@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from api.app import OPERATIONS
-from api.operations import Operation
-from storage.database import Database
+from api.http.operations import Operation
+from api.service.app import OPERATIONS
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_department, a_leave_type, an_organisation
 

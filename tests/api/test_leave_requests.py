@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from storage.database import Database
-from storage.values import User
+from storage.base.values import User
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, an_organisation
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from storage import access
-from storage.database import Database, Transaction
-from storage.ids import new_id
-from storage.tables import UserRow
+from storage.access import access
+from storage.base.ids import new_id
+from storage.db.database import Database, Transaction
+from storage.db.tables import UserRow
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation
 

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from api.logs import Lines
+from api.base.logs import Lines
 
 WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from api import app
+from api.service import app
 from tests.reachable import reached_by
 
 # What takes the longer, the more people, requests or rows an organisation has.
 GROWING: Final = frozenset(
     {
-        "storage.audit.record_all",
-        "storage.departments._archived_members",
-        "storage.leave_rows.save_all",
+        "storage.events.audit.record_all",
+        "storage.admin.departments._archived_members",
+        "storage.leave.leave_rows.save_all",
         # Both redraw every open card of the organisation.
-        "storage.leave_types.update",
-        "storage.organisations.update",
-        "storage.outbox.announce_all",
-        "storage.outbox.notify_all",
-        "storage.recount.people",
-        "storage.recount.plan",
-        "storage.rerouting.awaiting",
-        "storage.rerouting.pending_of",
+        "storage.leave.leave_types.update",
+        "storage.admin.organisations.update",
+        "storage.events.outbox.announce_all",
+        "storage.events.outbox.notify_all",
+        "storage.admin.recount.people",
+        "storage.admin.recount.plan",
+        "storage.admin.rerouting.awaiting",
+        "storage.admin.rerouting.pending_of",
     }
 )
 # Calendars that follow the moon are worked out in some ten milliseconds a year.
-SLOW: Final = frozenset({"storage.holiday_sets.holiday_count", "storage.holiday_sets.year_of"})
+SLOW: Final = frozenset(
+    {"storage.directory.holiday_sets.holiday_count", "storage.directory.holiday_sets.year_of"}
+)
 
 
 def test_whatever_counts_or_routes_leave_anew_is_long() -> None:

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api import app
-from storage.database import Database
+from api.service import app
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, an_organisation
 

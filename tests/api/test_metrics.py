@@ -6,12 +6,12 @@ import time
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from api import app
-from api.metrics import Metrics
-from storage import webhooks
-from storage.database import Database
-from storage.deliveries import Outcome
-from storage.delivery_queue import Delivery, Waiting
+from api.base.metrics import Metrics
+from api.service import app
+from storage.db.database import Database
+from storage.events import webhooks
+from storage.events.deliveries import Outcome
+from storage.events.delivery_queue import Delivery, Waiting
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, an_organisation
 

@@ -9,13 +9,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api import error_codes, openapi
-from api.app import OPERATIONS, OTHER_PATHS
-from api.openapi_examples import Examples, NoExample
-from api.openapi_guide import TAGS
-from api.operations import Operation
-from storage.database import Database
-from storage.values import EVENT_TYPES
+from api.documentation import openapi
+from api.documentation.openapi_examples import Examples, NoExample
+from api.documentation.openapi_guide import TAGS
+from api.http import error_codes
+from api.http.operations import Operation
+from api.service.app import OPERATIONS, OTHER_PATHS
+from storage.base.values import EVENT_TYPES
+from storage.db.database import Database
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import an_organisation
 
@@ -116,7 +117,7 @@ def test_an_operation_is_described_where_it_is_defined(operation: Operation) -> 
     assert operation.summary, "Say in a few words what it does."
     assert operation.description.endswith("."), "Say who may, and what happens around it."
     assert operation.description.rstrip(".") != operation.summary, "Say more than the summary does."
-    assert operation.tag in TAGS, "Describe the tag in api/openapi_guide.py."
+    assert operation.tag in TAGS, "Describe the tag in api/documentation/openapi_guide.py."
     assert (operation.example is None) == (operation.body is None), "Give an example of the body."
     assert (operation.result is None) == (operation.status == 204), "Say what it answers with."
 
@@ -134,7 +135,9 @@ def test_every_parameter_is_described_with_an_example(document: Document) -> Non
         if not (one.get("description", "").endswith(".") and "example" in one)
     ]
 
-    assert lacking == [], "Describe it in its query model, or in api/openapi.py's _PARAMETERS."
+    assert lacking == [], (
+        "Describe it in its query model, or in api/documentation/openapi.py's _PARAMETERS."
+    )
 
 
 def contents(document: Document) -> Iterator[tuple[str, Document]]:

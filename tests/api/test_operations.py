@@ -11,15 +11,15 @@ import pytest
 from starlette.routing import Mount
 from structlog.testing import capture_logs
 
-from api import app
-from api.app import FirstSegment
-from api.fields import ABSENT, Body, Day, Name, Paged, Uuid
-from api.key_use import KeyUse
-from api.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
-from storage import access
-from storage.database import Database, Transaction
-from storage.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
-from storage.pages import PageOf
+from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
+from api.http.key_use import KeyUse
+from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from api.service import app
+from api.service.app import FirstSegment
+from storage.access import access
+from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person, an_organisation
 

@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
-from storage.database import Database
-from storage.secrets import Secrets
+from storage.base.secrets import Secrets
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key, application
 from tests.builders import an_organisation
 from tests.fakes.breaking_proxy import BreakingProxy, Moment

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from storage.database import Database
-from storage.values import User
+from storage.base.values import User
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, a_request, an_organisation, type_id
 

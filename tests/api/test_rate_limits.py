@@ -12,14 +12,14 @@ import limits
 import pytest
 from structlog.testing import capture_logs
 
-from api.errors import RateLimited
-from api.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
-from api.settings import ApiSettings
-from storage import access, recognition
-from storage.database import Database
-from storage.pages import PageOf
-from storage.secrets import new_token
-from storage.settings import SettingsError
+from api.base.settings import ApiSettings
+from api.http.errors import RateLimited
+from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
+from storage.access import access, recognition
+from storage.base.secrets import new_token
+from storage.base.settings import SettingsError
+from storage.db.database import Database
+from storage.db.pages import PageOf
 from tests import outside
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, an_organisation

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from starlette.routing import Mount
 
-from api import app
-from api.app import FirstSegment
-from api.key_use import KeyUse
-from api.operations import Call, Edge, Operation
-from storage import access, departments
-from storage.database import Database, Transaction
-from storage.pages import PageOf
-from storage.secrets import Secrets
+from api.http.key_use import KeyUse
+from api.http.operations import Call, Edge, Operation
+from api.service import app
+from api.service.app import FirstSegment
+from storage.access import access
+from storage.admin import departments
+from storage.base.secrets import Secrets
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
 

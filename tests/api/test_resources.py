@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage.database import Database
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
 

@@ -13,12 +13,12 @@ import httpx
 import pytest
 from starlette.routing import Mount, Route
 
-from api import app
-from api.app import OPERATIONS
-from api.operations import Operation
-from storage.database import Database
-from storage.secrets import Secrets
-from storage.values import SCOPES
+from api.http.operations import Operation
+from api.service import app
+from api.service.app import OPERATIONS
+from storage.base.secrets import Secrets
+from storage.base.values import SCOPES
+from storage.db.database import Database
 from tests.api.conftest import SETTINGS, Client, a_key, application
 from tests.api.exercising import (
     NEVER,

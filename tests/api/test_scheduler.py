@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from structlog.testing import capture_logs
 
-from api.dispatcher import Dispatcher
-from api.scheduler import running
-from storage.database import Database
+from api.base.dispatcher import Dispatcher
+from api.service.scheduler import running
+from storage.db.database import Database
 from tests.builders import NOW
 
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from api import openapi
-from api.app import OPERATIONS, OTHER_PATHS
+from api.documentation import openapi
+from api.service.app import OPERATIONS, OTHER_PATHS
 from tests import javascript
 
 SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from storage import people_rows, slack_profiles
-from storage.database import Database
-from storage.slack_matching import SlackProfile
+from storage.db.database import Database
+from storage.directory import people_rows
+from storage.directory.slack_matching import SlackProfile
+from storage.slack import slack_profiles
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, a_department, a_person, an_organisation
 

@@ -21,16 +21,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from api.addresses import resolve_and_check
-from api.vetted_connections import vetted_socket
-from api.webhook_delivery import (
-    Attempt,
-    Sender,
-    parse_retry_after,
-    sign,
-)
-from storage.deliveries import Outcome
-from storage.webhooks import new_secret
+from api.webhooks.addresses import resolve_and_check
+from api.webhooks.vetted_connections import vetted_socket
+from api.webhooks.webhook_delivery import Attempt, Sender, parse_retry_after, sign
+from storage.events.deliveries import Outcome
+from storage.events.webhooks import new_secret
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BODY = '{"type":"leave_request.approved","data":{"user":"Ada Lovelace \u2764"}}'.encode()

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from storage.database import Database
+from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import (
     Acme,

@@ -19,7 +19,7 @@ import psycopg
 import typer
 
 from bot.listeners import registered
-from storage.secrets import new_secret_key
+from storage.base.secrets import new_secret_key
 from tests import postgres
 from tests.bench import prepared as preparing
 from tests.bench import servers

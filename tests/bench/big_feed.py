@@ -11,11 +11,11 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
-from storage.database import Database, Transaction
-from storage.ids import new_id
-from storage.schema import migrate
-from storage.secrets import Secrets, new_secret_key
-from storage.tables import LeaveRequestRow
+from storage.base.ids import new_id
+from storage.base.secrets import Secrets, new_secret_key
+from storage.db.database import Database, Transaction
+from storage.db.schema import migrate
+from storage.db.tables import LeaveRequestRow
 from tests import postgres
 from tests.bench import servers
 from tests.bench.prepared import Organisation, organisation

@@ -11,14 +11,15 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage import organisations, webhooks
-from storage.database import Database, Transaction
-from storage.ids import new_id
-from storage.organisations import NewOrganisation
-from storage.schema import migrate
-from storage.secrets import Secrets, new_secret_key
-from storage.tables import DeliveryRow, EventRow
-from storage.values import SCOPES, Caller
+from storage.admin import organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base.ids import new_id
+from storage.base.secrets import Secrets, new_secret_key
+from storage.base.values import SCOPES, Caller
+from storage.db.database import Database, Transaction
+from storage.db.schema import migrate
+from storage.db.tables import DeliveryRow, EventRow
+from storage.events import webhooks
 from tests import postgres
 from tests.bench import servers
 from tests.bench.sending import BODY_BYTES, WARM_UP, Sending, run_apart

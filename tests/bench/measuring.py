@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from storage.secrets import new_secret_key
+from storage.base.secrets import new_secret_key
 from tests import postgres
 from tests.bench import servers
 from tests.bench.bare import Ready

@@ -9,24 +9,19 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from storage import (
-    access,
-    leave,
-    leave_reading,
-    leave_types,
-    organisations,
-    people,
-    people_rows,
-    slack_workspaces,
-    webhooks,
-)
-from storage.database import Database, Transaction
-from storage.drafts import Draft
-from storage.organisations import NewOrganisation
-from storage.pages import PageOf
-from storage.schema import migrate
-from storage.secrets import Secrets
-from storage.values import SCOPES, Caller, User
+from storage.access import access
+from storage.admin import organisations, people
+from storage.admin.organisations import NewOrganisation
+from storage.base.secrets import Secrets
+from storage.base.values import SCOPES, Caller, User
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.schema import migrate
+from storage.directory import people_rows
+from storage.events import webhooks
+from storage.leave import leave, leave_reading, leave_types
+from storage.leave.drafts import Draft
+from storage.slack import slack_workspaces
 from tests.builders import personal_token
 
 PEOPLE = 50

@@ -20,7 +20,7 @@ import httpx
 import uvloop
 from httpx_aiohttp import AiohttpTransport
 
-from storage.deliveries import Settled
+from storage.events.deliveries import Settled
 
 BODY_BYTES = 1_500
 # Sent before the clock starts: queries are compiled and connections are made by then.
@@ -81,10 +81,10 @@ async def _in_parallel(post: Callable[[], Awaitable[None]], times: int, in_fligh
 
 
 async def _hiatus(sending: Sending) -> float:
-    from api.webhook_delivery import Sender
-    from api.webhook_dispatch import webhook_dispatcher
-    from storage.database import Database
-    from storage.secrets import Secrets
+    from api.webhooks.webhook_delivery import Sender
+    from api.webhooks.webhook_dispatch import webhook_dispatcher
+    from storage.base.secrets import Secrets
+    from storage.db.database import Database
 
     database = Database.open(sending.database_url, Secrets([sending.secret_key]))
     settled = 0

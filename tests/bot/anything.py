@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from bot import ids
-from bot.listening import Listener
+from bot.base import ids
+from bot.interaction.listening import Listener
 from tests.fakes.slack import Answer, LoopbackSlack
 
 Payload = dict[str, Any]

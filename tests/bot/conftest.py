@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import structlog
 
-from storage.database import Database
+from storage.db.database import Database
 from tests.bot.world import World
 from tests.fakes.slack import LoopbackSlack
 

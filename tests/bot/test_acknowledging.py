@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from bot.interaction.listening import Listener
 from bot.listeners import registered, unknown
-from bot.listening import Listener
-from storage import leave
-from storage.drafts import Draft
-from storage.errors import Refusal
+from storage.base.errors import Refusal
+from storage.leave import leave
+from storage.leave.drafts import Draft
 from tests.bench.acknowledging import percentile
 from tests.bot.anything import Subject, send_some
 from tests.bot.world import ADA, EVE, FIRST_DAY, World

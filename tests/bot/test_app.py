@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import storage
-from bot import errors, ids
-from storage.database import Database
-from storage.errors import FieldError, InvalidInput, InvalidTransition, Refusal
+from bot.base import ids
+from bot.interaction import errors
+from storage.base.errors import FieldError, InvalidInput, InvalidTransition, Refusal
+from storage.db.database import Database
 from tests.bot.world import World
 from tests.fakes.slack import LoopbackSlack
 

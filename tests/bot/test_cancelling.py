@@ -6,9 +6,11 @@ from datetime import date
 
 import pytest
 
-from bot import ids
-from storage import leave, people, people_rows
-from storage.values import LeaveRequest
+from bot.base import ids
+from storage.admin import people
+from storage.base.values import LeaveRequest
+from storage.directory import people_rows
+from storage.leave import leave
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message

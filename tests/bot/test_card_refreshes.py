@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import adjustments, departments, leave, leave_types, organisations, people
-from storage.database import Database, Transaction
-from storage.drafts import Draft
-from storage.values import LeaveRequest
+from bot.base import ids
+from storage.admin import departments, organisations, people
+from storage.base.values import LeaveRequest
+from storage.db.database import Database, Transaction
+from storage.leave import adjustments, leave, leave_types
+from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for
 

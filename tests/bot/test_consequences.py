@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot import errors, ids
-from storage import people
-from storage.database import Database
-from storage.values import LeaveRequest
+from bot.base import ids
+from bot.interaction import errors
+from storage.admin import people
+from storage.base.values import LeaveRequest
+from storage.db.database import Database
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, organisation, person

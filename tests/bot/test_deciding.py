@@ -10,9 +10,10 @@ from datetime import date
 import orjson
 import pytest
 
-from bot import ids
-from storage import leave, people
-from storage.values import LeaveRequest, Source
+from bot.base import ids
+from storage.admin import people
+from storage.base.values import LeaveRequest, Source
+from storage.leave import leave
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 

@@ -7,20 +7,15 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import (
-    deliveries,
-    holiday_overrides,
-    leave,
-    outbox,
-    people_rows,
-    reference,
-    slack_profiles,
-    webhooks,
-)
-from storage.database import Transaction
-from storage.holiday_overrides import NewOverride
-from storage.people_rows import find
+from bot.base import ids
+from storage.admin import holiday_overrides
+from storage.admin.holiday_overrides import NewOverride
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.directory.people_rows import find
+from storage.events import deliveries, outbox, reference, webhooks
+from storage.leave import leave
+from storage.slack import slack_profiles
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
 from tests.builders import a_person

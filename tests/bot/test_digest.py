@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.loopback.limits import problems_of_message
 from bot.views import digest as views
-from storage import digests, leave, organisations, reminders
-from storage.database import Database
-from storage.digests import Digest, Out
-from storage.values import LeaveRequest
+from playground.loopback.limits import problems_of_message
+from storage.admin import organisations
+from storage.base.values import LeaveRequest
+from storage.db.database import Database
+from storage.leave import leave
+from storage.slack import digests, reminders
+from storage.slack.digests import Digest, Out
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_person, a_request, an_organisation

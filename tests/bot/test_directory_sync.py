@@ -9,20 +9,15 @@ from typing import Any, cast
 
 import pytest
 
-from bot.directory_sync import AT_ONCE, DirectorySync
-from bot.workspaces import InstalledWorkspaces
-from storage import (
-    people,
-    people_rows,
-    slack_locales,
-    slack_profiles,
-    slack_syncs,
-    slack_workspaces,
-)
-from storage.database import Database
-from storage.errors import DatabaseUnavailable
-from storage.slack_matching import SlackProfile
-from storage.values import Caller, User
+from bot.client.workspaces import InstalledWorkspaces
+from bot.messages.directory_sync import AT_ONCE, DirectorySync
+from storage.admin import people
+from storage.base.errors import DatabaseUnavailable
+from storage.base.values import Caller, User
+from storage.db.database import Database
+from storage.directory import people_rows, slack_syncs
+from storage.directory.slack_matching import SlackProfile
+from storage.slack import slack_locales, slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person

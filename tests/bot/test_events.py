@@ -9,25 +9,18 @@ from typing import Any
 
 import pytest
 
-from bot.listening import ANSWER_SECONDS, Listener, Visit
-from storage import (
-    access,
-    audit,
-    joining,
-    locks,
-    people,
-    people_rows,
-    recognition,
-    slack_events,
-    slack_installations,
-    slack_locales,
-    slack_profiles,
-)
-from storage.database import Database
-from storage.errors import DatabaseUnavailable, Unauthenticated
-from storage.pages import PageOf
-from storage.slack_matching import SlackProfile
-from storage.values import User
+from bot.interaction.listening import ANSWER_SECONDS, Listener, Visit
+from storage.access import access, recognition
+from storage.admin import people
+from storage.base.errors import DatabaseUnavailable, Unauthenticated
+from storage.base.values import User
+from storage.db import locks
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.directory.slack_matching import SlackProfile
+from storage.events import audit
+from storage.slack import joining, slack_events, slack_installations, slack_locales, slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot import errors
-from bot.listening import Kind, Listener, Visit
+from bot.interaction import errors
+from bot.interaction.listening import Kind, Listener, Visit
 from bot.views import replies
-from storage.database import Database
+from storage.db.database import Database
 from tests.bot.anything import Subject, send_all
 from tests.bot.world import ADA, World
 from tests.fakes.slack import LoopbackSlack

@@ -6,8 +6,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot import ids
-from storage import leave, organisations
+from bot.base import ids
+from storage.admin import organisations
+from storage.leave import leave
 from tests.bot.world import ADA, GRACE, HEDY, World
 
 NINE = datetime(2026, 6, 2, 8, tzinfo=UTC)

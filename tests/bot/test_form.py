@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import leave
-from storage.database import Database
+from bot.base import ids
+from storage.db.database import Database
+from storage.leave import leave
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type
 from tests.fakes.slack import LoopbackSlack, View

@@ -13,25 +13,18 @@ from typing import Any, Final
 
 import pytest
 
-from api.addresses import resolve_and_check
-from bot import ids
+from api.webhooks.addresses import resolve_and_check
+from bot.base import ids
 from bot.listeners import commands, registered
-from bot.loopback.blocks import is_empty, is_stateful, located
-from storage import (
-    access,
-    departments,
-    feeds,
-    holiday_overrides,
-    holiday_sets,
-    leave_types,
-    organisations,
-    people,
-    reference,
-    slack_locales,
-    webhooks,
-)
-from storage.database import Transaction
-from storage.holiday_overrides import NewOverride
+from playground.loopback.blocks import is_empty, is_stateful, located
+from storage.access import access, feeds
+from storage.admin import departments, holiday_overrides, organisations, people
+from storage.admin.holiday_overrides import NewOverride
+from storage.db.database import Transaction
+from storage.directory import holiday_sets
+from storage.events import reference, webhooks
+from storage.leave import leave_types
+from storage.slack import slack_locales
 from tests import catalogues
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import leave, leave_reading, people, reference, slack_workspaces
-from storage.database import Database
-from storage.drafts import Draft
-from storage.pages import PageOf
+from bot.base import ids
+from storage.admin import people
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.events import reference
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import Draft
+from storage.slack import slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World

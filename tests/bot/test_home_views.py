@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.loopback.limits import is_too_large, problems_of_view
 from bot.views import home as views
-from storage.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, PageCursors
-from storage.leave_years import LeaveYear
-from storage.ledgers import Balance
-from storage.pages import Page
-from storage.values import Absence, LeaveRequest, Organisation
+from playground.loopback.limits import is_too_large, problems_of_view
+from storage.base.values import Absence, LeaveRequest, Organisation
+from storage.db.pages import Page
+from storage.leave.ledgers import Balance
+from storage.rules.leave_years import LeaveYear
+from storage.slack.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, PageCursors
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot import ids
+from bot.base import ids
 from tests.bot.world import ADA, World
 
 

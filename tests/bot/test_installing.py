@@ -10,18 +10,22 @@ from typing import Any
 import httpx
 import pytest
 
-from bot import identity, ids
-from storage import audit, organisations, people, people_rows, slack_installations, slack_workspaces
-from storage.compiled import Place, compiled
-from storage.database import Database, Transaction
-from storage.organisations import NewOrganisation
-from storage.pages import PageOf
-from storage.people_rows import find_by_email
-from storage.secrets import Secrets
-from storage.slack_installations import NewInstallation
-from storage.slack_matching import SlackProfile
-from storage.tables import SlackInstallationRow
-from storage.values import Caller, Organisation
+from bot.base import ids
+from bot.interaction import identity
+from storage.admin import organisations, people
+from storage.admin.organisations import NewOrganisation
+from storage.base.secrets import Secrets
+from storage.base.values import Caller, Organisation
+from storage.db.compiled import Place, compiled
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import SlackInstallationRow
+from storage.directory import people_rows
+from storage.directory.people_rows import find_by_email
+from storage.directory.slack_matching import SlackProfile
+from storage.events import audit
+from storage.slack import slack_installations, slack_workspaces
+from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from bot import ids
+from bot.base import ids
+from bot.interaction.listening import Listener
 from bot.listeners import registered
-from bot.listening import Listener
-from storage import slack_installations, slack_workspaces
-from storage.database import Database
-from storage.tables import TABLES
+from storage.db.database import Database
+from storage.db.tables import TABLES
+from storage.slack import slack_installations, slack_workspaces
 from tests.bot.anything import Subject, send_all
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World

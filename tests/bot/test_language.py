@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bot import ids, language
-from bot.language import say, say_count, speaking
+from bot.base import ids, language
+from bot.base.language import say, say_count, speaking
 from bot.views import words
 from tests import catalogues
 from tests.bot.world import ADA, GRACE, HEDY, World

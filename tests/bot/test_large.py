@@ -10,13 +10,16 @@ from typing import Any, Final
 
 import pytest
 
-from bot import ids
-from storage import leave, leave_reading, people, people_import, people_rows, reference
-from storage.database import Transaction
-from storage.drafts import Draft
-from storage.pages import PageOf
-from storage.people_file import Line
-from storage.values import User
+from bot.base import ids
+from storage.admin import people, people_import
+from storage.base.values import User
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import reference
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import Draft
+from storage.rules.people_file import Line
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, found, person
 from tests.bot.world import FIRST_DAY, World

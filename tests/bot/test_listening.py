@@ -13,11 +13,12 @@ from typing import Any, get_args
 import pytest
 from structlog.testing import capture_logs
 
-from bot import errors, ids
-from bot.listening import Listener, Visit
-from storage.database import Database
-from storage.errors import DatabaseUnavailable
-from storage.secrets import Secrets
+from bot.base import ids
+from bot.interaction import errors
+from bot.interaction.listening import Listener, Visit
+from storage.base.errors import DatabaseUnavailable
+from storage.base.secrets import Secrets
+from storage.db.database import Database
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, GRACE, World
 from tests.fakes.breaking_proxy import BreakingProxy, Moment

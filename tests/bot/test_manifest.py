@@ -13,10 +13,11 @@ import yaml
 from slack_sdk.web.async_client import AsyncWebClient
 from typer.testing import CliRunner
 
-from bot import ids, manifest, operator_commands
+from bot.base import ids
+from bot.base.settings import command_problem
 from bot.listeners import registered
-from bot.loopback import web_api
-from bot.settings import command_problem
+from bot.service import manifest, operator_commands
+from playground.loopback import web_api
 from tests.bot.world import World
 
 ROOT = Path(__file__).parents[2]

@@ -8,13 +8,14 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from storage import leave, notices, posted, slack_workspaces
-from storage.database import Database
-from storage.drafts import Draft
-from storage.notices import Drawn, Notice, Outcome
-from storage.posted import Posted
-from storage.reference import of_organisation
-from storage.values import LeaveRequest, User
+from storage.base.values import LeaveRequest, User
+from storage.db.database import Database
+from storage.events.reference import of_organisation
+from storage.leave import leave
+from storage.leave.drafts import Draft
+from storage.slack import notices, posted, slack_workspaces
+from storage.slack.notices import Drawn, Notice, Outcome
+from storage.slack.posted import Posted
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 CARD = Posted("D1", "1.1")

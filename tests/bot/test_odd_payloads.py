@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot import ids
+from bot.base import ids
 from bot.listeners import registered
 from bot.views import replies
-from storage.database import Database
+from storage.db.database import Database
 from tests.bot.anything import Subject, payloads
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, World

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot import ids
-from storage import audit, people, people_file, people_import, people_rows, previews, slack_profiles
-from storage.drafts import Draft
-from storage.pages import PageOf
-from storage.people_import import Imported
-from storage.values import User
+from bot.base import ids
+from storage.admin import people, people_import
+from storage.admin.people_import import Imported
+from storage.base.values import User
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import audit
+from storage.leave import previews
+from storage.leave.drafts import Draft
+from storage.rules import people_file
+from storage.slack import slack_profiles
 from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
 from tests.builders import a_person
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import audit, organisations, people, slack_workspaces
-from storage.database import Database, Transaction
-from storage.pages import PageOf
-from storage.people_rows import find_by_slack_id
-from storage.values import Organisation
+from bot.base import ids
+from storage.admin import organisations, people
+from storage.base.values import Organisation
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.directory.people_rows import find_by_slack_id
+from storage.events import audit
+from storage.slack import slack_workspaces
 from tests.bot.world import ADA, GRACE, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack

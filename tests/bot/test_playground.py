@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.loopback.records import Message
-from bot.loopback.showing import MOST_MESSAGES, screen
-from bot.loopback.workspace import Workspace
-from bot.playground import CHANNEL_ID, Player, Playground, Unseen, options_in
+from playground.loopback.records import Message
+from playground.loopback.showing import MOST_MESSAGES, screen
+from playground.loopback.workspace import Workspace
+from playground.playground import CHANNEL_ID, Player, Playground, Unseen, options_in
 
 TEAM = "T0PLAYGROUND"
 ADA, GRACE = "UADA", "UGRACE"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot import ids
-from storage import leave, people
+from bot.base import ids
+from storage.admin import people
+from storage.leave import leave
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 
 

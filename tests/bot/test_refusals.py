@@ -10,28 +10,22 @@ from typing import Any
 
 import pytest
 
-from api import error_codes
-from api.addresses import check_webhook_url
-from bot import errors, language
-from bot.language import speaking
-from storage import (
-    amounts,
-    days,
-    fields,
-    holiday_calendar,
-    leave_years,
-    rules,
-    webhook_fields,
-)
-from storage.days import DayCount, Span
-from storage.errors import (
+from api.http import error_codes
+from api.webhooks.addresses import check_webhook_url
+from bot.base import language
+from bot.base.language import speaking
+from bot.interaction import errors
+from storage.base import amounts, fields, webhook_fields
+from storage.base.errors import (
     InsufficientAllowance,
     InvalidInput,
     InvalidTransition,
     OverlappingLeave,
     Refusal,
 )
-from storage.values import LEAVE_STATUSES, LeaveType
+from storage.base.values import LEAVE_STATUSES, LeaveType
+from storage.rules import days, holiday_calendar, leave_years, rules
+from storage.rules.days import DayCount, Span
 from tests import catalogues
 
 NAMES = sorted(language.available())

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import leave, people, reminders
-from storage.database import Database
-from storage.errors import NotFound
+from bot.base import ids
+from storage.admin import people
+from storage.base.errors import NotFound
+from storage.db.database import Database
+from storage.leave import leave
+from storage.slack import reminders
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request, an_organisation

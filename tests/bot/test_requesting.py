@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot import ids
-from storage import leave, people_rows
+from bot.base import ids
+from storage.directory import people_rows
+from storage.leave import leave
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person
 

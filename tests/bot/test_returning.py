@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from bot.app import build_app
-from bot.notifications import drain
-from bot.settings import SlackSettings
-from storage import leave, notices, organisations, slack_installations
-from storage.database import Database, Transaction
-from storage.notices import Outcome
-from storage.slack_installations import NewInstallation
-from storage.slack_matching import SlackProfile
-from storage.tables import NoticeRow, ReminderRow
+from bot.base import ids
+from bot.base.settings import SlackSettings
+from bot.messages.notifications import drain
+from bot.service.app import build_app
+from storage.admin import organisations
+from storage.db.database import Database, Transaction
+from storage.db.tables import NoticeRow, ReminderRow
+from storage.directory.slack_matching import SlackProfile
+from storage.leave import leave
+from storage.slack import notices, slack_installations
+from storage.slack.notices import Outcome
+from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot import ids
-from storage import access, feeds, people, recognition
-from storage.errors import NotFound, Unauthenticated
-from storage.pages import PageOf
-from storage.secrets import Secrets
-from storage.values import ApiKey
+from bot.base import ids
+from storage.access import access, feeds, recognition
+from storage.admin import people
+from storage.base.errors import NotFound, Unauthenticated
+from storage.base.secrets import Secrets
+from storage.base.values import ApiKey
+from storage.db.pages import PageOf
 from tests import outside
 from tests.bot.world import ADA, EVE, World
 from tests.builders import personal_token

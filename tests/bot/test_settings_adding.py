@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import access, people, people_search
-from storage.pages import PageOf
-from storage.values import User
+from bot.base import ids
+from storage.access import access
+from storage.admin import people
+from storage.base.values import User
+from storage.db.pages import PageOf
+from storage.directory import people_search
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, person
 from tests.bot.world import ADA, EVE, GRACE, World

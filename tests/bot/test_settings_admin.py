@@ -7,19 +7,14 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from storage import (
-    access,
-    departments,
-    holiday_sets,
-    leave_types,
-    organisations,
-    people,
-    people_rows,
-    reference,
-)
-from storage.pages import PageOf
-from storage.values import Department, LeaveType, Organisation, User
+from bot.base import ids
+from storage.access import access
+from storage.admin import departments, organisations, people
+from storage.base.values import Department, LeaveType, Organisation, User
+from storage.db.pages import PageOf
+from storage.directory import holiday_sets, people_rows
+from storage.events import reference
+from storage.leave import leave_types
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person

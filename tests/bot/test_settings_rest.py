@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from api.addresses import resolve_and_check
-from bot import ids
-from storage import holiday_overrides, outbox, people, reference, webhooks
-from storage.pages import PageOf
-from storage.values import HolidayOverride, User, Webhook
+from api.webhooks.addresses import resolve_and_check
+from bot.base import ids
+from storage.admin import holiday_overrides, people
+from storage.base.values import HolidayOverride, User, Webhook
+from storage.db.pages import PageOf
+from storage.events import outbox, reference, webhooks
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.world import ADA, World
 from tests.builders import a_person, signing_secrets

@@ -9,9 +9,7 @@ from zoneinfo import available_timezones
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.loopback.limits import is_too_large, problems_of_view
-from bot.views import (
-    consequences,
+from bot.admin_views import (
     settings_access,
     settings_departments,
     settings_holidays,
@@ -19,11 +17,11 @@ from bot.views import (
     settings_people,
     settings_webhooks,
 )
+from bot.views import consequences
 from bot.views.consequences import Sight
-from storage import holiday_calendar
-from storage.effects import Effects
-from storage.pages import Page
-from storage.values import (
+from playground.loopback.limits import is_too_large, problems_of_view
+from storage.admin.effects import Effects
+from storage.base.values import (
     EVENT_TYPES,
     ROLES,
     SCOPES,
@@ -43,6 +41,8 @@ from storage.values import (
     Webhook,
     WebhookHealth,
 )
+from storage.db.pages import Page
+from storage.rules import holiday_calendar
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from bot import ids
-from bot import socket as slack_socket
-from bot.app import build_app
-from bot.settings import SlackSettings
-from storage import slack_installations
-from storage.database import Database
-from storage.slack_installations import NewInstallation
-from storage.slack_matching import SlackProfile
+from bot.base import ids
+from bot.base.settings import SlackSettings
+from bot.service import socket as slack_socket
+from bot.service.app import build_app
+from storage.db.database import Database
+from storage.directory.slack_matching import SlackProfile
+from storage.slack import slack_installations
+from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import by_oauth
 from tests.bot.world import ADA, GRACE, HEDY, Clock, World, to_decide
 from tests.builders import NOW

@@ -11,11 +11,11 @@ from babel.dates import format_date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.language import available, locale, say, speaking
-from bot.typed_days import is_month_first
-from bot.typed_leave import Reader, Wish, read
+from bot.base.language import available, locale, say, speaking
+from bot.typed.typed_days import is_month_first
+from bot.typed.typed_leave import Reader, Wish, read
 from bot.views import replies
-from storage.values import LeaveType
+from storage.base.values import LeaveType
 
 # A Monday.
 TODAY = date(2026, 6, 1)

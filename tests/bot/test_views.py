@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.loopback.limits import is_too_large, problems_of_message, problems_of_view
-from bot.typed_days import Puzzle, PuzzleKind
+from bot.typed.typed_days import Puzzle, PuzzleKind
 from bot.views import answers, decline, live_line, replies, request_form, words
 from bot.views import card as cards
 from bot.views.answers import Away, OwnLeave
 from bot.views.request_form import Filled
-from storage.approval_cards import ApprovalCard, YearBalance
-from storage.colleagues import ColleagueOff
-from storage.day_lines import DayLine
-from storage.drafts import LONGEST_NOTE
-from storage.leave import LONGEST_REASON
-from storage.leave_years import LeaveYear
-from storage.pages import Page
-from storage.previews import Preview, YearChange
-from storage.values import EVENT_TYPES, LEAVE_STATUSES, Absence, LeaveRequest, LeaveType, User
+from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
+from storage.base.values import EVENT_TYPES, LEAVE_STATUSES, Absence, LeaveRequest, LeaveType, User
+from storage.db.pages import Page
+from storage.directory.colleagues import ColleagueOff
+from storage.leave.drafts import LONGEST_NOTE
+from storage.leave.leave import LONGEST_REASON
+from storage.leave.previews import Preview, YearChange
+from storage.rules.day_lines import DayLine
+from storage.rules.leave_years import LeaveYear
+from storage.slack.approval_cards import ApprovalCard, YearBalance
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 EMPTY = Filled(None, None, None)

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot import ids
-from storage import leave
+from bot.base import ids
+from storage.leave import leave
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message

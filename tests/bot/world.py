@@ -18,17 +18,19 @@ from typing import Any, Final, Self, TypeVar
 import uvicorn
 from starlette.applications import Starlette
 
-from bot import ids
-from bot import socket as slack_socket
-from bot.app import SlackApp, build_app
-from bot.listening import Listener
-from bot.settings import SlackSettings
-from storage import audit, leave, leave_reading, reference, slack_workspaces
-from storage.database import Database
-from storage.drafts import Draft
-from storage.notices import Notice, Outcome
-from storage.pages import PageOf
-from storage.values import AuditAction, Caller, LeaveRequest, User
+from bot.base import ids
+from bot.base.settings import SlackSettings
+from bot.interaction.listening import Listener
+from bot.service import socket as slack_socket
+from bot.service.app import SlackApp, build_app
+from storage.base.values import AuditAction, Caller, LeaveRequest, User
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.events import audit, reference
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import Draft
+from storage.slack import slack_workspaces
+from storage.slack.notices import Notice, Outcome
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View
 

@@ -22,7 +22,7 @@ from typing import Self
 
 from aiohttp import web
 
-from bot.loopback.serving import LoopbackServer, reset_connection
+from playground.loopback.serving import LoopbackServer, reset_connection
 
 _CHUNK = b"x" * 65_536
 

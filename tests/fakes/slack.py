@@ -36,12 +36,12 @@ import copy
 from dataclasses import replace
 from typing import Any, Self
 
-from bot.loopback.blocks import Button, buttons, visible_text
-from bot.loopback.people import Team
-from bot.loopback.records import Answer, Impossible, Message, View
-from bot.loopback.slack import Slack
-from bot.loopback.web_api import WebApi
-from bot.loopback.workspace import Workspace
+from playground.loopback.blocks import Button, buttons, visible_text
+from playground.loopback.people import Team
+from playground.loopback.records import Answer, Impossible, Message, View
+from playground.loopback.slack import Slack
+from playground.loopback.web_api import WebApi
+from playground.loopback.workspace import Workspace
 from tests.fakes.slack_failures import Failure, TestedSlackServer
 from tests.fakes.slack_reading import PATIENCE_SECONDS, Reading
 from tests.fakes.slack_socket import SocketDelivery, Sockets

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from bot.loopback.records import Payload
-from bot.loopback.server import Client, SlackServer
-from bot.loopback.serving import reset_connection
-from bot.loopback.web_api import WebApi
+from playground.loopback.records import Payload
+from playground.loopback.server import Client, SlackServer
+from playground.loopback.serving import reset_connection
+from playground.loopback.web_api import WebApi
 from tests.fakes.slack_socket import Sockets
 
 

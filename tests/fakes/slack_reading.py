@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from bot.loopback.records import Call, Message, ResponsePost, View, Violation
-from bot.loopback.workspace import Workspace
+from playground.loopback.records import Call, Message, ResponsePost, View, Violation
+from playground.loopback.workspace import Workspace
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from bot.loopback.delivery import Delivery, How
-from bot.loopback.records import Answer
-from bot.loopback.serving import LoopbackServer, reset_connection
+from playground.loopback.delivery import Delivery, How
+from playground.loopback.records import Answer
+from playground.loopback.serving import LoopbackServer, reset_connection
 
 Payload = dict[str, Any]
 

@@ -10,7 +10,7 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import WebClient
 
-from bot.loopback.blocks import first_state, state_of
+from playground.loopback.blocks import first_state, state_of
 from tests.fakes.slack import LoopbackSlack, buttons, visible_text
 from tests.fakes.small_app import form, plain, question
 

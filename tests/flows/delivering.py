@@ -9,10 +9,10 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from api.webhook_delivery import Sender
-from api.webhook_dispatch import webhook_dispatcher
-from storage.database import Database
-from storage.secrets import Secrets
+from api.webhooks.webhook_delivery import Sender
+from api.webhooks.webhook_dispatch import webhook_dispatcher
+from storage.base.secrets import Secrets
+from storage.db.database import Database
 
 
 def clock() -> datetime:

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from storage.secrets import new_secret_key
+from storage.base.secrets import new_secret_key
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from storage.schema import migrate
+from storage.db.schema import migrate
 from tests.flows.running import Deployment, Server
 from tests.flows.test_main_job import hire
 

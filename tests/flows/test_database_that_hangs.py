@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
-from storage.schema import migrate
+from storage.db.schema import migrate
 from tests import postgres
 from tests.flows.running import ROOT, Deployment
 

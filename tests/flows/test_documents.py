@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from api.openapi_guide import GUIDE
-from storage.secrets import new_secret_key
+from api.documentation.openapi_guide import GUIDE
+from storage.base.secrets import new_secret_key
 from tests.flows.running import ROOT, START_SECONDS, Deployment, Server, free_port
 
 PAGES = {

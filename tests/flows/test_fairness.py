@@ -10,11 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import NamedTuple
 
-from api.webhook_delivery import Sender
-from api.webhook_dispatch import webhook_dispatcher
-from storage import delivery_queue, webhooks
-from storage.database import Database, Transaction
-from storage.values import User, Webhook
+from api.webhooks.webhook_delivery import Sender
+from api.webhooks.webhook_dispatch import webhook_dispatcher
+from storage.base.values import User, Webhook
+from storage.db.database import Database, Transaction
+from storage.events import delivery_queue, webhooks
 from tests.backlog import park
 from tests.builders import Acme, a_person, a_request, an_organisation
 from tests.fakes.receiver import LoopbackReceiver

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from storage.schema import migrate
+from storage.db.schema import migrate
 from tests.flows.running import Deployment, Server
 
 KEY = {"Idempotency-Key": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"}

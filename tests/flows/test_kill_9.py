@@ -11,10 +11,11 @@ from collections import Counter
 from contextlib import closing
 from datetime import date
 
-from storage import delivery_queue, leave, webhooks
-from storage.database import Database
-from storage.delivery_queue import MOST_IN_FLIGHT
-from storage.secrets import Secrets, new_secret_key
+from storage.base.secrets import Secrets, new_secret_key
+from storage.db.database import Database
+from storage.events import delivery_queue, webhooks
+from storage.events.delivery_queue import MOST_IN_FLIGHT
+from storage.leave import leave
 from tests import outside
 from tests.builders import Acme, a_person, a_request, an_organisation, caller_for
 from tests.fakes.receiver import LoopbackReceiver

@@ -12,7 +12,7 @@ import icalendar
 import pytest
 import standardwebhooks
 
-from storage.schema import migrate
+from storage.db.schema import migrate
 from tests.fakes.receiver import LoopbackReceiver
 from tests.flows.days import free_monday
 from tests.flows.running import Deployment
@@ -165,10 +165,10 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(
 
 
 def _end_leases(deployment: Deployment) -> None:
-    from storage.compiled import compiled
-    from storage.database import Database
-    from storage.secrets import Secrets
-    from storage.tables import DeliveryRow
+    from storage.base.secrets import Secrets
+    from storage.db.compiled import compiled
+    from storage.db.database import Database
+    from storage.db.tables import DeliveryRow
 
     @compiled
     def due_now() -> Any:

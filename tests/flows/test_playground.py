@@ -12,7 +12,7 @@ import httpx
 import pytest
 from starlette.routing import Router
 
-from api.routes import playground
+from playground import page as playground
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.running import Deployment, Server
 

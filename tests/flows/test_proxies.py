@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from api.rate_limits import FAILURE_LIMIT
+from api.http.rate_limits import FAILURE_LIMIT
 from tests.flows.running import Deployment, Server
 
 

@@ -13,8 +13,8 @@ import icalendar
 import pytest
 import standardwebhooks
 
-from bot import ids
-from storage.schema import migrate
+from bot.base import ids
+from storage.db.schema import migrate
 from tests.bot.world import to_decide
 from tests.fakes.receiver import LoopbackReceiver
 from tests.fakes.slack import LoopbackSlack

@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 
 import httpx
 
-from storage import demo
-from storage.database import Database
-from storage.demo import DemoOrganisation
-from storage.schema import migrate
-from storage.secrets import Secrets
+from storage.base.secrets import Secrets
+from storage.cli import demo
+from storage.cli.demo import DemoOrganisation
+from storage.db.database import Database
+from storage.db.schema import migrate
 from tests.flows.running import Deployment
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")

@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import absences, feeds, leave, leave_types, people
-from storage.database import Database
-from storage.drafts import Draft
-from storage.feeds import FeedOwner
-from storage.ids import new_id
-from storage.pages import PageOf
-from storage.tables import LeaveRequestRow
-from storage.values import Absence, FeedScope, LeaveStatus, LeaveType, User
+from storage.access import absences, feeds
+from storage.access.feeds import FeedOwner
+from storage.admin import people
+from storage.base.ids import new_id
+from storage.base.values import Absence, FeedScope, LeaveStatus, LeaveType, User
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.tables import LeaveRequestRow
+from storage.leave import leave, leave_types
+from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
     Acme,

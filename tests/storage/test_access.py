@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, people, people_rows, recognition
-from storage.database import Database
-from storage.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
-from storage.pages import PageOf
-from storage.secrets import fingerprint
-from storage.values import SCOPES, ApiKey, Caller, User, UserStatus
+from storage.access import access, recognition
+from storage.admin import people
+from storage.base.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from storage.base.secrets import fingerprint
+from storage.base.values import SCOPES, ApiKey, Caller, User, UserStatus
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import audit
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from storage.amounts import check_half_days, half_days_of
-from storage.errors import InvalidInput
+from storage.base.amounts import check_half_days, half_days_of
+from storage.base.errors import InvalidInput
 
 
 @pytest.mark.parametrize(("days", "half_days"), [(0, 0), (25, 50), (2.5, 5), (366, 732), (-0.0, 0)])

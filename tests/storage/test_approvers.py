@@ -7,20 +7,15 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import (
-    approvers,
-    audit,
-    departments,
-    leave,
-    leave_reading,
-    people,
-    people_rows,
-    slack_profiles,
-)
-from storage.database import Database
-from storage.pages import PageOf
-from storage.slack_matching import SlackProfile
-from storage.values import User
+from storage.admin import departments, people
+from storage.base.values import User
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.directory import approvers, people_rows
+from storage.directory.slack_matching import SlackProfile
+from storage.events import audit
+from storage.leave import leave, leave_reading
+from storage.slack import slack_profiles
 from tests.builders import (
     NOW,
     Acme,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from storage import audit
-from storage.database import Database, Transaction
-from storage.ids import new_id
-from storage.tables import AuditRow
+from storage.base.ids import new_id
+from storage.db.database import Database, Transaction
+from storage.db.tables import AuditRow
+from storage.events import audit
 from tests.builders import NOW, an_organisation
 
 ENTRIES = 3_000

@@ -9,22 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage import (
-    approval_cards,
-    awaited,
-    departments,
-    leave,
-    leave_reading,
-    people,
-    people_rows,
-    reminders,
-    slack_workspaces,
-)
-from storage.database import Database, Transaction
-from storage.errors import Refusal
-from storage.pages import PageOf
-from storage.tables import ReminderRow
-from storage.values import LeaveRequest, User
+from storage.admin import departments, people
+from storage.base.errors import Refusal
+from storage.base.values import LeaveRequest, User
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import ReminderRow
+from storage.directory import awaited, people_rows
+from storage.leave import leave, leave_reading
+from storage.slack import approval_cards, reminders, slack_workspaces
 from tests.builders import (
     NOW,
     Acme,

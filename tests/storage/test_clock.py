@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.clock import end_of_week
+from storage.base.clock import end_of_week
 
 MONDAY = date(2026, 6, 1)
 THIS_SUNDAY = date(2026, 6, 7)

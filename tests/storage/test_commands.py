@@ -12,13 +12,17 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from storage import operator_commands, organisations, people_rows, recognition, webhooks
-from storage.commands import build_app, operator
-from storage.database import Database
-from storage.errors import Unauthenticated
-from storage.secrets import new_secret_key
-from storage.settings import StorageSettings
-from storage.values import SCOPES, Caller
+from storage.access import recognition
+from storage.admin import organisations
+from storage.base.errors import Unauthenticated
+from storage.base.secrets import new_secret_key
+from storage.base.settings import StorageSettings
+from storage.base.values import SCOPES, Caller
+from storage.cli import operator_commands
+from storage.cli.commands import build_app, operator
+from storage.db.database import Database
+from storage.directory import people_rows
+from storage.events import webhooks
 from tests.builders import NOW
 
 ACME = [

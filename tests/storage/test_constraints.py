@@ -15,13 +15,16 @@ import psycopg
 import pytest
 from playhouse.migrations import Runner
 
-from storage import adjustments, holiday_overrides, holiday_sets, leave, webhooks
-from storage.database import Database
-from storage.errors import SchemaOutOfDate
-from storage.holiday_overrides import NewOverride
-from storage.ids import new_id
-from storage.pages import PageOf
-from storage.schema import MIGRATIONS, migrate
+from storage.admin import holiday_overrides
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.errors import SchemaOutOfDate
+from storage.base.ids import new_id
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.schema import MIGRATIONS, migrate
+from storage.directory import holiday_sets
+from storage.events import webhooks
+from storage.leave import adjustments, leave
 from tests import outside, postgres
 from tests.builders import (
     NOW,

@@ -22,14 +22,14 @@ import peewee
 import psycopg
 import pytest
 
-from storage.compiled import Engine, Place, committed_state, compiled
-from storage.database import Database, DuplicateRow, Transaction
-from storage.errors import DatabaseUnavailable
-from storage.ids import new_id
-from storage.postgresql import ATTEMPTS
-from storage.secrets import Secrets
-from storage.sqlite import SqliteDatabase
-from storage.tables import HolidaySetRow, LeaseRow, UserRow
+from storage.base.errors import DatabaseUnavailable
+from storage.base.ids import new_id
+from storage.base.secrets import Secrets
+from storage.db.compiled import Engine, Place, committed_state, compiled
+from storage.db.database import Database, DuplicateRow, Transaction
+from storage.db.postgresql import ATTEMPTS
+from storage.db.sqlite import SqliteDatabase
+from storage.db.tables import HolidaySetRow, LeaseRow, UserRow
 from tests import outside
 from tests.builders import NOW, an_organisation
 
@@ -477,8 +477,8 @@ def test_postgresql_that_does_not_answer_is_unavailable_before_long() -> None:
 
 _ACKNOWLEDGING = """
 import asyncio, itertools, sys
-from storage.database import Database
-from storage.secrets import Secrets
+from storage.db.database import Database
+from storage.base.secrets import Secrets
 from tests.storage.test_database import keep
 
 database = Database.open(sys.argv[1], Secrets.generate())

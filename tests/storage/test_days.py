@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage import days
-from storage.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, Span, WorkingWeek
-from storage.errors import InvalidInput
-from storage.values import HalfDay
+from storage.base.errors import InvalidInput
+from storage.base.values import HalfDay
+from storage.rules import days
+from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, Span, WorkingWeek
 
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 3, 2), date(2026, 3, 4), date(2026, 3, 6)
 SATURDAY, SUNDAY = date(2026, 3, 7), date(2026, 3, 8)

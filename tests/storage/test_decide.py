@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from storage import audit, leave, leave_reading, people
-from storage.database import Database
-from storage.errors import (
+from storage.admin import people
+from storage.base.errors import (
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
@@ -20,9 +19,12 @@ from storage.errors import (
     OwnRequest,
     Refusal,
 )
-from storage.leave import NotYourApproval
-from storage.pages import PageOf
-from storage.values import Caller, LeaveRequest
+from storage.base.values import Caller, LeaveRequest
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.events import audit
+from storage.leave import leave, leave_reading
+from storage.leave.leave import NotYourApproval
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
 
 Step = Callable[[Database, str, Caller], LeaveRequest]

@@ -9,23 +9,16 @@ from typing import Any
 
 import pytest
 
-from storage import (
-    audit,
-    deliveries,
-    delivery_log,
-    delivery_queue,
-    leave,
-    locks,
-    reference,
-    webhooks,
-)
-from storage.compiled import compiled
-from storage.database import Database
-from storage.deliveries import RETRY_AFTER_SECONDS, Outcome
-from storage.delivery_queue import LEASE_SECONDS, Delivery
-from storage.pages import PageOf
-from storage.secrets import Secrets
-from storage.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
+from storage.base.secrets import Secrets
+from storage.db import locks
+from storage.db.compiled import compiled
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
+from storage.events import audit, deliveries, delivery_log, delivery_queue, reference, webhooks
+from storage.events.deliveries import RETRY_AFTER_SECONDS, Outcome
+from storage.events.delivery_queue import LEASE_SECONDS, Delivery
+from storage.leave import leave
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import crossing, overlapping

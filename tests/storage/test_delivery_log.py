@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from storage import audit, deliveries, delivery_log, delivery_queue, webhooks
-from storage.compiled import compiled
-from storage.database import Database, Transaction
-from storage.deliveries import Outcome, WebhookDisabled
-from storage.delivery_log import Pruned, Redelivered
-from storage.delivery_queue import Delivery
-from storage.errors import InsufficientRole, NotFound
-from storage.pages import PageOf
-from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.values import LoggedDelivery, Webhook, WebhookHealth
+from storage.base.errors import InsufficientRole, NotFound
+from storage.base.values import LoggedDelivery, Webhook, WebhookHealth
+from storage.db.compiled import compiled
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
+from storage.events import audit, deliveries, delivery_log, delivery_queue, webhooks
+from storage.events.deliveries import Outcome, WebhookDisabled
+from storage.events.delivery_log import Pruned, Redelivered
+from storage.events.delivery_queue import Delivery
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import overlapping
 

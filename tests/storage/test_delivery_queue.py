@@ -6,11 +6,12 @@ import threading
 from collections import Counter
 from datetime import date, timedelta
 
-from storage import deliveries, delivery_queue, leave, webhooks
-from storage.database import Database
-from storage.deliveries import Outcome
-from storage.delivery_queue import Delivery, Waiting
-from storage.values import Webhook
+from storage.base.values import Webhook
+from storage.db.database import Database
+from storage.events import deliveries, delivery_queue, webhooks
+from storage.events.deliveries import Outcome
+from storage.events.delivery_queue import Delivery, Waiting
+from storage.leave import leave
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 

@@ -7,10 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from storage import access, audit, demo, leave_reading, people, recognition
-from storage.database import Database
-from storage.pages import PageOf
-from storage.values import SCOPES
+from storage.access import access, recognition
+from storage.admin import people
+from storage.base.values import SCOPES
+from storage.cli import demo
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.events import audit
+from storage.leave import leave_reading
 from tests.builders import NOW, an_organisation
 
 

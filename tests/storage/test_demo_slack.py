@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from storage import demo, demo_slack, notices, slack_workspaces
-from storage.database import Database, Transaction
-from storage.demo import DemoOrganisation
-from storage.notices import Notice, Outcome
-from storage.values import User
+from storage.base.values import User
+from storage.cli import demo, demo_slack
+from storage.cli.demo import DemoOrganisation
+from storage.db.database import Database, Transaction
+from storage.slack import notices, slack_workspaces
+from storage.slack.notices import Notice, Outcome
 from tests.builders import NOW
 from tests.refusals import overlapping
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from storage import audit, departments, locks, people, people_rows, reference
-from storage.database import Database
-from storage.errors import InUse, InvalidInput, NameTaken, NotFound
-from storage.pages import PageOf
-from storage.tables import DepartmentRow
+from storage.admin import departments, people
+from storage.base.errors import InUse, InvalidInput, NameTaken, NotFound
+from storage.db import locks
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.tables import DepartmentRow
+from storage.directory import people_rows
+from storage.events import audit, reference
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for
 from tests.refusals import codes_of, crossing
 

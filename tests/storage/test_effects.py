@@ -9,17 +9,12 @@ from typing import Any
 
 import pytest
 
-from storage import (
-    departments,
-    holiday_overrides,
-    ledgers,
-    organisations,
-    people,
-)
-from storage.database import Database, Transaction
-from storage.effects import Effects
-from storage.holiday_overrides import NewOverride
-from storage.values import User
+from storage.admin import departments, holiday_overrides, organisations, people
+from storage.admin.effects import Effects
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.values import User
+from storage.db.database import Database, Transaction
+from storage.leave import ledgers
 from tests.builders import (
     NOW,
     Acme,

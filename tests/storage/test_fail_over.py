@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import feeds, organisations, reference, webhooks
-from storage.database import Database, Transaction
-from storage.schema import migrate
-from storage.secrets import Secrets
+from storage.access import feeds
+from storage.admin import organisations
+from storage.base.secrets import Secrets
+from storage.db.database import Database, Transaction
+from storage.db.schema import migrate
+from storage.events import reference, webhooks
 from tests import outside, postgres
 from tests.builders import NOW, Acme, a_request, an_organisation
 from tests.storage.test_database import keep, state

@@ -8,12 +8,14 @@ from datetime import timedelta
 
 import pytest
 
-from storage import audit, feeds, people
-from storage.database import Database
-from storage.errors import Forbidden, NotFound
-from storage.feeds import MAX_FEEDS, TooManyFeeds
-from storage.pages import PageOf
-from storage.values import UserStatus
+from storage.access import feeds
+from storage.access.feeds import MAX_FEEDS, TooManyFeeds
+from storage.admin import people
+from storage.base.errors import Forbidden, NotFound
+from storage.base.values import UserStatus
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.events import audit
 from tests.builders import (
     NOW,
     a_department,

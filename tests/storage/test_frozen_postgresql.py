@@ -11,11 +11,11 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from storage.database import Database, Transaction
-from storage.errors import DatabaseUnavailable
-from storage.postgresql import THREADS
-from storage.schema import check_schema, migrate
-from storage.secrets import Secrets
+from storage.base.errors import DatabaseUnavailable
+from storage.base.secrets import Secrets
+from storage.db.database import Database, Transaction
+from storage.db.postgresql import THREADS
+from storage.db.schema import check_schema, migrate
 from tests import outside, postgres
 from tests.storage.test_database import keep, kept, kept_outside
 from tests.storage.test_wakeups import until, wake

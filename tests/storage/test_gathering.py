@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from storage.gathering import Gathering
+from storage.db.gathering import Gathering
 
 
 class Oracle:

@@ -10,9 +10,9 @@ import holidays
 import pytest
 from holidays.registry import COUNTRIES
 
-from storage import holiday_calendar
-from storage.days import WHOLE_DAY, Holiday
-from storage.errors import InvalidInput
+from storage.base.errors import InvalidInput
+from storage.rules import holiday_calendar
+from storage.rules.days import WHOLE_DAY, Holiday
 
 AUGUST_BANK_HOLIDAY = date(2026, 8, 31)
 

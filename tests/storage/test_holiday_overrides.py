@@ -5,20 +5,14 @@ from typing import Any
 
 import pytest
 
-from storage import (
-    audit,
-    holiday_overrides,
-    holiday_set_removal,
-    holiday_sets,
-    organisations,
-    people,
-    reference,
-)
-from storage.database import Database
-from storage.errors import InsufficientRole, NotFound
-from storage.holiday_overrides import NewOverride
-from storage.pages import PageOf
-from storage.values import HalfDay, HolidayOnDate, HolidayOverride, HolidaySet
+from storage.admin import holiday_overrides, holiday_set_removal, organisations, people
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.errors import InsufficientRole, NotFound
+from storage.base.values import HalfDay, HolidayOnDate, HolidayOverride, HolidaySet
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.directory import holiday_sets
+from storage.events import audit, reference
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from storage import holiday_sets, reference
-from storage.database import Database, Transaction
-from storage.days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
-from storage.errors import InsufficientRole, InvalidInput
-from storage.ids import new_id
-from storage.pages import PageOf
-from storage.tables import HolidayOverrideRow
-from storage.values import HolidaySet
+from storage.base.errors import InsufficientRole, InvalidInput
+from storage.base.ids import new_id
+from storage.base.values import HolidaySet
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import HolidayOverrideRow
+from storage.directory import holiday_sets
+from storage.events import reference
+from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import codes_of
 

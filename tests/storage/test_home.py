@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from storage import home, leave
-from storage.database import Database, Transaction
-from storage.home import Home, PageCursors
-from storage.values import Caller, User
+from storage.base.values import Caller, User
+from storage.db.database import Database, Transaction
+from storage.leave import leave
+from storage.slack import home
+from storage.slack.home import Home, PageCursors
 from tests.builders import (
     NOW,
     Acme,

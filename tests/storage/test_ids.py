@@ -6,7 +6,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from storage.ids import earliest_id, new_id
+from storage.base.ids import earliest_id, new_id
 from tests.builders import NOW
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from storage import leave, leave_reading
-from storage.database import Database
-from storage.errors import InsufficientRole, NotFound, UnusableCursor
-from storage.pages import Page, PageOf
-from storage.values import LeaveRequest
+from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
+from storage.base.values import LeaveRequest
+from storage.db.database import Database
+from storage.db.pages import Page, PageOf
+from storage.leave import leave, leave_reading
 from tests.builders import (
     NOW,
     a_department,

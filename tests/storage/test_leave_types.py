@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from storage import audit, leave_types, reference
-from storage.database import Database, Transaction
-from storage.errors import CodeTaken, InvalidInput, NameTaken
-from storage.ids import new_id
-from storage.pages import PageOf
-from storage.reference import Reference
-from storage.tables import LeaveRequestRow, LeaveTypeRow
-from storage.values import LeaveType
+from storage.base.errors import CodeTaken, InvalidInput, NameTaken
+from storage.base.ids import new_id
+from storage.base.values import LeaveType
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import LeaveRequestRow, LeaveTypeRow
+from storage.events import audit, reference
+from storage.events.reference import Reference
+from storage.leave import leave_types
 from tests.builders import (
     NOW,
     Acme,

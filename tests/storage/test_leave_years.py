@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage import leave_years
-from storage.errors import InvalidInput
-from storage.leave_years import LeaveYear, LeaveYearRule
+from storage.base.errors import InvalidInput
+from storage.rules import leave_years
+from storage.rules.leave_years import LeaveYear, LeaveYearRule
 
 CALENDAR = LeaveYearRule("calendar", 4, 6)
 FISCAL = LeaveYearRule("fiscal", 4, 6)

@@ -8,26 +8,19 @@ from typing import Any
 
 import pytest
 
-from storage import (
-    access,
-    approvers,
-    audit,
-    departments,
-    feeds,
-    leave,
-    leave_reading,
-    people,
-    recognition,
-    reference,
-)
-from storage.compiled import Place, compiled
-from storage.database import Database
-from storage.drafts import Draft
-from storage.effects import Effects
-from storage.errors import Unauthenticated
-from storage.pages import PageOf
-from storage.tables import NoticeRow, OrganisationRow
-from storage.values import LeaveRequest, User
+from storage.access import access, feeds, recognition
+from storage.admin import departments, people
+from storage.admin.effects import Effects
+from storage.base.errors import Unauthenticated
+from storage.base.values import LeaveRequest, User
+from storage.db.compiled import Place, compiled
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.tables import NoticeRow, OrganisationRow
+from storage.directory import approvers
+from storage.events import audit, reference
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
     Acme,

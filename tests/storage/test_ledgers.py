@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from storage import adjustments, audit, leave, ledgers, organisations, people
-from storage.database import Database
-from storage.errors import InsufficientAllowance, InsufficientRole, NotFound
-from storage.ledgers import Balance
-from storage.pages import PageOf
-from storage.values import Adjustment, User
+from storage.admin import organisations, people
+from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFound
+from storage.base.values import Adjustment, User
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.events import audit
+from storage.leave import adjustments, leave, ledgers
+from storage.leave.ledgers import Balance
 from tests.builders import (
     NOW,
     Acme,

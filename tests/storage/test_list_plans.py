@@ -8,21 +8,15 @@ from typing import Any
 
 import pytest
 
-from storage import (
-    access,
-    audit,
-    departments,
-    feeds,
-    holiday_sets,
-    leave_reading,
-    leave_types,
-    people,
-    webhooks,
-)
-from storage.compiled import Compiled
-from storage.database import Database, Transaction
-from storage.pages import PageOf
-from storage.secrets import Secrets
+from storage.access import access, feeds
+from storage.admin import departments, people
+from storage.base.secrets import Secrets
+from storage.db.compiled import Compiled
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.directory import holiday_sets
+from storage.events import audit, webhooks
+from storage.leave import leave_reading, leave_types
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 
 DAYS = {"first_day": date(2026, 1, 1), "last_day": date(2026, 1, 31)}

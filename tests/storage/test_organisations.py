@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
-from storage import audit, holiday_sets, leave_types, organisations, reference
-from storage.database import Database
-from storage.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
-from storage.organisations import NewOrganisation
-from storage.pages import PageOf
-from storage.values import Organisation, User
+from storage.admin import organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
+from storage.base.values import Organisation, User
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.directory import holiday_sets
+from storage.events import audit, reference
+from storage.leave import leave_types
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 LATER = NOW + timedelta(hours=1)

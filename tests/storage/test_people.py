@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from storage import access, audit, joining, people, people_rows, slack_profiles
-from storage.database import Database, Transaction
-from storage.errors import (
+from storage.access import access
+from storage.admin import people
+from storage.base.errors import (
     CannotArchiveSelf,
     EmailTaken,
     InsufficientRole,
@@ -16,11 +16,15 @@ from storage.errors import (
     NotYourField,
     UnusableCursor,
 )
-from storage.joining import NotAMember
-from storage.pages import PageOf
-from storage.people_rows import ChangedMeanwhile
-from storage.slack_matching import SlackProfile
-from storage.values import Caller, User
+from storage.base.values import Caller, User
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.directory.people_rows import ChangedMeanwhile
+from storage.directory.slack_matching import SlackProfile
+from storage.events import audit
+from storage.slack import joining, slack_profiles
+from storage.slack.joining import NotAMember
 from tests import outside
 from tests.builders import (
     NOW,

@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from storage import audit, departments, people, people_file, people_import, people_rows
-from storage.database import Database
-from storage.errors import InvalidInput
-from storage.pages import PageOf
-from storage.people_file import BadLines
-from storage.people_import import Imported
-from storage.tables import DepartmentRow
-from storage.values import SCOPES, Caller, User
+from storage.admin import departments, people, people_import
+from storage.admin.people_import import Imported
+from storage.base.errors import InvalidInput
+from storage.base.values import SCOPES, Caller, User
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.tables import DepartmentRow
+from storage.directory import people_rows
+from storage.events import audit
+from storage.rules import people_file
+from storage.rules.people_file import BadLines
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
 from tests.refusals import crossing
 from tests.storage.test_commands import ACME, Shell

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from storage import people_search
-from storage.database import Database
+from storage.db.database import Database
+from storage.directory import people_search
 from tests.builders import a_person, an_organisation
 
 

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage import adjustments, days, leave, ledgers, people, previews
-from storage.database import Database
-from storage.drafts import Draft
-from storage.errors import InsufficientRole, NotFound, Refusal
-from storage.previews import Preview
-from storage.values import LeaveRequest, User
+from storage.admin import people
+from storage.base.errors import InsufficientRole, NotFound, Refusal
+from storage.base.values import LeaveRequest, User
+from storage.db.database import Database
+from storage.leave import adjustments, leave, ledgers, previews
+from storage.leave.drafts import Draft
+from storage.leave.previews import Preview
+from storage.rules import days
 from tests.builders import (
     NOW,
     Acme,

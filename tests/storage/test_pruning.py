@@ -7,9 +7,10 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from storage import pruning, slack_events, slack_states
-from storage.database import Database
-from storage.secrets import Secrets
+from storage.base.secrets import Secrets
+from storage.cli import pruning
+from storage.db.database import Database
+from storage.slack import slack_events, slack_states
 from tests import outside
 from tests.builders import NOW
 
@@ -48,11 +49,11 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
 
     modules = [one.__module__ for one in recorder.asked]
     assert modules == [
-        "storage.notices",
-        "storage.idempotency",
-        "storage.slack_events",
-        "storage.slack_states",
-        "storage.pruning",
+        "storage.slack.notices",
+        "storage.access.idempotency",
+        "storage.slack.slack_events",
+        "storage.slack.slack_states",
+        "storage.cli.pruning",
     ]
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from storage.random_bytes import random_bytes
+from storage.base.random_bytes import random_bytes
 
 
 def test_nobody_gets_the_bytes_of_another() -> None:

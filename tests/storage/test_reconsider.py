@@ -8,13 +8,21 @@ from typing import NamedTuple
 
 import pytest
 
-from storage import audit, delivery_log, leave, people, people_rows, webhooks
-from storage.database import Database
-from storage.errors import InsufficientAllowance, InvalidTransition, OverlappingLeave, OwnRequest
-from storage.leave import Decision, NotYourApproval
-from storage.pages import PageOf
-from storage.rules import SECOND_THOUGHTS
-from storage.values import Caller, LeaveRequest
+from storage.admin import people
+from storage.base.errors import (
+    InsufficientAllowance,
+    InvalidTransition,
+    OverlappingLeave,
+    OwnRequest,
+)
+from storage.base.values import Caller, LeaveRequest
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.events import audit, delivery_log, webhooks
+from storage.leave import leave
+from storage.leave.leave import Decision, NotYourApproval
+from storage.rules.rules import SECOND_THOUGHTS
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 
 LAST_MOMENT = NOW + SECOND_THOUGHTS - timedelta(seconds=1)

@@ -11,25 +11,18 @@ from typing import Any
 import orjson
 import pytest
 
-from storage import (
-    audit,
-    holiday_overrides,
-    holiday_sets,
-    leave,
-    leave_reading,
-    locks,
-    organisations,
-    people,
-    reference,
-    webhooks,
-)
-from storage.compiled import Place, compiled
-from storage.database import Database, Transaction
-from storage.drafts import Draft
-from storage.holiday_overrides import NewOverride
-from storage.pages import PageOf
-from storage.tables import EventRow
-from storage.values import Caller, LeaveRequest, User
+from storage.admin import holiday_overrides, organisations, people
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.values import Caller, LeaveRequest, User
+from storage.db import locks
+from storage.db.compiled import Place, compiled
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import EventRow
+from storage.directory import holiday_sets
+from storage.events import audit, reference, webhooks
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import Draft
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 from tests.refusals import crossing, overlapping
 

@@ -7,9 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from storage import organisations, reference
-from storage.database import Database, Transaction
-from storage.secrets import Secrets
+from storage.admin import organisations
+from storage.base.secrets import Secrets
+from storage.db.database import Database, Transaction
+from storage.events import reference
 from tests.builders import NOW, Acme, an_organisation
 
 

@@ -7,7 +7,8 @@ from datetime import date
 import orjson
 import pytest
 
-from storage import records, rows
+from storage.base import records
+from storage.db import rows
 
 PENDING = (
     "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",

@@ -5,18 +5,18 @@ from itertools import product
 
 import pytest
 
-from storage import days, rules
-from storage.days import DayCount, Span
-from storage.errors import (
+from storage.base.errors import (
     InsufficientAllowance,
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
     NotYourField,
 )
-from storage.leave_years import LeaveYear
-from storage.rules import Action, YearDemand
-from storage.values import LEAVE_STATUSES, ROLES, LeaveStatus, LeaveType, Role
+from storage.base.values import LEAVE_STATUSES, ROLES, LeaveStatus, LeaveType, Role
+from storage.rules import days, rules
+from storage.rules.days import DayCount, Span
+from storage.rules.leave_years import LeaveYear
+from storage.rules.rules import Action, YearDemand
 
 TODAY = date(2026, 3, 2)  # A Monday.
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)

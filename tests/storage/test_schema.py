@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from storage.database import Database
-from storage.errors import DatabaseUnavailable, SchemaOutOfDate
-from storage.schema import MIGRATIONS, check_schema, check_schema_again, migrate
+from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.db.database import Database
+from storage.db.schema import MIGRATIONS, check_schema, check_schema_again, migrate
 from tests import outside, postgres
 
 ALL = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
 _MIGRATE = """
 import json, sys
-from storage.schema import migrate
+from storage.db.schema import migrate
 print(json.dumps(migrate(sys.argv[1])))
 """
 

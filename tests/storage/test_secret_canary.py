@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from storage import webhooks
-from storage.database import Database
-from storage.errors import SecretKeysUnusable
-from storage.secret_canary import ensure, reencrypt
-from storage.secrets import InvalidToken, Secrets, new_secret_key
+from storage.access.secret_canary import ensure, reencrypt
+from storage.base.errors import SecretKeysUnusable
+from storage.base.secrets import InvalidToken, Secrets, new_secret_key
+from storage.db.database import Database
+from storage.events import webhooks
 from tests import outside
 from tests.builders import (
     NOW,

@@ -11,10 +11,10 @@ from typing import Any
 import certifi
 import pytest
 
-from api.settings import ApiSettings, public_url
-from bot.settings import SlackSettings
-from storage.secrets import new_secret_key
-from storage.settings import Environment, SettingsError, StorageSettings
+from api.base.settings import ApiSettings, public_url
+from bot.base.settings import SlackSettings
+from storage.base.secrets import new_secret_key
+from storage.base.settings import Environment, SettingsError, StorageSettings
 
 KEY = new_secret_key()
 SLACK = {

@@ -6,8 +6,8 @@ import zoneinfo
 
 import pytest
 
-from storage import zone_countries
-from storage.email_domains import employer_domain
+from storage.base.email_domains import employer_domain
+from storage.rules import zone_countries
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage import days, leave_years, standings
-from storage.leave_years import LeaveYear, LeaveYearRule
-from storage.standings import Account, CarryOver, Deduction, Standing
+from storage.rules import days, leave_years, standings
+from storage.rules.leave_years import LeaveYear, LeaveYearRule
+from storage.rules.standings import Account, CarryOver, Deduction, Standing
 
 CALENDAR = LeaveYearRule("calendar", 1, 1)
 YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))

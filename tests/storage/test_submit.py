@@ -9,19 +9,21 @@ from typing import Any
 import orjson
 import pytest
 
-from storage import audit, leave, leave_reading, people, webhooks
-from storage.compiled import compiled
-from storage.database import Database, Transaction
-from storage.drafts import LONGEST_NOTE, Draft
-from storage.errors import (
+from storage.admin import people
+from storage.base.errors import (
     InsufficientAllowance,
     InvalidInput,
     OverlappingLeave,
     Refusal,
     Unauthenticated,
 )
-from storage.pages import PageOf
-from storage.tables import DeliveryRow, EventRow, NoticeRow
+from storage.db.compiled import compiled
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import DeliveryRow, EventRow, NoticeRow
+from storage.events import audit, webhooks
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import LONGEST_NOTE, Draft
 from tests.builders import (
     NOW,
     Acme,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import psycopg
 
-from storage import wakeups
-from storage.database import Database, Transaction
-from storage.secrets import Secrets
+from storage.base.secrets import Secrets
+from storage.db import wakeups
+from storage.db.database import Database, Transaction
 
 
 def wake(tx: Transaction) -> None:

@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from storage import audit, leave, leave_reading, locks, reference, webhooks
-from storage.compiled import Place, compiled
-from storage.database import Database, Transaction
-from storage.drafts import Draft
-from storage.errors import InsufficientRole, InvalidInput, NotFound
-from storage.ids import new_id
-from storage.pages import PageOf
-from storage.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.values import EVENT_TYPES, Caller, Role, Webhook
-from storage.webhooks import MAX_WEBHOOKS, TooManyWebhooks
+from storage.base.errors import InsufficientRole, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.values import EVENT_TYPES, Caller, Role, Webhook
+from storage.db import locks
+from storage.db.compiled import Place, compiled
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
+from storage.events import audit, reference, webhooks
+from storage.events.webhooks import MAX_WEBHOOKS, TooManyWebhooks
+from storage.leave import leave, leave_reading
+from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
     Acme,

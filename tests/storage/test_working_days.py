@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
-from storage.reminders import step
-from storage.working_days import FURTHEST_DAYS, Hours, Worktime, next_start, nth_after
+from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
+from storage.rules.working_days import FURTHEST_DAYS, Hours, Worktime, next_start, nth_after
+from storage.slack.reminders import step
 
 MONDAY_TO_FRIDAY = ("monday", "tuesday", "wednesday", "thursday", "friday")
 

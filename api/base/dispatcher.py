@@ -1,0 +1,202 @@
+"""Work that waits in the database, taken and done: a loop that is woken, not a job that runs long.
+
+It knows no work of its own: claiming, doing and settling are handed in by ``serve.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Final, Generic, TypeVar
+
+import structlog
+
+from storage.base.errors import DatabaseUnavailable
+
+Work = TypeVar("Work")
+Outcome = TypeVar("Outcome")
+
+DRAIN_SECONDS: Final = 20.0
+# What is done within so long is recorded together: a commit costs more than the wait.
+GATHER_SECONDS: Final = 0.005
+# More would hold the event loop up.
+MOST_RECORDED: Final = 64
+
+_log = structlog.get_logger("hiatus.dispatcher")
+
+
+class Dispatcher(Generic[Work, Outcome]):
+    """Keeps up to ``in_flight`` pieces of work going.
+
+    ``claim(limit)`` takes work that no other process has; ``attempt`` does one piece outside any
+    transaction; ``settle`` records what came of several at once. What is claimed and never settled
+    comes due again when its lease ends, so a crash anywhere in here loses nothing.
+
+    Up to ``most_ahead`` pieces are claimed before there is a place for them, as many as lately
+    ended in the time of a claim, so that no place is empty meanwhile. A lease then lasts for two
+    attempts at least: a piece may wait for one that hangs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        claim: Callable[[int], Awaitable[list[Work]]],
+        attempt: Callable[[Work], Awaitable[Outcome]],
+        settle: Callable[[list[tuple[Work, Outcome]]], Awaitable[None]],
+        in_flight: int = 32,
+        most_ahead: int = 0,
+    ) -> None:
+        self.name = name
+        self._claim = claim
+        self._attempt = attempt
+        self._settle = settle
+        self._in_flight = in_flight
+        self._most_ahead = most_ahead
+        self._woken = asyncio.Event()
+        self._done: asyncio.Queue[tuple[Work, Outcome]] = asyncio.Queue()
+        self._ready: deque[Work] = deque()
+        self._ended = 0
+        self._running = 0
+        self._runs: set[asyncio.Task[None]] = set()
+        self._loops: list[asyncio.Task[None]] = []
+        self._is_stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def start(self) -> None:
+        """Begin on the running event loop; what is due already is taken at once."""
+        self._loop = asyncio.get_running_loop()
+        self._loops = [
+            asyncio.create_task(self._take_until_stopped(), name=f"{self.name}-take"),
+            asyncio.create_task(self._record_for_ever(), name=f"{self.name}-record"),
+        ]
+        self._woken.set()
+
+    def wake(self) -> None:
+        """Look for work soon. Safe from any thread, and for nothing when there is none."""
+        if self._loop is not None:
+            # The loop may be closed at any moment, and then there is nobody left to wake.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._woken.set)
+
+    async def stop(self) -> None:
+        """Claim no more, give what is in flight up to 20 seconds, and record what came of it."""
+        if not self._loops:
+            return
+        taking, recording = self._loops
+        self._is_stopping = True
+        self._woken.set()
+        # Not cancelled at once: a claim under way would be nobody's until its lease ends.
+        await asyncio.wait({taking}, timeout=DRAIN_SECONDS)
+        await _cancelled(taking)
+        if self._runs:
+            await asyncio.wait(self._runs, timeout=DRAIN_SECONDS)
+        for run in list(self._runs):
+            await _cancelled(run)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._done.join()
+        await _cancelled(recording)
+
+    async def _take_until_stopped(self) -> None:
+        while not self._is_stopping:
+            await self._outlived(self._take)
+
+    async def _record_for_ever(self) -> None:
+        while True:
+            await self._outlived(self._record)
+
+    async def _outlived(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except DatabaseUnavailable as error:
+            # The reason is enough: this is repeated every second while the database is away.
+            _log.warning("dispatcher.step_failed", dispatcher=self.name, reason=str(error))
+            await asyncio.sleep(1)
+        except Exception:  # noqa: BLE001  # the loop outlives whatever a step meets
+            _log.exception("dispatcher.step_failed", dispatcher=self.name)
+            await asyncio.sleep(1)
+
+    async def _take(self) -> None:
+        await self._woken.wait()
+        self._woken.clear()
+        if self._is_stopping:
+            return
+        ahead = min(self._ended, self._most_ahead)
+        wanted = self._in_flight + ahead - self._running - len(self._ready)
+        if wanted < (self._in_flight // 2 if self._ready else 1):
+            return  # A claim for few costs as much as one for many.
+        self._ended = 0
+        self._ready.extend(await self._claim(wanted))
+        self._begin()
+
+    def _begin(self) -> None:
+        for _ in range(min(len(self._ready), self._in_flight - self._running)):
+            self._running += 1
+            run = asyncio.create_task(self._run())
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
+
+    async def _run(self) -> None:
+        """Do what is ready, one piece after the other, while there is something."""
+        try:
+            while self._ready:
+                await self._do(self._ready.popleft())
+                self._ended += 1
+                if len(self._ready) == self._in_flight:
+                    self._woken.set()
+        finally:
+            self._running -= 1
+
+    async def _do(self, work: Work) -> None:
+        try:
+            outcome = await self._attempt(work)
+        except Exception:  # noqa: BLE001  # left to its lease, which brings it back
+            _log.exception("dispatcher.attempt_failed", dispatcher=self.name)
+        else:
+            self._done.put_nowait((work, outcome))
+
+    async def _record(self) -> None:
+        """Settle what is done by now in one transaction."""
+        done = [await self._done.get()]
+        if self._done.qsize() < MOST_RECORDED - 1:
+            await asyncio.sleep(GATHER_SECONDS)
+        while len(done) < MOST_RECORDED and not self._done.empty():
+            done.append(self._done.get_nowait())
+        try:
+            await self._settle(done)
+        except DatabaseUnavailable:
+            self._record_later(done)
+            raise
+        except Exception:  # noqa: BLE001  # the others are recorded one by one
+            _log.exception("dispatcher.settle_failed", dispatcher=self.name, outcomes=len(done))
+            await self._record_each(done)
+        finally:
+            for _ in done:
+                self._done.task_done()
+        # What waited for these, and what there was no room for, may be taken now.
+        self._woken.set()
+
+    async def _record_each(self, done: list[tuple[Work, Outcome]]) -> None:
+        """One transaction each, so that an error in one does not repeat the others' work."""
+        for number, result in enumerate(done):
+            try:
+                await self._settle([result])
+            except DatabaseUnavailable:
+                self._record_later(done[number:])
+                raise
+            except Exception:  # noqa: BLE001  # left to its lease, which brings it back
+                _log.exception("dispatcher.outcome_lost", dispatcher=self.name)
+
+    def _record_later(self, done: list[tuple[Work, Outcome]]) -> None:
+        # The work is done: record its outcome later instead of repeating it.
+        for result in done:
+            self._done.put_nowait(result)
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,117 @@
+"""What the process counts, for Prometheus. No name of a person, organisation or URL is a label."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from api.base.logs import problems
+from api.base.version import VERSION
+from storage.events.deliveries import Settled
+from storage.events.delivery_queue import Waiting
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+# What no route serves, and methods that nobody has heard of: one line, whatever strangers invent.
+OTHER: Final = "other"
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
+_REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+_ATTEMPT_SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0)
+
+
+class _Problems(Collector):
+    """Counts warnings and errors in the log, where each has a line with its reason."""
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        family = CounterMetricFamily(
+            "hiatus_problems",
+            "Warnings and errors in this process's log, by their event.",
+            labels=["event"],
+        )
+        for event, count in problems.copy().items():
+            family.add_metric([event], count)
+        yield family
+
+
+class Metrics:
+    """One process's counters; the gauges are read from the database when somebody asks."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Histogram(
+            "hiatus_http_request_duration_seconds",
+            "Requests by route template, until the last byte was handed over.",
+            ["method", "route", "status"],
+            buckets=_REQUEST_SECONDS,
+            registry=self._registry,
+        )
+        # Looking a labelled series up costs several times what counting in it does.
+        self._series: dict[tuple[str, str | None, int], Any] = {}
+        self._attempts = Counter(
+            "hiatus_webhook_attempts",
+            "Attempts to deliver webhooks that this process made, by what came of them.",
+            ["outcome"],
+            registry=self._registry,
+        )
+        self._attempt_seconds = Histogram(
+            "hiatus_webhook_attempt_duration_seconds",
+            "How long those attempts took.",
+            buckets=_ATTEMPT_SECONDS,
+            registry=self._registry,
+        )
+        self._due = self._gauge(
+            "hiatus_webhook_deliveries_due",
+            "Deliveries that are due, of the whole deployment; at most 10,000 for each endpoint.",
+        )
+        self._in_flight = self._gauge(
+            "hiatus_webhook_deliveries_in_flight",
+            "Deliveries that are being sent, of the whole deployment.",
+        )
+        self._oldest = self._gauge(
+            "hiatus_webhook_oldest_due_seconds",
+            "For how long the delivery that is due longest has been due; 0 when none is.",
+        )
+        self._database_up = self._gauge(
+            "hiatus_database_up", "Whether the database could be read just now."
+        )
+        self._registry.register(_Problems())
+        build = Info("hiatus_build", "What runs here.", registry=self._registry)
+        build.info({"version": VERSION, "python": platform.python_version()})
+
+    def _gauge(self, name: str, meaning: str) -> Gauge:
+        return Gauge(name, meaning, registry=self._registry)
+
+    def observe_request(
+        self, method: str, route: str | None, status: int, duration_seconds: float
+    ) -> None:
+        """Count one request; ``route`` is the template, None where no route serves the path."""
+        series = self._series.get((method, route, status))
+        if series is None:
+            series = self._requests.labels(
+                method if method in _METHODS else OTHER, route or OTHER, str(status)
+            )
+            if method in _METHODS:
+                self._series[method, route, status] = series
+        series.observe(duration_seconds)
+
+    def observe_settled(self, done: Sequence[Settled]) -> None:
+        """Count attempts whose outcome has been recorded."""
+        for _, outcome in done:
+            self._attempts.labels(outcome.error or "delivered").inc()
+            self._attempt_seconds.observe(outcome.duration_ms / 1_000)
+
+    def exposition(self, waiting: Waiting | None, now_milliseconds: int) -> bytes:
+        """Everything as text; ``waiting`` is None when the database could not be read."""
+        self._database_up.set(waiting is not None)
+        if waiting is not None:
+            oldest = waiting.oldest_due_at
+            age = 0 if oldest is None else max(now_milliseconds - oldest, 0)
+            self._due.set(waiting.due)
+            self._in_flight.set(waiting.in_flight)
+            self._oldest.set(age / 1_000)
+        return generate_latest(self._registry)

@@ -1,0 +1,163 @@
+"""What the environment says about REST, feeds, webhooks and the scheduler."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from ipaddress import ip_network
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import limits
+
+from storage.base.settings import Environment
+
+LogFormat = Literal["json", "console"]
+
+_RATE_LIMIT_STORAGES: Final = (
+    "memory://",
+    "redis://",
+    "rediss://",
+    "redis+unix://",
+    "redis+sentinel://",
+    "redis+cluster://",
+)
+
+# Where hosting platforms say how the world reaches the process, and what precedes it in a URL.
+# Only what a platform states is taken: a name that would have to be completed may lead elsewhere.
+_URLS_OF_PLATFORMS: Final = (
+    ("RENDER_EXTERNAL_URL", ""),
+    ("RAILWAY_PUBLIC_DOMAIN", "https://"),
+    ("HEROKU_APP_DEFAULT_DOMAIN_NAME", "https://"),
+)
+
+
+@dataclass(frozen=True)
+class ApiSettings:
+    """``base_url`` has no slash at its end; the rate limits read as ``600/minute``."""
+
+    base_url: str = "http://127.0.0.1:8000"
+    rate_limit: str = "600/minute"
+    # A Redis URL may hold a password.
+    rate_limit_storage: str = field(default="memory://", repr=False)
+    feed_rate_limit: str = "120/hour"
+    webhook_allow_private: bool = False
+    # PEM certificates of authorities that sign receivers' certificates, beside the public ones.
+    webhook_ca_file: str = ""
+    scheduler_on: bool = True
+    log_format: LogFormat = "json"
+    # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed, or "*".
+    trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1")
+
+    @classmethod
+    def read(cls, environment: Environment) -> ApiSettings:
+        """The settings, as far as they are sound; the rest is in ``environment.problems``."""
+        return cls(
+            base_url=_base_url(environment),
+            rate_limit=_rate_limit(environment, "HIATUS_RATE_LIMIT", cls.rate_limit),
+            feed_rate_limit=_rate_limit(environment, "HIATUS_FEED_RATE_LIMIT", cls.feed_rate_limit),
+            rate_limit_storage=_rate_limit_storage(environment),
+            webhook_allow_private=environment.switch("HIATUS_WEBHOOK_ALLOW_PRIVATE", default=False),
+            webhook_ca_file=_ca_file(environment),
+            scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
+            log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
+            trusted_proxies=_trusted_proxies(environment),
+        )
+
+    @classmethod
+    def from_env(cls, values: Mapping[str, str]) -> ApiSettings:
+        """As ``read``. Raises SettingsError."""
+        environment = Environment(values)
+        settings = cls.read(environment)
+        environment.check()
+        return settings
+
+
+def public_url(values: Mapping[str, str]) -> str:
+    """BASE_URL as it is set, else what the hosting platform states; "" for neither."""
+    for name, scheme in (("BASE_URL", ""), *_URLS_OF_PLATFORMS):
+        value = values.get(name, "").strip()
+        if value:
+            return f"{scheme}{value}"
+    return ""
+
+
+def _base_url(environment: Environment) -> str:
+    url = environment.text("BASE_URL", ApiSettings.base_url).rstrip("/")
+    if not _is_base_url(url):
+        environment.problem("BASE_URL is a URL such as https://hiatus.example.com, no query in it.")
+    return url
+
+
+def _is_base_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and has_host and not (parts.query or parts.fragment)
+
+
+def _ca_file(environment: Environment) -> str:
+    """The path of a readable file of certificates; "" without one, and after a problem."""
+    path = environment.text("HIATUS_WEBHOOK_CA_FILE")
+    if not path:
+        return ""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+    except ssl.SSLError:
+        reason = "it holds no certificates in PEM form"
+    except OSError as error:
+        reason = str(error.strerror)
+    else:
+        return path
+    environment.problem(f"HIATUS_WEBHOOK_CA_FILE names {path}, which cannot be used: {reason}.")
+    return ""
+
+
+def _rate_limit(environment: Environment, name: str, default: str) -> str:
+    text = environment.text(name, default)
+    try:
+        is_sound = [limit.amount > 0 for limit in limits.parse_many(text)] == [True]
+    except ValueError:
+        is_sound = False
+    if not is_sound:
+        environment.problem(f"{name} is one window, as {default}, not {text!r}.")
+        return default
+    return text
+
+
+def _rate_limit_storage(environment: Environment) -> str:
+    url = environment.secret("HIATUS_RATE_LIMIT_STORAGE")
+    if url in ("", "memory"):
+        return "memory://"
+    if not url.startswith(_RATE_LIMIT_STORAGES):
+        environment.problem("HIATUS_RATE_LIMIT_STORAGE is `memory` or a redis:// URL.")
+    elif find_spec("redis") is None:
+        environment.problem(
+            "HIATUS_RATE_LIMIT_STORAGE names a Redis, and the package that speaks to it is not "
+            "installed: pip install 'redis>=5'."
+        )
+    return url
+
+
+def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
+    """As uvicorn takes them, which would ignore a malformed one without a word."""
+    text = environment.text("HIATUS_TRUSTED_PROXIES")
+    if not text:
+        return ApiSettings.trusted_proxies
+    proxies = tuple(one.strip() for one in text.split(","))
+    if proxies == ("*",):
+        return proxies
+    for proxy in proxies:
+        try:
+            ip_network(proxy)
+        except ValueError:
+            environment.problem(
+                "HIATUS_TRUSTED_PROXIES is comma-separated IP addresses and networks such as "
+                f"10.0.0.0/8, or * alone; {proxy!r} is neither."
+            )
+            return ApiSettings.trusted_proxies
+    return proxies

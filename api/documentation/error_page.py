@@ -1,0 +1,115 @@
+"""The errors page, as HTML for the service and as Markdown for the repository.
+
+`python -m api.documentation.error_page` writes the Markdown to standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby
+from typing import Final
+
+from api.http.error_codes import Code, every_code
+
+INTRODUCTION: Final = (
+    "Every refusal is `application/problem+json` with a `code` that never changes its meaning. "
+    "`detail` says what was wrong this time, `errors` points at each wrong field, and `request_id` "
+    "finds the request in the log. Where a single field is wrong, the problem has that field's "
+    "code; where several are, it has `invalid_input`."
+)
+
+_TITLES: Final = {
+    400: "Bad request",
+    401: "Unauthorised",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    412: "Precondition failed",
+    413: "Content too large",
+    415: "Unsupported media type",
+    422: "Unprocessable content",
+    428: "Precondition required",
+    429: "Too many requests",
+    500: "Internal server error",
+    503: "Service unavailable",
+}
+
+
+def markdown() -> str:
+    """The page as `docs/errors.md` has it."""
+    parts = ["# Errors", INTRODUCTION, "This page is written by `make docs`; do not edit it."]
+    for status, codes in _by_status():
+        parts.append(f"## {_heading(status)}")
+        for entries in codes:
+            parts.append(f"### {entries[0].code}")
+            parts += [_in_markdown(entry, status) for entry in entries]
+    return "\n\n".join(parts) + "\n"
+
+
+def html() -> str:
+    """The page's contents, between `<main>` and `</main>`: each code is an anchor."""
+    parts = ["<h1>Errors</h1>", f"<p>{_formatted(INTRODUCTION)}</p>", _contents()]
+    for status, codes in _by_status():
+        parts.append(f'<h2 id="status-{status}">{_heading(status)}</h2>')
+        parts += [_in_html(entries, status) for entries in codes]
+    return "\n".join(parts)
+
+
+def _by_status() -> list[tuple[int, list[Sequence[Code]]]]:
+    """Statuses upwards; of each the codes, with everything that a code may mean together."""
+    meanings: dict[str, list[Code]] = {}
+    for one in every_code():
+        meanings.setdefault(one.code, []).append(one)
+    in_order = sorted(meanings.values(), key=lambda entries: (entries[0].status, entries[0].code))
+    return [(status, list(codes)) for status, codes in groupby(in_order, lambda one: one[0].status)]
+
+
+def _heading(status: int) -> str:
+    return f"{status} {_TITLES[status]}"
+
+
+def _in_markdown(entry: Code, status: int) -> str:
+    return f"{_as_a_field(entry, status)}{entry.meaning}\n\n*Cure:* {entry.cure}"
+
+
+def _in_html(entries: Sequence[Code], status: int) -> str:
+    first = entries[0]
+    lines = [
+        f'<section id="{first.code}">',
+        f'<h3><a href="#{first.code}">{first.code}</a> <small>{status}</small></h3>',
+    ]
+    for entry in entries:
+        meaning = f"{_as_a_field(entry, status)}{entry.meaning}"
+        lines.append(f"<p>{_formatted(meaning)}</p>")
+        lines.append(f'<p class="cure"><b>Cure:</b> {_formatted(entry.cure)}</p>')
+    return "\n".join([*lines, "</section>"])
+
+
+def _as_a_field(entry: Code, status: int) -> str:
+    return f"As a field's code, with {entry.status}: " if entry.status != status else ""
+
+
+def _contents() -> str:
+    items = [
+        f'<li><a href="#status-{status}">{_heading(status)}</a></li>' for status, _ in _by_status()
+    ]
+    return f"<nav><ul>{''.join(items)}</ul></nav>"
+
+
+def _formatted(text: str) -> str:
+    """What stands between backticks as code; the rest as it is."""
+    parts = escape(text).split("`")
+    return "".join(
+        f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)
+    )
+
+
+def main() -> None:
+    sys.stdout.write(markdown())
+
+
+if __name__ == "__main__":
+    main()

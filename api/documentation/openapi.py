@@ -1,0 +1,313 @@
+"""The OpenAPI 3.1 document, made of the very operations and models that serve the requests.
+
+Examples come from ``openapi_examples``, refusals from ``openapi_refusals``, headers from
+``openapi_headers``, events from ``openapi_webhooks`` and the prose from ``openapi_guide``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Union
+
+import orjson
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+from api.documentation import openapi_guide, openapi_headers, openapi_webhooks
+from api.documentation.openapi_examples import Examples
+from api.documentation.openapi_headers import Answer, headers
+from api.documentation.openapi_refusals import PROBLEM, Refused
+from api.http.errors import FieldErrorRecord
+from api.http.operations import Operation
+from api.schemas.effects import EffectsRecord
+from storage.base.values import ROLES, Role
+
+Json = dict[str, Any]
+
+_REF: Final = "#/components/schemas/{model}"
+_GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
+# Where the answer of every dry run stands among the schemas.
+_DRY_RUN: Final = ("dry_run", "serialization")
+_IDS: Final = re.compile(r"\{(\w+)\}")
+
+
+class _Schemas(GenerateJsonSchema):
+    """Without titles that repeat a field's name, and without null where it only means "absent"."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def default_schema(self, schema: Any) -> Any:
+        described = super().default_schema(schema)
+        if described.get("default", 0) is None:
+            del described["default"]
+        return described
+
+
+def document(operations: Sequence[Operation], others: Mapping[str, Any], base_url: str) -> bytes:
+    """The whole document as JSON. ``others`` are paths that are no operations.
+
+    Raises NoExample or LookupError for what nobody has described.
+    """
+    return _Document(operations, base_url).as_json(others)
+
+
+class _Document:
+    def __init__(self, operations: Sequence[Operation], base_url: str) -> None:
+        self._operations = operations
+        self._base_url = base_url
+        self._schemas, self._components = _schemas(operations)
+        self._examples = Examples(self._components)
+        self._refused = Refused(base_url)
+
+    def as_json(self, others: Mapping[str, Any]) -> bytes:
+        paths: dict[str, Json] = {}
+        for operation in self._operations:
+            path = paths.setdefault(f"/api/v1{operation.path}", {})
+            path[operation.method.lower()] = self._operation(operation)
+        for template, methods in others.items():
+            paths[template] = {name: self._other(one) for name, one in methods.items()}
+        webhooks = openapi_webhooks.webhooks(self._schemas, self._examples)
+        return orjson.dumps(
+            {
+                "openapi": "3.1.0",
+                "info": _info(self._base_url),
+                "servers": [{"url": self._base_url, "description": "This service."}],
+                "tags": [
+                    {"name": name, "description": text} for name, text in openapi_guide.TAGS.items()
+                ],
+                "paths": paths,
+                "webhooks": webhooks,
+                "components": {
+                    "schemas": self._with_examples(),
+                    "examples": self._refused.examples,
+                    "headers": openapi_headers.components(),
+                    "securitySchemes": {"api_key": _SECURITY_SCHEME},
+                },
+            }
+        )
+
+    def _with_examples(self) -> Json:
+        """The components, with an example of each model that the service answers with."""
+        described = {**self._components, "Problem": PROBLEM}
+        for name, schema in self._components.items():
+            if name.endswith(("Record", "Listing")):
+                described[name] = {**schema, "examples": [self._examples.of_model(name)]}
+        return described
+
+    def _operation(self, operation: Operation) -> Json:
+        schema = self._schemas.get((operation.operation_id, "validation"))
+        query = TypeAdapter(operation.query).json_schema(schema_generator=_Schemas)
+        described: Json = {
+            "operationId": operation.operation_id,
+            "summary": operation.summary,
+            "description": f"{operation.description}\n\n{_needs(operation)}",
+            "tags": [operation.tag],
+            "security": [{"api_key": []}],
+            "x-required-scope": operation.scope,
+            "parameters": self._parameters(operation, query),
+            "responses": {
+                **self._foreseen(operation),
+                str(operation.status): self._success(operation),
+                **self._unchanged(operation),
+                **self._refused.of_operation(operation, self._resolved(schema), query),
+            },
+        }
+        if operation.role is not None:
+            described["x-required-role"] = operation.role
+        if operation.body is not None:
+            described["requestBody"] = {
+                "required": operation.needs_body,
+                "content": {"application/json": {"schema": schema, "example": operation.example}},
+            }
+        return described
+
+    def _resolved(self, schema: Json | None) -> Json | None:
+        if schema is not None and "$ref" in schema:
+            found: Json = self._components[schema["$ref"].rpartition("/")[2]]
+            return found
+        return schema
+
+    def _parameters(self, operation: Operation, query: Json) -> list[Json]:
+        in_path = [_path_parameter(operation, name) for name in _IDS.findall(operation.path)]
+        in_query = [
+            _query_parameter(name, dict(schema))
+            for name, schema in query.get("properties", {}).items()
+        ]
+        every = [*in_path, *in_query, *(dict(one) for one in operation.header_parameters)]
+        for one in every:
+            if "example" not in one:
+                one["example"] = self._examples.of_parameter(operation.operation_id, one)
+        return every
+
+    def _success(self, operation: Operation) -> Json:
+        answer: Json = {
+            "description": _DONE.get(operation.status, "Done."),
+            "headers": headers(self._answer(operation)),
+        }
+        if operation.status == 204:
+            return answer
+        schema = self._schemas[operation.operation_id, "serialization"]
+        content: Json = {"schema": schema}
+        choices = schema.get("anyOf")
+        if choices:
+            # Exactly one fits: the models of one answer differ in what they require.
+            content["schema"] = {"oneOf": choices}
+            content["examples"] = {
+                str(number): {
+                    "summary": self._summary_of(choice),
+                    "value": self._examples.of(choice, "", operation.operation_id),
+                }
+                for number, choice in enumerate(choices, start=1)
+            }
+        else:
+            content["example"] = self._examples.of_answer(operation.operation_id, schema)
+        answer["content"] = {"application/json": content}
+        return answer
+
+    def _foreseen(self, operation: Operation) -> Json:
+        """A dry run's answer, where it has a status of its own."""
+        if operation.foresee is None or operation.status == 200:
+            return {}
+        schema = self._schemas[_DRY_RUN]
+        example = self._examples.of_model(EffectsRecord.__name__)
+        return {
+            "200": {
+                "description": "A dry run: what would follow. Nothing was changed.",
+                "headers": headers(self._answer(operation)._replace(status=200, is_tagged=False)),
+                "content": {"application/json": {"schema": schema, "example": example}},
+            }
+        }
+
+    def _unchanged(self, operation: Operation) -> Json:
+        if not operation.is_single:
+            return {}
+        answer = self._answer(operation)._replace(status=304)
+        return {"304": {"description": "You have what it shows.", "headers": headers(answer)}}
+
+    def _answer(self, operation: Operation) -> Answer:
+        """The answer of an operation that succeeds."""
+        shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
+        return Answer(operation.status, operation, operation.is_single or shown is not None)
+
+    def _summary_of(self, choice: Json) -> str:
+        described = (self._resolved(choice) or {}).get("description")
+        return str(described or "A bare array.").removesuffix(".")
+
+    def _other(self, described: Json) -> Json:
+        """A path that is no operation, with its refusals and headers filled in."""
+        codes = described.get("x-codes", ())
+        answers = {
+            status: {**answer, "headers": {**answer.get("headers", {}), **headers(Answer(200))}}
+            for status, answer in described["responses"].items()
+        }
+        shown = {name: value for name, value in described.items() if name != "x-codes"}
+        return {**shown, "responses": {**answers, **self._refused.of_codes(*codes)}}
+
+
+def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]:
+    """The schemas by operation id and mode, and the components that they refer to."""
+    wanted: list[Any] = [
+        ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
+        (*_DRY_RUN, TypeAdapter(EffectsRecord)),
+        *openapi_webhooks.wanted(),
+    ]
+    for one in operations:
+        if one.body is not None:
+            wanted.append((one.operation_id, "validation", TypeAdapter(one.body)))
+        if one.result is not None:
+            result: Any = one.result
+            if one.foresee is not None and one.status == 200:
+                result = Union[one.result, EffectsRecord]  # noqa: UP007  # types made at run time
+            wanted.append((one.operation_id, "serialization", TypeAdapter(result)))
+    schemas, definitions = TypeAdapter.json_schemas(
+        wanted, ref_template=_REF, schema_generator=_Schemas
+    )
+    return _renamed(dict(schemas)), {
+        name: {**schema, "title": name} for name, schema in _renamed(definitions["$defs"]).items()
+    }
+
+
+def _renamed(schemas: Json) -> Json:
+    """`Listing_UserRecord_` as `UserRecordListing`: generators name classes by it."""
+    found = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
+    names = [
+        _GENERIC.sub(rb"\2\1", name.encode()).decode() if isinstance(name, str) else name
+        for name in schemas
+    ]
+    return dict(zip(names, found, strict=True))
+
+
+def _info(base_url: str) -> Json:
+    return {
+        "title": "Hiatus",
+        "version": "1",
+        "summary": "Leave management for organisations that live in Slack.",
+        "description": openapi_guide.description(base_url),
+        "contact": {"name": "Whoever runs this service", "url": f"{base_url}/docs"},
+        "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
+    }
+
+
+def _needs(operation: Operation) -> str:
+    """Who may use it, in words: clients show descriptions, and not every extension."""
+    role = f"; role: {_at_least(operation.role)}" if operation.role is not None else "; any role"
+    return f"Needs the scope `{operation.scope}`{role}."
+
+
+def _at_least(role: Role) -> str:
+    *others, last = ROLES[ROLES.index(role) :]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _path_parameter(operation: Operation, name: str) -> Json:
+    kind = operation.kind if name == "id" else name.removesuffix("_id").replace("_", " ")
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": f"The {kind}'s id.",
+        "schema": {"type": "string", "format": "uuid"},
+    }
+
+
+def _query_parameter(name: str, schema: Json) -> Json:
+    # Null is how absence reads in Python; no query string can say it.
+    choices = [one for one in schema.pop("anyOf", []) if one != {"type": "null"}]
+    if len(choices) == 1:
+        schema = {**choices[0], **schema}
+    parameter: Json = {"name": name, "in": "query", "schema": schema}
+    text = schema.pop("description", None) or _PARAMETERS.get(name)
+    if text is not None:
+        parameter["description"] = text
+    return parameter
+
+
+# What filters mean that are named alike wherever they are.
+_PARAMETERS: Final = {
+    "actor_id": "Only changes that this person made.",
+    "department_id": "Only people of this department.",
+    "leave_type_id": "Only leave of this type.",
+    "role": "Only people of this role.",
+    "sort": "The order; a minus means from late to early.",
+    "status": "Only those of this status.",
+    "subject_id": "Only changes to the thing with this id.",
+    "user_id": "Only this person's.",
+}
+
+_DONE: Final = {
+    201: "Created.",
+    202: "Accepted; it is carried out shortly.",
+    204: "Done; there is nothing left to show.",
+}
+
+_SECURITY_SCHEME: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "hiatus_sk_live_...",
+    "description": (
+        "An API key. It acts for the person it belongs to, within its scopes; each operation names "
+        "the scope that it needs."
+    ),
+}

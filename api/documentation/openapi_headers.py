@@ -1,0 +1,125 @@
+"""Headers of answers: one row says what a header is and where it appears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from api.http.operations import Operation
+
+Json = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """One answer: to which operation, if it is one, and with which status.
+
+    ``is_tagged``: when it succeeds, it carries the tag of what a GET shows.
+    """
+
+    status: int
+    operation: Operation | None = None
+    is_tagged: bool = False
+
+    @property
+    def is_to_post(self) -> bool:
+        return self.operation is not None and self.operation.method == "POST"
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a rate limit was certainly checked, which needs a valid key."""
+        return self.operation is not None and self.status not in (401, 405, 429, 500, 503)
+
+    @property
+    def is_done(self) -> bool:
+        return self.status < 400
+
+
+Applies = Callable[[Answer], bool]
+
+
+class Header(NamedTuple):
+    name: str
+    description: str
+    schema: Json
+    example: Any
+    applies: Applies
+
+    @property
+    def reference(self) -> Json:
+        return {"$ref": f"#/components/headers/{self.name}"}
+
+    @property
+    def component(self) -> Json:
+        return {"description": self.description, "schema": self.schema, "example": self.example}
+
+
+HEADERS: Final = (
+    Header(
+        "X-Request-Id",
+        "The request's id: the one that you sent in this header, or a new one. The log, the audit "
+        "trail and problems name it.",
+        {"type": "string", "maxLength": 128},
+        "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
+        lambda answer: True,
+    ),
+    Header(
+        "Location",
+        "The path of what was created.",
+        {"type": "string", "format": "uri-reference"},
+        "/api/v1/leave-requests/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        lambda answer: answer.status == 201,
+    ),
+    Header(
+        "WWW-Authenticate",
+        "How to authenticate: by a bearer token.",
+        {"type": "string"},
+        "Bearer",
+        lambda answer: answer.status == 401,
+    ),
+    Header(
+        "Retry-After",
+        "After how many seconds to try again.",
+        {"type": "integer", "minimum": 1},
+        2,
+        lambda answer: answer.status in (429, 503) or (answer.status == 409 and answer.is_to_post),
+    ),
+    Header(
+        "ETag",
+        "Changes with the contents: send it as `If-None-Match` to be spared what you have, or as "
+        "`If-Match` to change only what you have seen.",
+        {"type": "string"},
+        '"5e884898da28047151d0e56f8dc62927"',
+        lambda answer: answer.is_tagged and answer.is_done,
+    ),
+    Header(
+        "Idempotent-Replayed",
+        "`true` where this is the kept answer of an earlier request with the same "
+        "`Idempotency-Key`; absent otherwise.",
+        {"type": "string", "const": "true"},
+        "true",
+        lambda answer: answer.is_to_post and (answer.is_done or answer.status in (404, 409, 422)),
+    ),
+    Header(
+        "RateLimit-Policy",
+        "How many requests (`q`) an API key has in how many seconds (`w`).",
+        {"type": "string"},
+        '"default";q=600;w=60',
+        lambda answer: answer.is_counted,
+    ),
+    Header(
+        "RateLimit",
+        "How many requests are left (`r`), and in how many seconds there will be all again (`t`).",
+        {"type": "string"},
+        '"default";r=599;t=60',
+        lambda answer: answer.is_counted,
+    ),
+)
+
+
+def headers(answer: Answer) -> Json:
+    """The headers of one answer, as references to the components."""
+    return {one.name: one.reference for one in HEADERS if one.applies(answer)}
+
+
+def components() -> Json:
+    return {one.name: one.component for one in HEADERS}

@@ -1,0 +1,228 @@
+"""The refusals of each operation: statuses, codes and examples, from the tables that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from api.documentation.openapi_headers import Answer, headers
+from api.http import error_codes
+from api.http import errors as http
+from api.http.error_codes import Code
+from api.http.operations import Operation
+from storage.base import errors
+from storage.base.errors import InvalidInput, Refusal
+
+Json = dict[str, Any]
+
+_PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
+_REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
+# What may befall any request that reached the service.
+_EVERYWHERE: Final = (429, 500, 503)
+_OF_FORMATS: Final = {
+    "uuid": "not_a_uuid",
+    "date": "invalid_date",
+    "date-time": "invalid_date_time",
+}
+_OF_POST: Final = ("invalid_idempotency_key",)
+_INVALID: Final = http.status_of(InvalidInput)
+
+
+class Refused:
+    """Collects the answers of operations, and the examples that they share."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url
+        self.examples: dict[str, Json] = {}
+
+    def of_operation(self, operation: Operation, body: Json | None, query: Json) -> dict[str, Json]:
+        """Every status that the operation may refuse with. ``body`` is its schema, resolved."""
+        by_status: dict[int, list[Code]] = {}
+        for code in (*map(error_codes.of_refusal, _refusals(operation)), *_of_form(operation)):
+            by_status.setdefault(code.status, []).append(code)
+        answers = {
+            status: self._answer(operation, status, codes) for status, codes in by_status.items()
+        }
+        answers[_INVALID] = self._invalid(operation, body, query, by_status.get(_INVALID, []))
+        return {str(status): answers[status] for status in sorted(answers)}
+
+    def of_codes(self, *codes: str) -> dict[str, Json]:
+        """The answers of a path that is no operation, by codes of the errors page."""
+        known = [error_codes.named(code) for code in codes]
+        return {str(one.status): self._answer(None, one.status, [one]) for one in known}
+
+    def _answer(self, operation: Operation | None, status: int, codes: Iterable[Code]) -> Json:
+        described = {one.code: one for one in codes}
+        return {
+            "description": _list_of(described.values()),
+            "headers": headers(Answer(status, operation)),
+            "content": {
+                "application/problem+json": {
+                    "schema": _PROBLEM,
+                    "examples": {code: self._shared(one) for code, one in described.items()},
+                }
+            },
+        }
+
+    def _invalid(
+        self, operation: Operation, body: Json | None, query: Json, others: list[Code]
+    ) -> Json:
+        """422: what a single field may be refused with, and refusals of the whole."""
+        codes = (*operation.rules, *_OF_POST) if operation.method == "POST" else operation.rules
+        rules = [error_codes.of_field(code) for code in codes]
+        # What a PATCH of the whole object may be refused with.
+        read_only = ("read_only",) if operation.method == "PATCH" else ()
+        form = sorted({*_codes_of_body(body), *_codes_of_query(query), *read_only})
+        answer = self._answer(operation, _INVALID, [*others, *rules])
+        answer["description"] += (
+            "\n\nFields of the wrong form: " + ", ".join(f"`{code}`" for code in form) + ". "
+            "`invalid_input` stands for several at once; `errors` names each of them."
+        )
+        examples = answer["content"]["application/problem+json"]["examples"]
+        for code, field in _typical(body, query):
+            examples[code] = self._of_field(code, field)
+        return answer
+
+    def _shared(self, code: Code) -> Json:
+        if code.code not in self.examples:
+            value = self._problem(code.code, code.status, code.title, code.detail, code.members)
+            self.examples[code.code] = {"summary": code.title, "value": value}
+        return {"$ref": f"#/components/examples/{code.code}"}
+
+    def _of_field(self, code: str, pointer: str) -> Json:
+        meaning, _ = error_codes.OF_FIELDS[code]
+        found = [{"pointer": pointer, "code": code, "detail": meaning}]
+        value = self._problem(code, _INVALID, InvalidInput.title, meaning, {"errors": found})
+        return {"summary": meaning, "value": value}
+
+    def _problem(
+        self, code: str, status: int, title: str, detail: str, members: Mapping[str, Any]
+    ) -> Json:
+        return {
+            "type": f"{self._base_url}/docs/errors#{code}",
+            "title": title,
+            "status": status,
+            "detail": detail,
+            "code": code,
+            "request_id": _REQUEST_ID,
+            **members,
+        }
+
+
+def _list_of(codes: Iterable[Code]) -> str:
+    return "\n".join(f"- `{one.code}`: {one.meaning}" for one in codes)
+
+
+def _refusals(operation: Operation) -> Iterator[type[Refusal]]:
+    """What the operation may raise, the way in included; 422 is described by its fields."""
+    yield errors.Unauthenticated
+    yield errors.InsufficientScope
+    if operation.role is not None:
+        yield errors.InsufficientRole
+    if "{" in operation.path:
+        yield errors.NotFound
+    for kind in operation.refusals:
+        if kind is not InvalidInput:
+            yield kind
+
+
+def _of_form(operation: Operation) -> Iterator[Code]:
+    if operation.body is not None:
+        yield from (error_codes.of_form(kind.code) for kind in http.HTTP_REFUSALS)
+    elif operation.is_write:
+        # What nobody asked for is read to its end, too, and thrown away.
+        yield error_codes.of_form(http.BodyTooLarge.code)
+    statuses = (*_EVERYWHERE, 412) if operation.changes_one else _EVERYWHERE
+    for status in statuses:
+        code, _, _ = http.HTTP_PROBLEMS[status]
+        yield error_codes.of_form(code)
+    if operation.is_write:
+        yield error_codes.of_form(http.OUTCOME_UNKNOWN[0])
+
+
+def _codes_of_body(body: Json | None) -> Iterator[str]:
+    if body is None:
+        return
+    yield from ("repeated_field", "unknown_field", "wrong_type")
+    if body.get("required"):
+        yield "required"
+    for schema in body["properties"].values():
+        yield from _codes_of_schema(schema)
+
+
+def _codes_of_query(query: Json) -> Iterator[str]:
+    yield from ("unknown_parameter", "repeated_parameter", "wrong_format")
+    for schema in query.get("properties", {}).values():
+        yield from _codes_of_schema(schema)
+        if schema.get("type") == "integer":
+            yield "not_a_number"
+        kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
+        if not kinds.isdisjoint({"boolean", "integer"}):
+            yield "wrong_type"
+
+
+def _codes_of_schema(schema: Json) -> Iterator[str]:
+    for one in (schema, *schema.get("anyOf", ())):
+        if "enum" in one:
+            yield "not_one_of"
+        if "maxLength" in one or "maxItems" in one:
+            yield "too_long"
+        if "minLength" in one:
+            yield "too_short"
+        if "minimum" in one:
+            yield "out_of_range"
+        if one.get("format") in _OF_FORMATS:
+            yield _OF_FORMATS[one["format"]]
+        elif one.get("type") == "string" and "enum" not in one:
+            yield "contains_nul"
+
+
+def _typical(body: Json | None, query: Json) -> Iterator[tuple[str, str]]:
+    """What people get wrong most often, with the field at fault."""
+    if body is not None:
+        required = body.get("required")
+        if required:
+            yield "required", f"/{required[0]}"
+        yield "unknown_field", "/colour" if "colour" not in body["properties"] else "/color"
+    elif query.get("properties"):
+        yield "unknown_parameter", "?page"
+    else:
+        yield "unknown_parameter", "?verbose"
+
+
+PROBLEM: Final[Json] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "A refusal (RFC 9457). Some codes add members of their own.",
+    "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+        "type": {
+            "type": "string",
+            "format": "uri",
+            "description": "Leads to an explanation of the code.",
+        },
+        "title": {"type": "string", "description": "What the code means, for people."},
+        "status": {"type": "integer", "description": "The HTTP status, once more."},
+        "detail": {"type": "string", "description": "What was wrong this time, for people."},
+        "code": {"type": "string", "description": "Stable; for programs."},
+        "request_id": {
+            "type": ["string", "null"],
+            "description": "Quote it when you ask for help.",
+        },
+        "errors": {
+            "type": "array",
+            "description": "Each wrong field, where fields were wrong.",
+            "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
+        },
+    },
+    "examples": [
+        {
+            "type": "https://hiatus.example.com/docs/errors#not_found",
+            "title": "There is nothing here that you can see.",
+            "status": 404,
+            "detail": "There is no such leave request.",
+            "code": "not_found",
+            "request_id": "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
+        }
+    ],
+}

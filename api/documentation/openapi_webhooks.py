@@ -1,0 +1,143 @@
+"""The document's `webhooks`: what receivers of events are sent, and how they may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from api.documentation.openapi_examples import OTHER, Examples
+from storage.base.values import EVENT_TYPES
+from storage.events import outbox
+from storage.events.outbox import EventBody, PingBody
+
+Json = dict[str, Any]
+
+# By event: its summary, and what brings it about.
+EVENTS: Final[Mapping[str, tuple[str, str]]] = {
+    "leave_request.created": (
+        "Leave was asked for",
+        "Somebody made a leave request, here, in Slack or by command. One that needs no approval "
+        "is followed by `leave_request.approved`.",
+    ),
+    "leave_request.updated": (
+        "A leave request was changed",
+        "Its dates, halves or note were edited while it was pending, or its days were counted anew "
+        "because working days or public holidays changed.",
+    ),
+    "leave_request.approved": (
+        "Leave was approved",
+        "By an approver, or at once where the leave type needs no approval.",
+    ),
+    "leave_request.declined": (
+        "Leave was declined",
+        "`data.decision_reason` holds the reason if one was given.",
+    ),
+    "leave_request.cancelled": (
+        "Leave was cancelled",
+        "By its owner, an admin or an owner, or because its owner was archived.",
+    ),
+    outbox.PING: (
+        "A test",
+        "Sent once by `POST /webhooks/{id}/test`, whatever the webhook subscribes to, and never "
+        "tried again.",
+    ),
+}
+
+_HEADERS: Final = (
+    (
+        "webhook-id",
+        "The event's id, the same on every attempt.",
+        {"type": "string", "format": "uuid"},
+        OTHER,
+    ),
+    (
+        "webhook-timestamp",
+        "When this attempt was made, in seconds since 1970. Refuse one that is minutes away from "
+        "your clock.",
+        {"type": "string", "pattern": "^[0-9]+$"},
+        "1781615100",
+    ),
+    (
+        "webhook-signature",
+        "`v1,` and the base64 of the HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`. "
+        "While a secret is being replaced there are two, parted by a space.",
+        {"type": "string"},
+        "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+    ),
+)
+
+
+def wanted() -> list[Any]:
+    """The bodies' types, for the generator of schemas."""
+    return [
+        ("event", "serialization", TypeAdapter(EventBody)),
+        ("ping", "serialization", TypeAdapter(PingBody)),
+    ]
+
+
+def webhooks(schemas: Mapping[Any, Json], examples: Examples) -> Json:
+    """One entry for each event, in the document's form."""
+    assert {*EVENT_TYPES, outbox.PING} == EVENTS.keys()
+    return {event: {"post": _event(event, schemas, examples)} for event in EVENTS}
+
+
+def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
+    summary, description = EVENTS[event]
+    schema = schemas["ping" if event == outbox.PING else "event", "serialization"]
+    return {
+        "operationId": f"events.{event.replace('.', '_')}",
+        "summary": summary,
+        "description": description,
+        "tags": ["Events"],
+        "security": [],
+        "parameters": [
+            {
+                "name": name,
+                "in": "header",
+                "required": True,
+                "description": text,
+                "schema": of_header,
+                "example": example,
+            }
+            for name, text, of_header, example in _HEADERS
+        ],
+        "requestBody": {
+            "required": True,
+            "description": "Check the signature over these very bytes.",
+            "content": {"application/json": {"schema": schema, "example": _body(event, examples)}},
+        },
+        "responses": {
+            "2XX": {"description": "Taken. The answer's first 4 KiB are kept for you to look at."},
+            "410": {"description": "Gone: the webhook is switched off at once."},
+            "default": {
+                "description": "Tried again later; redirects are not followed. After a 429 at "
+                "least a minute later, and `Retry-After` is honoured within bounds."
+            },
+        },
+    }
+
+
+def _body(event: str, examples: Examples) -> Any:
+    if event == outbox.PING:
+        return examples.of_model("PingBody")
+    body = examples.of_model("EventBody")
+    return {**body, "type": event, "data": {**body["data"], **_STATE_OF_EVENT.get(event, {})}}
+
+
+_UNDECIDED: Final[Json] = {"status": "pending", "decided_by": None, "decided_at": None}
+_STATE_OF_EVENT: Final[Mapping[str, Json]] = {
+    "leave_request.created": {**_UNDECIDED, "sequence": 1, "version": 1},
+    "leave_request.updated": _UNDECIDED,
+    "leave_request.declined": {
+        "status": "declined",
+        "decision_reason": "Half of the team is away that week.",
+    },
+    "leave_request.cancelled": {
+        "status": "cancelled",
+        "cancelled_at": "2026-06-20T10:00:00.655000Z",
+        "sequence": 3,
+        "version": 3,
+    },
+}

@@ -1,0 +1,281 @@
+"""`GET /cal/{token}`: a calendar subscription, opened by the token alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs
+
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from api.feeds.feed_drawing import Coding, Drawings, Subscription, midnight
+from api.feeds.feed_fetches import FeedFetches
+from api.http.auth import header
+from api.http.codings import prefers_gzip
+from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
+from api.http.operations import Edge
+from storage.access import feeds
+from storage.access.feeds import FeedOwner
+from storage.base import secrets
+from storage.base.errors import FieldError, InvalidInput, NotFound
+from storage.base.values import FeedScope
+from storage.db.database import Transaction
+
+_SCOPES: Final[Mapping[str, FeedScope]] = {
+    "personal": "personal",
+    "team": "team",
+    "org": "org",
+}
+# A 304 repeats what the 200 says of the representation (RFC 9110, 15.4.5).
+_ALWAYS: Final = (
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Accept-Encoding"),
+)
+_WITH_CONTENTS: Final = (
+    (b"content-type", b"text/calendar; charset=utf-8"),
+    (b"content-disposition", b'inline; filename="leave.ics"'),
+)
+# The two codings are two representations, and have an entity tag each (RFC 9110, 8.8.3.3).
+_SUFFIX: Final[Mapping[Coding, bytes]] = {"identity": b"", "gzip": b"-gzip"}
+
+_WISHES: Final = frozenset({b"accept-encoding", b"if-none-match", b"if-modified-since"})
+
+_VALIDATORS: Final = {
+    "ETag": {
+        "description": "Changes with the contents; another one for each content coding.",
+        "schema": {"type": "string"},
+    },
+    "Last-Modified": {
+        "description": (
+            "When anything was last changed in the organisation, or the start of today in UTC, "
+            "whichever is later; to the next whole second."
+        ),
+        "schema": {"type": "string"},
+    },
+}
+
+_EXAMPLE: Final = "\r\n".join(
+    [
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "METHOD:PUBLISH",
+        "X-WR-CALNAME:Leave: Acme (my team)",
+        "BEGIN:VEVENT",
+        "UID:0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        "SUMMARY:Ada Lovelace: Annual leave",
+        "DTSTART;VALUE=DATE:20260803",
+        "DTEND;VALUE=DATE:20260808",
+        "END:VEVENT",
+        "END:VCALENDAR",
+        "",
+    ]
+)
+
+PATHS: Final[dict[str, Any]] = {
+    "/cal/{token}": {
+        "get": {
+            "operationId": "calendar.feed",
+            "summary": "Read a calendar feed",
+            "description": (
+                "iCalendar, opened by the token in the path; `.ics` may follow it. Unknown and "
+                "revoked tokens look the same. Unknown parameters are ignored. The feed holds a "
+                "year back and two years ahead; leave that was cancelled or declined after the "
+                "feed showed it stays for 30 days with `STATUS:CANCELLED`. Ask again with "
+                "`If-None-Match` or `If-Modified-Since`. HEAD works too."
+            ),
+            "tags": ["Calendar feeds"],
+            "security": [],
+            "parameters": [
+                {
+                    "name": "token",
+                    "in": "path",
+                    "required": True,
+                    "description": "The feed's token; `.ics` may follow it.",
+                    "schema": {"type": "string"},
+                    "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
+                },
+                {
+                    "name": "scope",
+                    "in": "query",
+                    "description": "Whose leave: one's own, one's team's or everybody's.",
+                    "schema": {"type": "string", "enum": [*_SCOPES], "default": "personal"},
+                    "example": "team",
+                },
+                {
+                    "name": "If-None-Match",
+                    "in": "header",
+                    "description": "Entity tags of what the client has; goes before the date.",
+                    "schema": {"type": "string"},
+                    "example": '"7f3a9c1e5b"',
+                },
+                {
+                    "name": "If-Modified-Since",
+                    "in": "header",
+                    "description": "The `Last-Modified` of what the client has.",
+                    "schema": {"type": "string"},
+                    "example": "Tue, 16 Jun 2026 13:05:01 GMT",
+                },
+            ],
+            "responses": {
+                "200": {
+                    "description": "The calendar, compressed where the client takes gzip.",
+                    "headers": _VALIDATORS,
+                    "content": {
+                        "text/calendar": {"schema": {"type": "string"}, "example": _EXAMPLE}
+                    },
+                },
+                "304": {
+                    "description": "The client has what the calendar shows.",
+                    "headers": _VALIDATORS,
+                },
+            },
+            "x-codes": ["not_found", "not_one_of", "rate_limited", "internal_error", "unavailable"],
+        }
+    }
+}
+
+
+def routes(edge: Edge) -> list[Route]:
+    return [Route("/cal/{token}", FeedEndpoint(edge), methods=["GET"])]
+
+
+class _Wishes(NamedTuple):
+    """The coding that a client would rather have, and what he says that he has."""
+
+    coding: Coding
+    known: Tags | None
+    if_modified_since: str | None
+
+
+class _Asked(NamedTuple):
+    """One request, with the state of its feed's owner."""
+
+    subscription: Subscription
+    owner: FeedOwner
+    modified: LastModified
+    wishes: _Wishes
+    now: datetime
+
+    def has_current(self, fingerprint: str) -> bool:
+        """Whether the client has it already. An entity tag says more than a date does."""
+        _, known, since = self.wishes
+        if known is not None:
+            return any(known.have_weakly(_tag(fingerprint, coding)) for coding in _SUFFIX)
+        return since is not None and is_unmodified(since, self.modified)
+
+
+class FeedEndpoint:
+    """`/cal/{token}` as an ASGI application.
+
+    One query says whose feed it is and whether it can have changed. What it shows is read, and
+    drawn, only then, on a thread.
+    """
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        self._drawings = Drawings(edge.base_url)
+        self._fetches = FeedFetches(edge.database)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token: str = scope["path_params"]["token"].removesuffix(".ics")
+        owner = await self._owner(scope, token)
+        asked = _asked(scope, token, owner, self._edge.clock())
+        fingerprint, contents = await self._found(asked)
+        await _send(scope["method"], asked, fingerprint, contents, send)
+        self._fetches.note(owner, header(scope["headers"], b"user-agent"), asked.now)
+
+    async def _owner(self, scope: Scope, token: str) -> FeedOwner:
+        """Raises NotFound; RateLimited for a feed read too often, or for too many wrong tokens."""
+        limits = self._edge.rate_limits
+        owner = None
+        # The format first: what cannot be a token costs no query.
+        if secrets.is_token(token):
+            owner = await self._edge.database.read_each(feeds.recognise_each, token)
+        if owner is None:
+            if limits is not None:
+                limits.record_failure(scope)
+            raise NotFound("calendar feed")
+        if limits is not None:
+            await limits.feeds.hit(scope, secrets.fingerprint(token))
+        return owner
+
+    async def _found(self, asked: _Asked) -> tuple[str, bytes | None]:
+        """The fingerprint, and the contents unless the client has them."""
+        fingerprint = self._drawings.fingerprint(asked.subscription, asked.owner)
+        if fingerprint is not None:
+            if asked.has_current(fingerprint):
+                return fingerprint, None
+            contents = self._drawings.contents(fingerprint, asked.wishes.coding)
+            if contents is not None:
+                return fingerprint, contents
+        return await self._edge.database.read_long(self._drawn, asked)
+
+    def _drawn(self, tx: Transaction, asked: _Asked) -> tuple[str, bytes | None]:
+        fingerprint, view = self._drawings.look(tx, asked.subscription, asked.owner)
+        if asked.has_current(fingerprint):
+            return fingerprint, None
+        return fingerprint, self._drawings.draw(fingerprint, view, asked.wishes.coding)
+
+
+def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
+    """Raises InvalidInput for a scope that there is not."""
+    today = now.astimezone(UTC).date()
+    said = [(name, value) for name, value in scope["headers"] if name in _WISHES]
+    return _Asked(
+        Subscription(token, _scope(scope["query_string"]), today),
+        owner,
+        last_modified(max(owner.changed_at, midnight(today)), now),
+        _wishes(tuple(said)),
+        now,
+    )
+
+
+# A client that looks every few minutes says the same every time.
+@lru_cache(1_024)
+def _wishes(said: tuple[tuple[bytes, bytes], ...]) -> _Wishes:
+    return _Wishes(
+        "gzip" if prefers_gzip(header(said, b"accept-encoding") or "") else "identity",
+        tags_in(said, b"if-none-match"),
+        header(said, b"if-modified-since"),
+    )
+
+
+async def _send(
+    method: str, asked: _Asked, fingerprint: str, contents: bytes | None, send: Send
+) -> None:
+    """200 with the contents, or 304 where there are none."""
+    coding = asked.wishes.coding
+    headers = [
+        *_ALWAYS,
+        (b"etag", _tag(fingerprint, coding)),
+        (b"last-modified", http_date(asked.modified.at).encode()),
+    ]
+    status = 304
+    if contents is not None:
+        status = 200
+        headers += (*_WITH_CONTENTS, (b"content-length", b"%d" % len(contents)))
+        if coding != "identity":
+            headers.append((b"content-encoding", coding.encode()))
+    body = b"" if contents is None or method == "HEAD" else contents
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@lru_cache(4_096)
+def _tag(fingerprint: str, coding: Coding) -> bytes:
+    return b'"%s%s"' % (fingerprint.encode("ascii"), _SUFFIX[coding])
+
+
+def _scope(query_string: bytes) -> FeedScope:
+    if not query_string:
+        return "personal"
+    asked = parse_qs(query_string.decode("latin-1"), keep_blank_values=True)
+    name = asked.get("scope", ["personal"])[0]
+    if name not in _SCOPES:
+        raise InvalidInput(
+            [FieldError("?scope", "not_one_of", f"The scope is one of {', '.join(_SCOPES)}.")]
+        )
+    return _SCOPES[name]

@@ -1,0 +1,85 @@
+"""Records when each calendar feed was last fetched and by which program, outside the request."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import structlog
+
+from storage.access import feeds
+from storage.access.feeds import FeedOwner
+from storage.base.errors import DatabaseUnavailable
+from storage.db.database import Database, Transaction
+
+# How long fetches are gathered before they are written.
+GATHERING_SECONDS: Final = 1.0
+MAX_PROGRAM_LENGTH: Final = 60
+
+_COMMENTS: Final = re.compile(r"\([^()]*\)")
+_NOT_IN_PROGRAM: Final = re.compile(r"[^A-Za-z0-9 ._+-]+")
+# Engines that browsers, and programs built on them, name beside themselves.
+_ENGINES: Final = frozenset({"Mozilla", "AppleWebKit", "Gecko", "Version", "Mobile", "Safari"})
+
+_log = structlog.stdlib.get_logger("hiatus.api")
+
+
+class _Fetch(NamedTuple):
+    organisation_id: str
+    program: str | None
+    at: datetime
+
+
+class FeedFetches:
+    """Collects fetches on the event loop, and stores at most one per feed and hour."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._unwritten: dict[str, _Fetch] = {}
+        self._writing: asyncio.Task[None] | None = None
+
+    def note(self, owner: FeedOwner, user_agent: str | None, now: datetime) -> None:
+        """Remember a fetch that the database does not show yet, and write it soon."""
+        if not owner.needs_touch(now):
+            return
+        program = program_of(user_agent or "")
+        self._unwritten[owner.fetch.feed_id] = _Fetch(owner.organisation_id, program, now)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        # Until nothing is left: fetches that come during a write start no other one.
+        while self._unwritten:
+            # Many feeds are fetched on the hour; they share a transaction.
+            await asyncio.sleep(GATHERING_SECONDS)
+            fetches, self._unwritten = self._unwritten, {}
+            try:
+                await self._database.write_long(_touch_all, fetches)
+            except DatabaseUnavailable as error:
+                # Not retried: the next fetch of each feed is recorded.
+                _log.warning("feed fetches not kept", feeds=len(fetches), error=str(error))
+
+
+@lru_cache(1_024)
+def program_of(user_agent: str) -> str | None:
+    """The name by which people know the program: ``Thunderbird``, ``Google-Calendar-Importer``.
+
+    Browsers, and what is built on them, name their engines first and themselves last.
+    """
+    products = _COMMENTS.sub(" ", user_agent[:1_000])
+    if products.startswith("Mozilla/"):
+        names = [product.partition("/")[0] for product in products.split()]
+        own = [name for name in names if name not in _ENGINES]
+        products = own[-1] if own else names[-1]
+    name = _NOT_IN_PROGRAM.sub(" ", products.partition("/")[0])
+    return " ".join(name.split())[:MAX_PROGRAM_LENGTH].strip() or None
+
+
+def _touch_all(tx: Transaction, fetches: Mapping[str, _Fetch]) -> None:
+    # In one order, so that two processes never deadlock.
+    for feed_id, fetch in sorted(fetches.items()):
+        feeds.touch(tx, fetch.organisation_id, feed_id, fetch.program, now=fetch.at)

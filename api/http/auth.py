@@ -1,0 +1,43 @@
+"""The bearer key in a request's headers. Whom it belongs to is storage's business."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from storage.access.recognition import is_well_formed
+from storage.base.errors import Unauthenticated
+from storage.base.secrets import fingerprint
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+# RFC 6750, 2.1: the scheme in any case, one or more spaces, b64token. Ours are about 60 long.
+_BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,200}=*)", re.IGNORECASE)
+
+
+def api_key_of(headers: Headers) -> str:
+    """The key as sent. Raises Unauthenticated unless there is exactly one that looks like one."""
+    sent = [value for name, value in headers if name == b"authorization"]
+    if len(sent) != 1:
+        raise Unauthenticated
+    found = _BEARER.fullmatch(sent[0])
+    if found is None:
+        raise Unauthenticated
+    return found[1].decode("ascii")
+
+
+def fingerprint_of(headers: Headers) -> str:
+    """The SHA-256 by which a key is looked up. Raises Unauthenticated for what can be no key."""
+    key = api_key_of(headers)
+    if not is_well_formed(key):
+        raise Unauthenticated
+    return fingerprint(key)
+
+
+def header(headers: Headers, name: bytes) -> str | None:
+    """The first header of that lower-case name."""
+    for key, value in headers:
+        if key == name:
+            return value.decode("latin-1")
+    return None

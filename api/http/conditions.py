@@ -1,0 +1,122 @@
+"""Entity tags and dates, and the conditions that clients put on them: RFC 9110, 8.8 and 13.1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from api.http.auth import Headers
+
+_TAG_SCHEMA: Final = {"type": "string"}
+IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": (
+        "The `ETag` of what you read: it is changed only if it still is that, but for what Hiatus "
+        "notes by itself (`last_used_at`, `last_fetched_at`, `last_fetched_by`, `failing_since`, "
+        "`next_attempt_at`). Several, comma-separated, or `*` for whatever there is."
+    ),
+    "schema": _TAG_SCHEMA,
+    "example": "*",
+}
+IF_NONE_MATCH: Final[dict[str, Any]] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The `ETag` of what you have: the answer is 304 where it still is that.",
+    "schema": _TAG_SCHEMA,
+    "example": '"5e884898da28047151d0e56f8dc62927"',
+}
+
+_TAGS: Final = re.compile(rb'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+# A quotation mark and 16 hexadecimal digits.
+_HALF: Final = 17
+# Members that Hiatus updates by itself while an API key, a feed or a webhook is used. They are in
+# the tag, since a client wants to see them change, but no change is refused because of them.
+OBSERVED: Final = frozenset(
+    {"last_used_at", "last_fetched_at", "last_fetched_by", "failing_since", "next_attempt_at"}
+)
+_SECOND: Final = timedelta(seconds=1)
+
+
+def tag_of(content: bytes, without_observed: bytes | None = None) -> bytes:
+    """The strong tag of these bytes: equal bytes have equal tags, in every process.
+
+    ``without_observed`` is the content without ``OBSERVED``, where it has any: the first half of
+    the tag is of that.
+    """
+    if without_observed is None:
+        return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
+    halves = (blake2b(one, digest_size=8).hexdigest() for one in (without_observed, content))
+    return b'"%s"' % "".join(halves).encode("ascii")
+
+
+class Tags:
+    """The tags that one header lists; ``*`` stands for whatever there is."""
+
+    def __init__(self, values: Iterable[bytes]) -> None:
+        joined = b",".join(values)
+        self._is_any = joined.strip() == b"*"
+        found = _TAGS.findall(joined)
+        self._all = {tag for _, tag in found}
+        self._strong = {tag for weak, tag in found if not weak}
+
+    def have(self, tag: bytes) -> bool:
+        """By strong comparison, as If-Match wants it: a weak tag is never the same."""
+        return self._is_any or tag in self._strong
+
+    def have_but_for_observed(self, tag: bytes) -> bool:
+        """As ``have``, by the half of the tag that leaves ``OBSERVED`` out."""
+        return self._is_any or any(
+            len(one) == len(tag) and one[:_HALF] == tag[:_HALF] for one in self._strong
+        )
+
+    def have_weakly(self, tag: bytes) -> bool:
+        """As If-None-Match wants it: whether a tag is weak does not matter."""
+        return self._is_any or tag in self._all
+
+
+def tags_in(headers: Headers, name: bytes) -> Tags | None:
+    """What the header of that lower-case name lists; None where it was not sent."""
+    values = [value for key, value in headers if key == name]
+    return Tags(values) if values else None
+
+
+class LastModified(NamedTuple):
+    """``is_settled`` is False while another change might still get the same second."""
+
+    at: datetime
+    is_settled: bool
+
+
+def last_modified(changed_at: datetime, now: datetime) -> LastModified:
+    """A whole second that no later change shares, once the second of this change is over.
+
+    HTTP dates have no fractions: a change later in the very second would go unseen. Never later
+    than ``now``, as RFC 9110, 8.8.2.1 wants it.
+    """
+    second = changed_at.replace(microsecond=0)
+    if second + _SECOND <= now:
+        return LastModified(second + _SECOND, True)
+    return LastModified(min(second, now.replace(microsecond=0)), False)
+
+
+@lru_cache(4_096)
+def http_date(instant: datetime) -> str:
+    """An aware UTC datetime as HTTP writes it."""
+    return format_datetime(instant, usegmt=True)
+
+
+def is_unmodified(if_modified_since: str, modified: LastModified) -> bool:
+    """Whether nothing has changed since the date; a date that cannot be read says no."""
+    try:
+        since = parsedate_to_datetime(if_modified_since)
+    except ValueError:
+        return False
+    if since.tzinfo is None:
+        since = since.replace(tzinfo=UTC)
+    return modified.is_settled and modified.at <= since

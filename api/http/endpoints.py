@@ -1,0 +1,320 @@
+"""The one way in which every operation is served: key, limits, conditions, body, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, get_type_hints
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from api.base.recent import Recent
+from api.http import idempotency
+from api.http.auth import fingerprint_of
+from api.http.conditions import OBSERVED, Tags, tag_of, tags_in
+from api.http.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
+from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from storage.access import idempotency as kept_answers
+from storage.access import recognition
+from storage.access.idempotency import Claim, KeptAnswer
+from storage.base.errors import FieldError, InvalidInput, Refusal, Unauthenticated
+from storage.db.database import Transaction
+
+_JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
+_JSON: Final = (b"content-type", b"application/json")
+# How much of a path's answers is remembered, and what each needs beside its content.
+RECENT_BYTES: Final = 8 * 1024 * 1024
+RECENT_OVERHEAD_BYTES: Final = 1_000
+_REPLAYED: Final = (b"idempotent-replayed", b"true")
+# What a 304 leaves out: it has no content of its own (RFC 9110, 15.4.5).
+_OF_CONTENT: Final = frozenset({b"content-type", b"content-length"})
+
+
+class _Served:
+    """An operation with what is worked out once: the headers of its answers, and its tags.
+
+    ``resource`` is the operation that reads what the path names; If-Match is held against it.
+    """
+
+    def __init__(self, operation: Operation, others: Sequence[Operation]) -> None:
+        self.operation = operation
+        self.is_tagged = operation.is_single or operation.shown_by(others) is not None
+        # The tag leaves out a secret, which is shown only once.
+        self._created = None if self.is_tagged else operation.created_of(others)
+        self._tagged_members = (
+            frozenset(get_type_hints(self._created.result)) if self._created else frozenset()
+        )
+        self.is_conditional_read = operation.is_single
+        self.resource = operation.read_at_path(others) if operation.changes_one else None
+        self.read_only = operation.read_only_members(others)
+        caching = b"no-store" if operation.shows_secret else b"private, no-cache"
+        varies = ", ".join(("Authorization", *operation.varies_by))
+        self._varying = tuple(name.lower().encode("ascii") for name in operation.varies_by)
+        self._recent: Recent[Any, tuple[object, KeptAnswer]] | None = (
+            Recent(RECENT_BYTES) if operation.is_timeless else None
+        )
+        self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
+
+    def foreseen(self, body: Any) -> KeptAnswer:
+        """What a dry run found; it is no state of anything, so it has no tag."""
+        content = _json(body)
+        length = (b"content-length", b"%d" % len(content))
+        return KeptAnswer(200, [*self._headers, _JSON, length], content)
+
+    def answer(self, result: Any) -> KeptAnswer:
+        """What the handler returned, as status, headers and bytes."""
+        answer = result if type(result) is Answer else Answer(result)
+        headers = [*answer.headers, *self._headers]
+        if self.operation.status == 204:
+            return KeptAnswer(204, headers, b"")
+        content = _json(answer.body)
+        headers += (_JSON, (b"content-length", b"%d" % len(content)))
+        if self.is_tagged:
+            headers.append((b"etag", _tag_of(answer.body, content)))
+        elif self._tagged_members:
+            body: dict[str, Any] = answer.body
+            kept = {name: value for name, value in body.items() if name in self._tagged_members}
+            headers.append((b"etag", _tag_of(kept, _json(kept))))
+        return KeptAnswer(self.operation.status, headers, content)
+
+    def remembered(self, call: Call, scope: Scope, state: object | None) -> KeptAnswer | None:
+        """The last answer to the same, where nothing was committed since. ``state`` names that."""
+        if self._recent is None or state is None:
+            return None
+        last = self._recent.get(self._asked(call, scope))
+        return last[1] if last is not None and last[0] == state else None
+
+    def read(self, tx: Transaction, call: Call, scope: Scope, state: object | None) -> KeptAnswer:
+        """The answer to a read, remembered under a ``state`` that was named before."""
+        call.query = self.operation.query_of(scope["query_string"])
+        call.ids = self.operation.ids_of(scope["path_params"])
+        answer = self.answer(self.operation.handler(tx, call))
+        if self._recent is not None and state is not None:
+            size = len(answer.content) + RECENT_OVERHEAD_BYTES
+            self._recent.put(self._asked(call, scope), (state, answer), size)
+        return answer
+
+    def _asked(self, call: Call, scope: Scope) -> tuple[Any, ...]:
+        varying = [call.header(name) for name in self._varying]
+        return scope["key_sha256"], scope["path"], scope["query_string"], *varying
+
+
+class Endpoint:
+    """One path as an ASGI application: hands each method to its operation.
+
+    ``others`` are all operations there are: what one changes, another shows.
+    """
+
+    def __init__(
+        self, operations: Sequence[Operation], edge: Edge, others: Sequence[Operation]
+    ) -> None:
+        self._served: dict[str, _Served] = {one.method: _Served(one, others) for one in operations}
+        methods = [*self._served, *(["HEAD"] if "GET" in self._served else [])]
+        self._not_allowed = HTTPException(405, headers={"Allow": ", ".join(methods)})
+        self._template = f"/api/v1{operations[0].path}"
+        self._edge = edge
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route_template"] = self._template
+        # Starlette lets HEAD through to whatever answers GET; the server drops the body.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        if method not in self._served:
+            raise self._not_allowed
+        try:
+            answer = await self._answered(self._served[method], scope, receive)
+        except Unauthenticated:
+            if self._edge.rate_limits is not None:
+                self._edge.rate_limits.record_failure(scope)
+            raise
+        status, headers, content = answer
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+        self._edge.key_use.write_soon()
+
+    async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
+        operation = served.operation
+        call, state = await self._admitted(operation, scope)
+        if operation.is_write:
+            answer = await self._written(served, scope, receive, call)
+        else:
+            answer = await self._read(served, scope, call, state)
+        if served.is_conditional_read:
+            return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
+        return answer
+
+    async def _read(
+        self, served: _Served, scope: Scope, call: Call, state: object | None
+    ) -> KeptAnswer:
+        remembered = served.remembered(call, scope, state)
+        if remembered is not None:
+            return remembered
+        database = self._edge.database
+        is_long = served.operation.takes_long(scope["query_string"])
+        read = database.read_long if is_long else database.read
+        return await read(served.read, call, scope, state)
+
+    async def _written(
+        self, served: _Served, scope: Scope, receive: Receive, call: Call
+    ) -> KeptAnswer:
+        operation, database = served.operation, self._edge.database
+        write = database.write_long if operation.is_long else database.write
+        call.reference_version = None
+        content = await _content(receive)
+        call.body, call.read_only = operation.body_and_read_only(
+            content, scope["headers"], served.read_only
+        )
+        call.query = operation.query_of(scope["query_string"])
+        call.ids = operation.ids_of(scope["path_params"])
+        is_post = operation.method == "POST"
+        claim = idempotency.claim_of(scope, call.caller, content) if is_post else None
+        if operation.foresee is not None and call.query.dry_run:
+            return served.foreseen(await database.read_long(_foresee, served, call))
+        if claim is not None:
+            return await self._written_once(served, scope, call, claim)
+        if operation.prepare is not None:
+            await operation.prepare(call, self._edge)
+        if served.resource is not None:
+            wanted = tags_in(scope["headers"], b"if-match")
+            if wanted is not None or call.read_only:
+                return served.answer(await write(_change_if_match, served, call, wanted))
+        run = database.read_long if operation.stores_nothing else write
+        return served.answer(await run(operation.handler, call))
+
+    async def _written_once(
+        self, served: _Served, scope: Scope, call: Call, claim: Claim
+    ) -> KeptAnswer:
+        """The first answer to this claim; the transaction that changes something keeps it too."""
+        database = self._edge.database
+        write = database.write_long if served.operation.is_long else database.write
+        if served.operation.prepare is not None:
+            # Not again for a replay: what was sound the first time may not be so now.
+            first = await database.read(kept_answers.find, claim, now=call.now)
+            if first is not None:
+                return _replay(first)
+            await served.operation.prepare(call, self._edge)
+        try:
+            return await write(_change_once, served, call, claim)
+        except Refusal as refusal:
+            if not idempotency.is_kept(refusal):
+                raise
+            shown = refusal_problem(Request(scope), self._edge.base_url, refusal)
+            answer = KeptAnswer(shown.status_code, shown.raw_headers, bytes(shown.body))
+            first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
+            return answer if first is None else _replay(first)
+
+    async def _admitted(self, operation: Operation, scope: Scope) -> tuple[Call, object | None]:
+        """The caller, who may use this operation, and an identifier of the committed state.
+
+        The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
+        Raises Unauthenticated, RateLimited, Forbidden.
+        """
+        now, headers = self._edge.clock(), scope["headers"]
+        key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
+        key = await self._edge.database.read_each(recognition.known_keys, key_sha256)
+        recognised = recognition.recognised(key, now=now, request_id=scope["request_id"])
+        caller = scope["caller"] = recognised.caller
+        if self._edge.rate_limits is not None:
+            await self._edge.rate_limits.keys.hit(scope, key_sha256)
+        self._edge.key_use.note(recognised, now)
+        operation.admit(caller)
+        version, state = recognised.key.reference_version, recognised.key.state
+        return Call(caller, version, now, self._edge.base_url, {}, None, None, headers), state
+
+
+def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags | None) -> Any:
+    """Change what the path names if it still is as the caller knows it.
+
+    Raises PreconditionFailed, InvalidInput for a read-only member that differs, or NotFound where
+    there is nothing.
+    """
+    operation, resource = served.operation, served.resource
+    assert resource is not None
+    operation.hold(tx, call)
+    body = resource.handler(tx, call)
+    current = _json(body)
+    if wanted is not None:
+        have = wanted.have_but_for_observed if _has_observed(body) else wanted.have
+        if not have(_tag_of(body, current)):
+            raise PreconditionFailed
+    # With If-Match the caller has read the rest as it is now.
+    _check_read_only(call, current, frozenset() if wanted is None else OBSERVED)
+    return operation.handler(tx, call)
+
+
+def _has_observed(body: Any) -> bool:
+    return isinstance(body, dict) and not OBSERVED.isdisjoint(body)
+
+
+def _tag_of(body: Any, content: bytes) -> bytes:
+    """The tag of a body whose JSON is ``content``."""
+    if not _has_observed(body):
+        return tag_of(content)
+    rest = {name: value for name, value in body.items() if name not in OBSERVED}
+    return tag_of(content, _json(rest))
+
+
+def _foresee(tx: Transaction, served: _Served, call: Call) -> Any:
+    """What the change would do. Raises InvalidInput for a read-only member that differs."""
+    assert served.operation.foresee is not None
+    if call.read_only and served.resource is not None:
+        _check_read_only(call, _json(served.resource.handler(tx, call)))
+    return served.operation.foresee(tx, call)
+
+
+def _check_read_only(call: Call, current: bytes, may_differ: frozenset[str] = frozenset()) -> None:
+    if not call.read_only:
+        return
+    stored = orjson.loads(current)
+    differing = sorted(
+        name
+        for name, value in call.read_only.items()
+        if value != stored.get(name) and name not in may_differ
+    )
+    if differing:
+        raise InvalidInput(
+            [
+                FieldError(f"/{name}", "read_only", f"{name} cannot be changed; leave it out.")
+                for name in differing
+            ]
+        )
+
+
+def _change_once(tx: Transaction, served: _Served, call: Call, claim: Claim) -> KeptAnswer:
+    """The change and its kept answer, both or neither; or the answer that is there already."""
+    first = kept_answers.begin(tx, claim, now=call.now)
+    if first is not None:
+        return _replay(first)
+    answer = served.answer(served.operation.handler(tx, call))
+    kept_answers.keep(tx, claim, answer, now=call.now)
+    return answer
+
+
+def _replay(first: KeptAnswer) -> KeptAnswer:
+    return first._replace(headers=[*first.headers, _REPLAYED])
+
+
+def _unless_known(answer: KeptAnswer, known: Tags | None) -> KeptAnswer:
+    """304 instead of what the caller has already."""
+    if known is None or not known.have_weakly(dict(answer.headers)[b"etag"]):
+        return answer
+    return KeptAnswer(304, [one for one in answer.headers if one[0] not in _OF_CONTENT], b"")
+
+
+def _json(body: Any) -> bytes:
+    return orjson.dumps(body, option=_JSON_OPTIONS)
+
+
+async def _content(receive: Receive) -> bytes:
+    """The body's bytes. Raises BodyTooLarge as soon as there are too many."""
+    content = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise UnreadableJson("The body ended early.")
+        content += message.get("body", b"")
+        if len(content) > MAX_BODY_BYTES:
+            raise BodyTooLarge(f"A body has at most {MAX_BODY_BYTES // 1024} KiB.")
+        if not message.get("more_body"):
+            return bytes(content)

@@ -1,0 +1,325 @@
+"""Refusals as HTTP: one table from type to status, and `application/problem+json` bodies.
+
+Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final, get_args
+
+import orjson
+from pydantic import BaseModel, ValidationError
+from pydantic_core.core_schema import ErrorType
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
+from storage.base import errors, records
+from storage.base.errors import FieldError, InvalidInput, Refusal
+
+# A refusal has the status of its nearest ancestor in here.
+STATUS: Final[Mapping[type[Refusal], int]] = {
+    errors.UnusableCursor: 400,
+    errors.Unauthenticated: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.InvalidInput: 422,
+    errors.InsufficientAllowance: 422,
+    IdempotencyKeyReused: 422,
+}
+
+RETRY_AFTER_SECONDS: Final = 2
+
+
+class FieldErrorRecord(TypedDict):
+    """One wrong field. `pointer` is a JSON pointer into the body, or `?name` for a parameter."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class HttpRefusal(Exception):
+    """A request that is refused for its form, before it means anything to the domain."""
+
+    status = 400
+    code = "bad_request"
+    title = "The request cannot be read."
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class UnreadableJson(HttpRefusal):
+    code = "invalid_json"
+    title = "The body is not JSON."
+
+
+class BodyTooLarge(HttpRefusal):
+    status = 413
+    code = "body_too_large"
+    title = "The body is too large."
+
+
+class UnsupportedMediaType(HttpRefusal):
+    status = 415
+    code = "unsupported_media_type"
+    title = "The body's media type is not supported."
+
+
+class PreconditionFailed(HttpRefusal):
+    status = 412
+    code = "precondition_failed"
+    title = "This was changed since you read it."
+    cure = "Read it again, and send the ETag that it then has."
+
+    def __init__(self) -> None:
+        super().__init__(self.cure)
+
+
+class RateLimited(HttpRefusal):
+    """``retry_after_seconds`` is when there will be room again."""
+
+    status = 429
+    code = "rate_limited"
+    title = "There were too many requests."
+    cure = "Wait for as many seconds as Retry-After says."
+
+    def __init__(self, detail: str, retry_after_seconds: int) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
+
+
+# Those that any body may meet.
+HTTP_REFUSALS: Final = (UnreadableJson, BodyTooLarge, UnsupportedMediaType)
+
+# What Starlette itself, conditions, limits, the database's absence and our own faults are called.
+HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
+    404: (
+        "not_found",
+        errors.NotFound.title,
+        "There is no such path; /docs describes those that there are.",
+    ),
+    405: ("method_not_allowed", "The method is not allowed here.", "See the header Allow."),
+    412: (PreconditionFailed.code, PreconditionFailed.title, PreconditionFailed.cure),
+    429: (RateLimited.code, RateLimited.title, RateLimited.cure),
+    500: ("internal_error", "Something went wrong on our side.", "Quote the request's id to us."),
+    503: ("unavailable", "The database is away.", "Nothing was changed; try again soon."),
+}
+# A 503 after which something may have changed.
+OUTCOME_UNKNOWN: Final = (
+    "outcome_unknown",
+    "The outcome is unknown.",
+    "The change may or may not have been saved: repeat the request with the same Idempotency-Key, "
+    "or look before you repeat it.",
+)
+
+
+def status_of(refusal: type[Refusal]) -> int:
+    """The status that answers a refusal of this type."""
+    return next(STATUS[kind] for kind in refusal.__mro__ if kind in STATUS)
+
+
+def problem(
+    request: Request,
+    base_url: str,
+    status: int,
+    code: str,
+    title: str,
+    detail: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Response:
+    """One RFC 9457 body; ``more`` are its extension members."""
+    body = {
+        "type": f"{base_url}/docs/errors#{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "request_id": request.scope.get("request_id"),
+        **more,
+    }
+    # A refusal may be another tomorrow, and some tell what a person may not do.
+    headers = {"Cache-Control": "no-store", **(headers or {})}
+    return Response(orjson.dumps(body), status, headers, "application/problem+json")
+
+
+def http_problem(
+    request: Request, base_url: str, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A problem that only has a status. An unlisted one is answered as a refused request."""
+    code, title, detail = HTTP_PROBLEMS.get(
+        status, (HttpRefusal.code, HttpRefusal.title, "The request was refused.")
+    )
+    return problem(request, base_url, status, code, title, detail, headers=headers)
+
+
+def refusal_problem(request: Request, base_url: str, error: Refusal) -> Response:
+    """A refusal as its problem."""
+    status = status_of(type(error))
+    headers = {}
+    if status == 401:
+        # RFC 9110, 11.6.1: a 401 names the scheme that would do.
+        headers["WWW-Authenticate"] = "Bearer"
+    elif isinstance(error, IdempotencyInProgress):
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return problem(
+        request,
+        base_url,
+        status,
+        error.code,
+        error.title,
+        error.detail,
+        headers=headers,
+        **members(error),
+    )
+
+
+def problem_of(request: Request, base_url: str, error: Exception) -> Response | None:
+    """What answers whatever was raised; None for what nobody expects."""
+    match error:
+        case Refusal():
+            return refusal_problem(request, base_url, error)
+        case HttpRefusal():
+            return _unreadable_problem(request, base_url, error)
+        case HTTPException():
+            return _raised_problem(request, base_url, error)
+        case errors.OutcomeUnknown():
+            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+            return problem(request, base_url, 503, *OUTCOME_UNKNOWN, headers=headers)
+        case errors.DatabaseUnavailable() | errors.SchemaOutOfDate():
+            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+            return http_problem(request, base_url, 503, headers)
+    return None
+
+
+def _unreadable_problem(request: Request, base_url: str, error: HttpRefusal) -> Response:
+    headers = {}
+    if isinstance(error, RateLimited):
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    return problem(
+        request, base_url, error.status, error.code, error.title, error.detail, headers=headers
+    )
+
+
+def _raised_problem(request: Request, base_url: str, error: HTTPException) -> Response:
+    """What Starlette refuses; OPTIONS, which it knows nothing of, is answered."""
+    headers = dict(error.headers or {})
+    if "Allow" in headers:
+        # Starlette joins a set, in no order.
+        allowed = {*headers["Allow"].split(", "), "OPTIONS"}
+        headers["Allow"] = ", ".join(sorted(allowed))
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=headers)
+    return http_problem(request, base_url, error.status_code, headers)
+
+
+def members(error: Refusal) -> dict[str, Any]:
+    """The extension members of a refusal, by which a program can act on it."""
+    match error:
+        case errors.InvalidInput():
+            return {"errors": [field._asdict() for field in error.errors]}
+        case errors.InsufficientAllowance():
+            return {
+                "remaining_days": records.days(error.remaining_half_days),
+                "needed_days": records.days(error.needed_half_days),
+                "leave_year": error.leave_year,
+            }
+        case errors.OverlappingLeave():
+            return {"leave_request_id": error.other_id}
+        case errors.NameTaken():
+            return {"other_id": error.other_id}
+        case errors.InvalidTransition():
+            return {"leave_status": error.status}
+        case errors.InsufficientScope():
+            return {"missing_scope": error.missing}
+        case errors.InsufficientRole():
+            return {"needed_role": error.needed}
+        case errors.NotYourField():
+            return {"fields": error.fields}
+    return {}
+
+
+WRONG_TYPE: Final = "wrong_type"
+INVALID_VALUE: Final = "invalid_value"
+_KINDS_OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
+
+# Stable codes for what pydantic finds. Our own validators' codes pass as they are.
+_CODES: Final[Mapping[str, str]] = {
+    "missing": "required",
+    "extra_forbidden": "unknown_field",
+    "model_type": "wrong_type",
+    "literal_error": "not_one_of",
+    "string_too_long": "too_long",
+    "too_long": "too_long",
+    "string_too_short": "too_short",
+    "too_short": "too_short",
+    "string_pattern_mismatch": "wrong_format",
+    "greater_than_equal": "out_of_range",
+    "less_than_equal": "out_of_range",
+    "multiple_of": "out_of_range",
+    "finite_number": "out_of_range",
+    "int_parsing_size": "out_of_range",
+}
+
+
+def refusal_of(
+    error: ValidationError, model: type[BaseModel], *, in_query: bool = False
+) -> InvalidInput | UnreadableJson:
+    """What pydantic found in a ``model``, as our own refusal: one field error for each fault."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    if found[0]["type"] == "json_invalid":
+        return UnreadableJson(f"{found[0]['msg']}.")
+    return InvalidInput([_field_error(entry, model, in_query) for entry in found])
+
+
+def _field_error(entry: Any, model: type[BaseModel], in_query: bool) -> FieldError:
+    code, detail = _code_of(entry["type"]), _sentence(entry["msg"], entry["loc"])
+    if code == "unknown_field":
+        detail = _unknown(str(entry["loc"][-1]), model, "parameter" if in_query else "field")
+    if in_query:
+        code = "unknown_parameter" if code == "unknown_field" else code
+        return FieldError(f"?{entry['loc'][0]}", code, detail)
+    pointer = "".join(f"/{_escaped(part)}" for part in entry["loc"])
+    return FieldError(pointer, code, detail)
+
+
+def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
+    """That there is no such field, and which was meant or which there are."""
+    known = [field.alias or own for own, field in model.model_fields.items()]
+    sentence = f"There is no such {kind} here."
+    if not known:
+        return sentence
+    near = get_close_matches(name, known, n=1)
+    return (
+        f"{sentence} Did you mean {near[0]}?" if near else f"{sentence} Known: {', '.join(known)}."
+    )
+
+
+def _code_of(kind: str) -> str:
+    if kind in _CODES or kind not in _KINDS_OF_PYDANTIC:
+        return _CODES.get(kind, kind)
+    return WRONG_TYPE if kind.endswith(("_type", "_parsing")) else INVALID_VALUE
+
+
+def _escaped(part: object) -> str:
+    # RFC 6901, 3.
+    return str(part).replace("~", "~0").replace("/", "~1")
+
+
+def _sentence(message: str, place: Sequence[str | int]) -> str:
+    """What pydantic says, with the field's name in it: a problem's `detail` is read alone, too."""
+    name = next((part for part in reversed(place) if isinstance(part, str)), "The body")
+    message = message.replace("Field required", f"{name} is required")
+    message = message.replace("a valid boolean, unable to interpret input", "true or false")
+    for subject in ("Input should", "String should", "List should", "Number should"):
+        message = message.replace(subject, f"{name} should")
+    return message if message.endswith(".") else f"{message}."

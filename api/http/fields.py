@@ -1,0 +1,212 @@
+"""The kinds of field that bodies and queries are made of, and the two models they build on.
+
+Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded and free of NUL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+from pydantic_core import PydanticCustomError
+
+from storage.base.errors import FieldError, InvalidInput
+from storage.db.pages import PageOf
+
+MAX_PAGE: Final = 100
+DEFAULT_PAGE: Final = 25
+
+_UUID: Final = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WHOLE_NUMBER = re.compile(r"(-?)0*([0-9]+)")
+_is_uuid = re.compile(_UUID).fullmatch
+
+
+def canonical_uuid(text: str) -> str | None:
+    """The id in lower case, as it is kept; None for what is no UUID."""
+    return text.lower() if _is_uuid(text) else None
+
+
+def _without_nul(text: str) -> str:
+    # PostgreSQL stores no NUL in text.
+    if "\0" in text:
+        raise PydanticCustomError("contains_nul", "Text cannot contain the character NUL.")
+    return text
+
+
+def _day(given: object) -> date:
+    if isinstance(given, str) and _DAY.fullmatch(given):
+        try:
+            return date.fromisoformat(given)
+        except ValueError:
+            pass
+    raise PydanticCustomError("invalid_date", "Give a date that exists, as YYYY-MM-DD.")
+
+
+def _instant(given: object) -> datetime:
+    if isinstance(given, str) and _DAY.match(given):
+        try:
+            instant = datetime.fromisoformat(given)
+            if instant.tzinfo is not None:
+                # In UTC, the calendar's first and last hours may lie outside of it.
+                return instant.astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+    raise PydanticCustomError(
+        "invalid_date_time", "Give a date and time with its UTC offset, as 2026-01-31T09:00:00Z."
+    )
+
+
+def _page_size(given: object) -> int:
+    found = _WHOLE_NUMBER.fullmatch(given) if isinstance(given, str) else None
+    if found is None:
+        raise PydanticCustomError("not_a_number", "Give a whole number of items.")
+    sign, digits = found.groups()
+    # Four digits say as much as a thousand, which Python would refuse to read.
+    number = int(digits[:4])
+    if sign or number < 1:
+        raise PydanticCustomError("out_of_range", "A page holds at least one item.")
+    return min(number, MAX_PAGE)
+
+
+def _uuid(text: str) -> str:
+    found = canonical_uuid(text)
+    if found is None:
+        raise PydanticCustomError("not_a_uuid", "Give an id, which is a UUID.")
+    return found
+
+
+# Last in its Annotated: what stands after a validator is checked without knowing that it is text.
+NO_NUL: Final = AfterValidator(_without_nul)
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), NO_NUL
+]
+LongText = Annotated[str, StringConstraints(max_length=2_000), NO_NUL]
+Word = Annotated[str, StringConstraints(max_length=100), NO_NUL]
+Cursor = Annotated[str, StringConstraints(max_length=1_000), NO_NUL]
+Uuid = Annotated[
+    str, AfterValidator(_uuid), Field(max_length=36, json_schema_extra={"format": "uuid"})
+]
+Day = Annotated[date, BeforeValidator(_day, json_schema_input_type=date)]
+Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=datetime)]
+# The bounds are storage.base.amounts': it refuses what breaks them, and says it for Slack as well.
+Days = Annotated[
+    float,
+    Field(
+        description="Days, in steps of a half.",
+        json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.5},
+    ),
+]
+PageSize = Annotated[int, BeforeValidator(_page_size)]
+
+# A field that may be left out, which is not the same as null: ``sent()`` leaves it out too, so
+# nobody ever sees this default.
+ABSENT: Any = None
+
+
+def check_members(content: bytes) -> None:
+    """Refuse a JSON text with a name twice in one object: readers differ on which one counts.
+
+    Raises InvalidInput ``repeated_field``. Source: RFC 8259, section 4.
+    """
+    json.loads(content, object_pairs_hook=_members)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    repeated = names_twice(pairs)
+    if repeated:
+        raise InvalidInput(
+            [FieldError(f"/{name}", "repeated_field", f"Send {name} once.") for name in repeated]
+        )
+    return dict(pairs)
+
+
+def names_twice(pairs: Sequence[tuple[str, Any]]) -> list[str]:
+    """The names that stand there more than once, each once."""
+    times = Counter(name for name, _ in pairs)
+    return [name for name, count in times.items() if count > 1]
+
+
+class Body(BaseModel):
+    """A request body: no unknown fields, nothing converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+    def sent(self) -> dict[str, Any]:
+        """The fields that the caller sent, null ones included: what a PATCH changes."""
+        sent = self.model_fields_set
+        return {name: getattr(self, name) for name in type(self).model_fields if name in sent}
+
+
+class Query(BaseModel):
+    """Query parameters: no unknown ones, each at most once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DryRun(Query):
+    """For changes that reach far: what would follow, without changing anything."""
+
+    dry_run: Annotated[
+        bool,
+        Field(
+            description="Answer 200 with what would follow, and change nothing. It is worked out "
+            "by what also carries it out. `If-Match` and `Idempotency-Key` are ignored."
+        ),
+    ] = False
+
+
+class Paged(Query):
+    """The two parameters of every list (contract 6)."""
+
+    # No maximum in the schema: a larger number is not refused, it gives 100.
+    limit: Annotated[
+        PageSize,
+        Field(
+            description="Page size; more than 100 gives 100.",
+            json_schema_extra={"type": "integer", "minimum": 1, "default": DEFAULT_PAGE},
+        ),
+    ] = DEFAULT_PAGE
+    cursor: Annotated[
+        Cursor | None,
+        Field(description="The `next_cursor` of the page before, with the same filters."),
+    ] = None
+
+    @property
+    def page(self) -> PageOf:
+        return PageOf(self.limit, self.cursor)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    # Generated clients would send it, and get a page.
+    schema.pop("default", None)
+    schema |= {"type": "integer", "minimum": 1}
+
+
+class PagedOnRequest(Paged):
+    """A list that has pages only where somebody asks for them."""
+
+    limit: Annotated[
+        PageSize,
+        Field(
+            description="Page size; more than 100 gives 100. Without it and `cursor`: everything.",
+            json_schema_extra=_without_default,
+        ),
+    ] = DEFAULT_PAGE
+
+    @property
+    def is_paged(self) -> bool:
+        return not self.model_fields_set.isdisjoint(("limit", "cursor"))

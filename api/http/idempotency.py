@@ -1,0 +1,81 @@
+"""`Idempotency-Key` on the wire: what makes two requests the same, and which answers are kept.
+
+Source: draft-ietf-httpapi-idempotency-key-header; contract 6.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import Any, Final
+
+from starlette.types import Scope
+
+from storage.access.idempotency import (
+    Claim,
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
+from storage.base.errors import (
+    FieldError,
+    InsufficientRole,
+    InsufficientScope,
+    InvalidInput,
+    Refusal,
+    Unauthenticated,
+)
+from storage.base.values import Caller
+from storage.directory.people_rows import ChangedMeanwhile
+
+HEADER: Final[dict[str, Any]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": (
+        "Makes it safe to send the request again: the first answer, a refusal by a rule included, "
+        "is kept for 24 hours for this API key and replayed with `Idempotent-Replayed: true`. A "
+        "request that was refused for its form, or for what the API key may do, leaves the "
+        "idempotency key unused. A UUID made for each new request is a good one."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    "example": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20",
+}
+
+_SOUND: Final = re.compile(rb"[ -~]{1,255}")
+# What the same request may well be spared the next time: its key stays unused.
+_NOT_KEPT: Final = (
+    Unauthenticated,
+    InsufficientScope,
+    InsufficientRole,
+    ChangedMeanwhile,
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
+
+
+def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
+    """The request under its idempotency key; None where none was sent. Raises InvalidInput."""
+    sent = [value for name, value in scope["headers"] if name == b"idempotency-key"]
+    if not sent:
+        return None
+    if len(sent) > 1 or not _SOUND.fullmatch(sent[0]):
+        raise InvalidInput(
+            [
+                FieldError(
+                    "Idempotency-Key",
+                    "invalid_idempotency_key",
+                    "The header Idempotency-Key has 1 to 255 printable ASCII characters, once.",
+                )
+            ]
+        )
+    # Each part on a line of its own: none of the first three can hold a line break.
+    line = f"{scope['method']}\n{scope['path']}\n".encode() + scope["query_string"] + b"\n"
+    digest = sha256(line + content).hexdigest()
+    assert caller.key_id is not None
+    return Claim(caller.organisation_id, caller.key_id, sent[0].decode("ascii"), digest)
+
+
+def is_kept(refusal: Refusal) -> bool:
+    """Whether the refusal is an answer to keep, rather than a reason to try again."""
+    return not isinstance(refusal, _NOT_KEPT)

@@ -1,0 +1,321 @@
+"""What an operation of `/api/v1` is, as data. How all of them are served is `api.http.endpoints`'.
+
+A handler is an ordinary function of a transaction and a ``Call``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple, get_type_hints
+from urllib.parse import parse_qsl
+
+import orjson
+from pydantic import ValidationError
+
+from api.http import conditions, idempotency
+from api.http.auth import Headers, header
+from api.http.errors import UnreadableJson, UnsupportedMediaType, refusal_of
+from api.http.fields import Body, Query, canonical_uuid, check_members, names_twice
+from api.http.key_use import KeyUse
+from api.http.rate_limits import RateLimits
+from storage.access.idempotency import (
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
+from storage.base.errors import FieldError, InsufficientScope, InvalidInput, NotFound, Refusal
+from storage.base.values import Caller, Role
+from storage.db import locks
+from storage.db.database import Database, Transaction
+from storage.rules import rules
+
+MAX_BODY_BYTES: Final = 256 * 1024
+MAX_PARAMETERS: Final = 100
+
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Clock = Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, checked: what a handler may look at. ``ids`` are the path's, in lower case.
+
+    ``reference_version`` is the organisation's, for ``reference.of_organisation``; None in a write,
+    whose transaction has to see for itself.
+    """
+
+    caller: Caller
+    reference_version: int | None
+    now: datetime
+    base_url: str
+    ids: Mapping[str, str]
+    query: Any
+    body: Any
+    headers: Headers
+    # Members of a PATCH that cannot be changed, as they were sent.
+    read_only: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The path's ``{id}``."""
+        return self.ids["id"]
+
+    def header(self, name: bytes) -> str | None:
+        """The first header of that lower-case name."""
+        return header(self.headers, name)
+
+
+class Answer(NamedTuple):
+    """What a handler returns when it is more than a body."""
+
+    body: Any
+    headers: Sequence[tuple[bytes, bytes]] = ()
+
+
+def created(path: str, body: Any) -> Answer:
+    """A new thing and where it now is."""
+    return Answer(body, [(b"location", path.encode("ascii"))])
+
+
+class Edge(NamedTuple):
+    """What every endpoint stands on."""
+
+    database: Database
+    clock: Clock
+    base_url: str
+    allow_private_webhooks: bool
+    key_use: KeyUse
+    # None: nothing is limited.
+    rate_limits: RateLimits | None = None
+
+
+def hold_organisation(tx: Transaction, call: Call) -> None:
+    """Let nobody else change what is changed under the organisation's lock."""
+    locks.organisation(tx, call.caller.organisation_id)
+
+
+Handler = Callable[[Transaction, Call], Any]
+Preparation = Callable[[Call, Edge], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One method of one path: what is served and what is documented.
+
+    ``kind`` is what the path's ids name, in words. ``result`` is the type that the handler's
+    result has; it makes the schema and checks nothing. ``prepare`` runs before the transaction,
+    outside any thread of the database's. ``hold`` lets nobody else change what the path names
+    until the transaction ends, so that ``If-Match`` is true for the whole of it.
+    """
+
+    method: Method
+    path: str
+    summary: str
+    handler: Handler
+    tag: str
+    scope: str
+    description: str = ""
+    role: Role | None = None
+    kind: str = "object"
+    query: type[Query] = Query
+    body: type[Body] | None = None
+    needs_body: bool = True
+    result: Any = None
+    status: int = 200
+    # A GET that may change something; every other method writes anyway.
+    writes: bool = False
+    # It may take many milliseconds: it goes to a thread on either engine.
+    is_long: bool = False
+    # A POST that only reads: it waits for no writer, and goes to a thread like a long read.
+    stores_nothing: bool = False
+    # A read whose answer changes only when something is committed, and never because time passes.
+    is_timeless: bool = False
+    # Parameters, as they begin in a query string, with which it may take as long.
+    long_parameters: tuple[bytes, ...] = ()
+    prepare: Preparation | None = None
+    # What `?dry_run=true` answers with instead: a read. The query is a `DryRun` then.
+    foresee: Handler | None = None
+    hold: Callable[[Transaction, Call], object] = hold_organisation
+    # The answer holds a secret: nothing on the way may keep it.
+    shows_secret: bool = False
+    # It is of one thing although its path does not end with an id.
+    is_of_one: bool = False
+    refusals: tuple[type[Refusal], ...] = ()
+    # The codes of fields that break a rule of storage's, beside those of a wrong form.
+    rules: tuple[str, ...] = ()
+    header_parameters: tuple[Mapping[str, Any], ...] = ()
+    example: Any = None
+    # The request headers that choose among answers.
+    varies_by: tuple[str, ...] = field(init=False)
+    _unasked: Query = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_unasked", self.query())
+        own = tuple(str(one["name"]) for one in self.header_parameters)
+        object.__setattr__(self, "varies_by", own)
+        shared: list[Mapping[str, Any]] = []
+        if self.method == "POST":
+            shared.append(idempotency.HEADER)
+            refusals = (
+                *self.refusals,
+                IdempotencyAnswerUnreadable,
+                IdempotencyInProgress,
+                IdempotencyKeyReused,
+            )
+            object.__setattr__(self, "refusals", refusals)
+        if self.is_single:
+            shared.append(conditions.IF_NONE_MATCH)
+        if self.changes_one:
+            shared.append(conditions.IF_MATCH)
+        object.__setattr__(self, "header_parameters", (*self.header_parameters, *shared))
+
+    @property
+    def operation_id(self) -> str:
+        """``leave_requests.approve``: the module and the handler."""
+        return f"{self.handler.__module__.rpartition('.')[2]}.{self.handler.__name__}"
+
+    @property
+    def is_write(self) -> bool:
+        return self.writes or self.method != "GET"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it reads one thing, which then has an entity tag."""
+        return self.method == "GET" and (self.is_of_one or self.path.endswith("/{id}"))
+
+    @property
+    def changes_one(self) -> bool:
+        """Whether it changes or removes the one thing that its path names, on If-Match."""
+        return self.method in ("PATCH", "DELETE") and (
+            self.is_of_one or self.path.endswith("/{id}")
+        )
+
+    def shown_by(self, others: Iterable[Operation]) -> Operation | None:
+        """The operation that reads what this one answers with, byte for byte, if there is one."""
+        if self.method == "POST" and self.kind == Operation.kind:
+            paths: tuple[str, ...] = (f"{self.path}/{{id}}",)
+        else:
+            paths = (self.path,)
+        for one in others:
+            is_of_kind = one.kind == self.kind != Operation.kind
+            if one.is_single and one.result is self.result and (is_of_kind or one.path in paths):
+                return one
+        return None
+
+    def created_of(self, others: Iterable[Operation]) -> Operation | None:
+        """The operation that reads what this one creates and answers with, and more, if any."""
+        if self.status != 201:
+            return None
+        members = get_type_hints(self.result).keys()
+        for one in others:
+            is_its = one.is_single and one.path == f"{self.path}/{{id}}"
+            if is_its and get_type_hints(one.result).keys() <= members:
+                return one
+        return None
+
+    def read_only_members(self, others: Iterable[Operation]) -> frozenset[str]:
+        """What a PATCH of the whole object may repeat: members of the object, not of the body."""
+        shown = self.read_at_path(others) if self.method == "PATCH" else None
+        if shown is None or self.body is None:
+            return frozenset()
+        return frozenset(get_type_hints(shown.result)) - self.body.model_fields.keys()
+
+    def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
+        """The operation that reads the very thing that this path names, if there is one."""
+        return next((one for one in others if one.is_single and one.path == self.path), None)
+
+    def takes_long(self, query_string: bytes) -> bool:
+        """Whether this read belongs on a thread."""
+        return self.is_long or any(one in query_string for one in self.long_parameters)
+
+    def admit(self, caller: Caller) -> None:
+        """Raises InsufficientScope or InsufficientRole."""
+        if self.scope not in caller.scopes:
+            raise InsufficientScope(self.scope)
+        if self.role is not None:
+            rules.check_role(caller.role, self.role)
+
+    def ids_of(self, path_params: Mapping[str, str]) -> Mapping[str, str]:
+        """The path's ids in lower case. Raises NotFound for what can be nobody's id."""
+        ids = {}
+        for name, text in path_params.items():
+            found = canonical_uuid(text)
+            if found is None:
+                raise NotFound(self.kind)
+            ids[name] = found
+        return ids
+
+    def query_of(self, query_string: bytes) -> Query:
+        """The parameters. Raises InvalidInput for an unknown, repeated or unreadable one."""
+        if not query_string:
+            return self._unasked
+        try:
+            pairs = parse_qsl(
+                query_string.decode("ascii"),
+                keep_blank_values=True,
+                errors="strict",
+                max_num_fields=MAX_PARAMETERS,
+            )
+        except ValueError as error:
+            raise InvalidInput(
+                [FieldError("?", "wrong_format", "The query string cannot be read.")]
+            ) from error
+        sent = dict(pairs)
+        if len(sent) < len(pairs):
+            raise InvalidInput(
+                [
+                    FieldError(f"?{name}", "repeated_parameter", f"Send {name} once.")
+                    for name in names_twice(pairs)
+                ]
+            )
+        try:
+            return self.query.model_validate(sent)
+        except ValidationError as error:
+            raise refusal_of(error, self.query, in_query=True) from error
+
+    def body_of(self, content: bytes, headers: Headers) -> Body | None:
+        """The body. Raises UnsupportedMediaType, UnreadableJson or InvalidInput.
+
+        None for an operation that takes no body: whatever a client sends there is ignored.
+        """
+        if self.body is None:
+            return None
+        if not content and not self.needs_body:
+            return self.body()
+        media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
+        # Without a Content-Type the sender leaves the choice to us (RFC 9110, 8.3).
+        if media_type not in ("", "application/json"):
+            raise UnsupportedMediaType("Send the body as application/json.")
+        if not content:
+            raise UnreadableJson("The body is empty.")
+        try:
+            body = self.body.model_validate_json(content)
+        except ValidationError as error:
+            raise refusal_of(error, self.body) from error
+        self._check_members(body, content)
+        return body
+
+    def body_and_read_only(
+        self, content: bytes, headers: Headers, read_only: Set[str]
+    ) -> tuple[Body | None, Mapping[str, Any]]:
+        """The body without its ``read_only`` members, and those. Raises what ``body_of`` raises."""
+        try:
+            return self.body_of(content, headers), {}
+        except InvalidInput as refusal:
+            unknown = {
+                error.pointer[1:] for error in refusal.errors if error.code == "unknown_field"
+            }
+            if unknown.isdisjoint(read_only):
+                raise
+        sent = orjson.loads(content)
+        check_members(content)
+        kept = {name: sent.pop(name) for name in unknown & read_only}
+        return self.body_of(orjson.dumps(sent), headers), kept
+
+    @staticmethod
+    def _check_members(body: Body, content: bytes) -> None:
+        # Each member has its colon: only where there are more of them may one stand twice.
+        if content.count(b":") > len(body.model_fields_set):
+            check_members(content)

@@ -1,0 +1,198 @@
+"""How many requests an API key or a feed's token may send, and how often an address may fail.
+
+Windows begin with their first request and are counted in this process, or in Redis for many.
+Source: draft-ietf-httpapi-ratelimit-headers; contract 6.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol
+
+import limits
+import structlog
+from limits.aio.storage import RedisStorage
+from limits.errors import StorageError
+from limits.storage import storage_from_string
+from starlette.types import Scope
+
+from api.base.client_address import client_address, customer_network
+from api.http.errors import RateLimited
+
+# Failed authentications from one address: a tenth of what a key may send, where that is more. Only
+# failures count, and only failures are refused: keys and tokens of 32 random bytes cannot be
+# guessed, so a valid one must never pay for what others send from the same address.
+FAILURE_LIMIT: Final = limits.parse("60/minute")
+# How long Redis may take, and for how long it is left alone once it took longer.
+REDIS_SECONDS: Final = 0.25
+REDIS_REST_SECONDS: Final = 5.0
+
+Seconds = Callable[[], float]
+_log = structlog.stdlib.get_logger("hiatus.rate_limits")
+
+
+class Hit(NamedTuple):
+    """How many requests this window has seen with this one, and in how many seconds it ends."""
+
+    number: int
+    ends_in_seconds: float
+
+
+class Counter(Protocol):
+    """Counts one limit's requests by name. None: nobody knows, so nothing is limited."""
+
+    async def hit(self, name: str) -> Hit | None: ...
+
+
+class MemoryCounter:
+    """Windows of this process. Unlike the library's own, it never looks at all of them at once."""
+
+    def __init__(self, limit: limits.RateLimitItem, seconds: Seconds) -> None:
+        self._length = limit.get_expiry()
+        self._seconds = seconds
+        # In the order in which they end, for all are equally long.
+        self._windows: dict[str, list[Any]] = {}
+
+    async def hit(self, name: str) -> Hit:
+        return self.hit_now(name)
+
+    def hit_now(self, name: str) -> Hit:
+        now = self._seconds()
+        window = self._windows.get(name)
+        if window is None or window[1] <= now:
+            self._drop_ended(now)
+            window = self._windows[name] = [0, now + self._length]
+        window[0] += 1
+        return Hit(window[0], window[1] - now)
+
+    def _drop_ended(self, now: float) -> None:
+        for name in list(self._ended(now)):
+            del self._windows[name]
+
+    def _ended(self, now: float) -> Any:
+        for name, (_, ends_at) in self._windows.items():
+            if ends_at > now:
+                return
+            yield name
+
+
+class RedisCounter:
+    """Windows that every process shares. Lets everybody pass while Redis is away, and says so."""
+
+    def __init__(
+        self, limit: limits.RateLimitItem, storage: RedisStorage, seconds: Seconds
+    ) -> None:
+        self._limit = limit
+        self._storage = storage
+        self._seconds = seconds
+        self._rests_until = -math.inf
+
+    async def hit(self, name: str) -> Hit | None:
+        if self._seconds() < self._rests_until:
+            return None
+        key = self._limit.key_for("hiatus", name)
+        try:
+            async with asyncio.timeout(REDIS_SECONDS):
+                count = await self._storage.incr(key, self._limit.get_expiry())
+                ends_at = await self._storage.get_expiry(key)
+        except (StorageError, OSError, TimeoutError) as error:
+            self._rests_until = self._seconds() + REDIS_REST_SECONDS
+            # Its text may hold the URL, which may hold a password.
+            _log.warning("nothing is limited: Redis is away", error=type(error).__name__)
+            return None
+        return Hit(count, max(ends_at - time.time(), 0.0))
+
+
+class Policy:
+    """One limit on the wire: who goes over it is refused, everybody is told where they stand."""
+
+    def __init__(self, limit: limits.RateLimitItem, counter: Counter) -> None:
+        self._limit = limit
+        self._counter = counter
+        self._header = (
+            b"ratelimit-policy",
+            b'"default";q=%d;w=%d' % (limit.amount, limit.get_expiry()),
+        )
+
+    async def hit(self, scope: Scope, name: str) -> None:
+        """Count a request, whose answer gets the headers. Raises RateLimited."""
+        hit = await self._counter.hit(name)
+        if hit is None:
+            return
+        left = self._limit.amount - hit.number
+        seconds = _whole_seconds(hit, self._limit)
+        standing = b'"default";r=%d;t=%d' % (max(left, 0), seconds)
+        scope["rate_limit"] = (self._header, (b"ratelimit", standing))
+        if left < 0:
+            raise _over(self._limit, seconds)
+
+
+class RateLimits:
+    """Every limit of a process."""
+
+    def __init__(
+        self,
+        per_key: str,
+        storage_url: str = "memory://",
+        seconds: Seconds = time.monotonic,
+        per_feed: str = "120/hour",
+    ) -> None:
+        self._redis = _redis(storage_url)
+        self._seconds = seconds
+        self.keys = self._policy(limits.parse(per_key))
+        self.feeds = self._policy(limits.parse(per_feed))
+        # In this process even where there is a Redis: this spares the process and its database.
+        self._failure_limit = limits.RateLimitItemPerMinute(
+            max(FAILURE_LIMIT.amount, limits.parse(per_key).amount // 10)
+        )
+        self._failures = MemoryCounter(self._failure_limit, seconds)
+
+    def _policy(self, limit: limits.RateLimitItem) -> Policy:
+        if self._redis is None:
+            return Policy(limit, MemoryCounter(limit, self._seconds))
+        return Policy(limit, RedisCounter(limit, self._redis, self._seconds))
+
+    async def close(self) -> None:
+        """Hang up on Redis; call on the event loop that asked for limits."""
+        if self._redis is not None:
+            bridge: Any = self._redis.bridge
+            await bridge.get_connection().aclose()
+
+    def record_failure(self, scope: Scope) -> None:
+        """Count a failed authentication of the client's address. Raises RateLimited over the limit.
+
+        Call it once the key or token is known to be wrong.
+        """
+        hit = self._failures.hit_now(customer_network(client_address(scope)))
+        if hit.number > self._failure_limit.amount:
+            raise _over(self._failure_limit, _whole_seconds(hit, self._failure_limit))
+
+
+def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
+    """Never more than the window, although rounding may turn 60 into 60.000000000001."""
+    return min(math.ceil(hit.ends_in_seconds), limit.get_expiry())
+
+
+def _over(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
+    return RateLimited(
+        f"At most {limit.amount} requests in {limit.get_expiry()} seconds; "
+        f"there is room again in {seconds} seconds.",
+        seconds,
+    )
+
+
+def _redis(url: str) -> RedisStorage | None:
+    if url == "memory://":
+        return None
+    storage = storage_from_string(
+        f"async+{url}",
+        implementation="redispy",
+        wrap_exceptions=True,
+        socket_timeout=REDIS_SECONDS,
+        socket_connect_timeout=REDIS_SECONDS,
+    )
+    assert isinstance(storage, RedisStorage)
+    return storage

@@ -1,0 +1,197 @@
+"""What operations answer with beside `storage.base.records`: lists, feeds, things with secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from storage.base.records import (
+    ApiKeyRecord,
+    Days,
+    Id,
+    UserRecord,
+    UserSummaryRecord,
+    WebhookRecord,
+)
+from storage.base.records import days as shown_days
+from storage.base.values import LeaveRequest, LeaveStatus
+from storage.db.pages import Page
+from storage.rules import days
+
+T = TypeVar("T")
+Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
+
+
+class PaginationRecord(TypedDict):
+    """Where the next page begins."""
+
+    next_cursor: Annotated[str | None, Field(description="Null on the last page.")]
+    has_more: bool
+
+
+class Listing(TypedDict, Generic[T]):
+    """One page of a list."""
+
+    data: list[T]
+    pagination: PaginationRecord
+
+
+class LeaveRecord(TypedDict):
+    """A leave request in its second shape."""
+
+    id: Id
+    user_id: Id
+    leave_type: Annotated[str, Field(description="The leave type's code.")]
+    start_date: date
+    end_date: date
+    half_day_start: Annotated[bool, Field(description="The first counted day begins at midday.")]
+    half_day_end: Annotated[bool, Field(description="The last counted day ends at midday.")]
+    days: Days
+    status: LeaveStatus
+    note: Annotated[str, Field(description="Empty where there is none.")]
+    created_at: datetime
+
+
+class LeaveListing(TypedDict):
+    """Leave that the caller may see."""
+
+    # So that a page, which has all of this and more, is told apart from it.
+    __pydantic_config__ = ConfigDict(json_schema_extra={"not": {"required": ["pagination"]}})  # type: ignore[misc]
+
+    requests: list[LeaveRecord]
+
+
+class PagedLeaveListing(TypedDict):
+    """One page of it, where `limit` or `cursor` was sent."""
+
+    requests: list[LeaveRecord]
+    pagination: PaginationRecord
+
+
+class UserListing(TypedDict):
+    """Users in the second variant."""
+
+    users: list[UserSummaryRecord]
+
+
+class PagedUserListing(TypedDict):
+    """One page of users in either variant, where `limit` or `cursor` was sent."""
+
+    data: list[UserRecord] | list[UserSummaryRecord]
+    pagination: PaginationRecord
+
+
+class HolidaySetRecord(TypedDict):
+    """The public holidays of one country or region."""
+
+    id: Id
+    country_code: str
+    country_name: str
+    has_regions: Annotated[
+        bool,
+        Field(
+            description="A country alone, which has regions: only its national holidays count. "
+            "`GET /countries` lists the regions."
+        ),
+    ]
+    holiday_count: Annotated[int, Field(description="In this calendar year, overrides included.")]
+    created_at: datetime
+
+
+LastFetchedAt = Annotated[
+    datetime | None, Field(description="Kept at most once an hour; null for never.")
+]
+LastFetchedBy = Annotated[
+    str | None, Field(description="The name of the program that fetched it then.")
+]
+
+
+class CalendarFeedRecord(TypedDict):
+    """A calendar subscription."""
+
+    id: Id
+    name: Annotated[str, Field(description="Names the owner where no name was given.")]
+    url: Annotated[
+        Url | None,
+        Field(
+            description="iCalendar; anyone who has it can read it. Null where the server lost the "
+            "secret key of the URL, which goes on working: to see one, create another feed."
+        ),
+    ]
+    created_at: datetime
+    last_fetched_at: LastFetchedAt
+    last_fetched_by: LastFetchedBy
+
+
+class FeedPathsRecord(TypedDict):
+    """Relative to the service's own URL."""
+
+    personal: str
+    team: str
+    organisation: str
+
+
+class FeedTokenRecord(TypedDict):
+    """The caller's own feed token and what can be read with it."""
+
+    token: str
+    feeds: FeedPathsRecord
+    last_fetched_at: LastFetchedAt
+    last_fetched_by: LastFetchedBy
+
+
+class WebhookWithSecretRecord(WebhookRecord):
+    """A webhook with the secret that signs its deliveries, shown this once."""
+
+    secret: str
+
+
+class PingRecord(TypedDict):
+    """A ping on its way; `id` is its `webhook-id`."""
+
+    id: Id
+    type: str
+
+
+class RedeliveredRecord(TypedDict):
+    """How many deliveries are sent again."""
+
+    count: int
+    has_more: Annotated[bool, Field(description="Whether to ask again for the rest.")]
+
+
+class ApiKeyWithSecretRecord(ApiKeyRecord):
+    """An API key with its value, shown this once."""
+
+    api_key: str
+
+
+def pagination(page: Page[Any]) -> PaginationRecord:
+    return {"next_cursor": page.next_cursor, "has_more": page.next_cursor is not None}
+
+
+def listing(page: Page[T], record: Callable[[T], Any]) -> dict[str, Any]:
+    """One page in the wrapper that every list has (contract 6)."""
+    return {"data": [record(item) for item in page.items], "pagination": pagination(page)}
+
+
+def leave(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
+    """The second shape, whose two flags say where the counted time begins and ends (contract 4)."""
+    return {
+        "id": request.id,
+        "user_id": request.user_id,
+        "leave_type": leave_type_code,
+        "start_date": request.start_date,
+        "end_date": request.end_date,
+        "half_day_start": days.begins_at_midday(request.counted_halves),
+        "half_day_end": days.ends_at_midday(request.counted_halves),
+        "days": shown_days(request.total_half_days),
+        "status": request.status,
+        # The interface calls it a string, and marks what may be null.
+        "note": request.note or "",
+        "created_at": request.created_at,
+    }

@@ -1,0 +1,192 @@
+"""Balances, their ledgers and adjustments, as answers show them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from storage.base.records import Days, Id
+from storage.base.records import days as shown_days
+from storage.base.values import Adjustment
+from storage.leave.balances import AllowanceSource, BookedLeave
+from storage.leave.ledgers import Balance, Line
+from storage.rules.leave_years import LeaveYear
+
+SignedDays = Annotated[float, Field(description="Days, in steps of a half; what is taken is < 0.")]
+
+
+class LeaveYearRecord(TypedDict):
+    """A leave year; both days are included."""
+
+    name: Annotated[str, Field(description="`2026`, or `2026/27` where it begins in mid-year.")]
+    first_day: date
+    last_day: date
+
+
+class AllowanceLine(TypedDict):
+    """What is granted for a whole leave year."""
+
+    type: Literal["allowance"]
+    days: SignedDays
+    source: Annotated[AllowanceSource, Field(description="Whose figure it is.")]
+
+
+class ProRataLine(TypedDict):
+    """What is taken off in the leave year in which the person starts, rounded to a half-day."""
+
+    type: Literal["pro_rata"]
+    days: SignedDays
+    start_date: date
+
+
+class CarryOverLine(TypedDict):
+    """What is left of the leave year before, as far as the organisation carries it over."""
+
+    type: Literal["carry_over"]
+    days: SignedDays
+    from_leave_year: str
+
+
+class AdjustmentLine(TypedDict):
+    """A correction by an admin or owner."""
+
+    type: Literal["adjustment"]
+    days: SignedDays
+    adjustment_id: Id
+    reason: str
+    created_by: Id | None
+    created_at: datetime
+
+
+class LeaveLine(TypedDict):
+    """What one leave request takes of this leave year."""
+
+    type: Literal["leave"]
+    days: SignedDays
+    leave_request_id: Id
+    leave_type_id: Id
+    status: Literal["pending", "approved"]
+    start_date: date
+    end_date: date
+
+
+class ExpiredLine(TypedDict):
+    """What was carried over and not taken in time."""
+
+    type: Literal["carry_over_expired"]
+    days: SignedDays
+    usable_until: date
+
+
+LedgerLine = Annotated[
+    AllowanceLine | ProRataLine | CarryOverLine | AdjustmentLine | LeaveLine | ExpiredLine,
+    Field(discriminator="type"),
+]
+
+
+class LapsingRecord(TypedDict):
+    """Days carried over that are gone after a day, unless they are taken up to it."""
+
+    days: Days
+    usable_until: date
+
+
+class BalanceRecord(TypedDict):
+    """One leave year of one person as of a day."""
+
+    user_id: Id
+    on: date
+    working_days: Annotated[
+        list[str], Field(description="The person's own, else the organisation's.")
+    ]
+    leave_year: LeaveYearRecord
+    ledger: Annotated[list[LedgerLine], Field(description="Adds up to `remaining`.")]
+    entitled: Annotated[float, Field(description="Every line but leave, in days.")]
+    taken: Annotated[Days, Field(description="Approved leave, past or ahead, in days.")]
+    pending: Annotated[Days, Field(description="Leave that awaits a decision, in days.")]
+    remaining: Annotated[float, Field(description="In days; negative when overdrawn.")]
+    lapsing: Annotated[
+        LapsingRecord | None,
+        Field(description="The part of `remaining` that lapses within this leave year."),
+    ]
+
+
+class AdjustmentRecord(TypedDict):
+    """A correction of what a person may take in a leave year."""
+
+    id: Id
+    user_id: Id
+    leave_year: Annotated[
+        int, Field(description="The calendar year in which the leave year begins.")
+    ]
+    days: Annotated[float, Field(description="In steps of a half; negative where taken off.")]
+    reason: str
+    created_by: Id | None
+    created_at: datetime
+
+
+def leave_year(year: LeaveYear) -> LeaveYearRecord:
+    return {"name": year.name, "first_day": year.first_day, "last_day": year.last_day}
+
+
+def balance(found: Balance) -> BalanceRecord:
+    lapsing: LapsingRecord | None = None
+    if found.lapsing_after is not None:
+        lapsing = {
+            "days": shown_days(found.lapsing_half_days),
+            "usable_until": found.lapsing_after,
+        }
+    return {
+        "user_id": found.user_id,
+        "on": found.on,
+        "working_days": list(found.working_days),
+        "leave_year": leave_year(found.year),
+        "ledger": [_line(line) for line in found.lines],
+        "entitled": shown_days(found.entitled_half_days),
+        "taken": shown_days(found.taken_half_days),
+        "pending": shown_days(found.pending_half_days),
+        "remaining": shown_days(found.remaining_half_days),
+        "lapsing": lapsing,
+    }
+
+
+def adjustment(value: Adjustment) -> AdjustmentRecord:
+    return {
+        "id": value.id,
+        "user_id": value.user_id,
+        "leave_year": value.leave_year,
+        "days": shown_days(value.half_days),
+        "reason": value.reason,
+        "created_by": value.created_by,
+        "created_at": value.created_at,
+    }
+
+
+def _line(line: Line) -> Any:
+    shown: dict[str, Any] = {"type": line.type, "days": shown_days(line.half_days)}
+    match line:
+        case Line(source=str(source)):
+            return shown | {"source": source}
+        case Line(type="pro_rata", day=day):
+            return shown | {"start_date": day}
+        case Line(from_year=LeaveYear() as year):
+            return shown | {"from_leave_year": year.name}
+        case Line(adjustment=Adjustment() as made):
+            return shown | {
+                "adjustment_id": made.id,
+                "reason": made.reason,
+                "created_by": made.created_by,
+                "created_at": made.created_at,
+            }
+        case Line(leave=BookedLeave() as one):
+            return shown | {
+                "leave_request_id": one.id,
+                "leave_type_id": one.leave_type_id,
+                "status": one.status,
+                "start_date": one.start_date,
+                "end_date": one.end_date,
+            }
+    return shown | {"usable_until": line.day}

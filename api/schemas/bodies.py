@@ -1,0 +1,252 @@
+"""What each operation takes as its body. Rules that Slack shares are storage's to check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from api.http.fields import ABSENT, NO_NUL, Body, Day, Days, Instant, LongText, Name, Uuid, Word
+from storage.base.amounts import half_days_of
+from storage.base.values import HalfDay, LeaveYearType, Role
+
+# Every weekday in two halves; what repeats is refused with its index.
+WorkingDays = Annotated[
+    list[Word],
+    Field(
+        max_length=14,
+        description="`monday` … `sunday`, or `friday:am` where only that half is worked.",
+    ),
+]
+CountryCode = Annotated[
+    str,
+    Field(
+        max_length=10, description="ISO 3166-1 alpha-2, with a region where it matters: `GB-SCT`."
+    ),
+    NO_NUL,
+]
+Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]
+Url = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), NO_NUL]
+ClockTime = Annotated[
+    str, Field(max_length=5, description="`HH:MM`; half-days in calendars go by it."), NO_NUL
+]
+Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
+KeyName = Annotated[str, Field(max_length=100), NO_NUL]
+Events = Annotated[
+    list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
+]
+
+
+def in_half_days(changes: dict[str, Any], field: str) -> dict[str, Any]:
+    """The same changes with the days in ``field`` as storage takes them. Raises InvalidInput."""
+    if field in changes:
+        days = changes.pop(field)
+        changes[f"{field}_half_days"] = None if days is None else half_days_of(days, field)
+    return changes
+
+
+class UserChanges(Body):
+    first_name: Name = ABSENT
+    last_name: Name = ABSENT
+    role: Role = ABSENT
+    department_id: Uuid | None = ABSENT
+    manager_id: Uuid | None = ABSENT
+    job_title: Name | None = ABSENT
+    start_date: Day | None = ABSENT
+    working_days: Annotated[
+        WorkingDays | None, Field(description="Null returns to the organisation's.")
+    ] = ABSENT
+    public_holiday_country_code: CountryCode | None = ABSENT
+    leave_allowance: Annotated[
+        Days | None, Field(description="Days a year; null for the department's or organisation's.")
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "leave_allowance")
+
+
+class NewUser(UserChanges):
+    email: Email
+    first_name: Name
+    last_name: Name
+
+
+class LeaveRequestChanges(Body):
+    start_date: Day = ABSENT
+    end_date: Day = ABSENT
+    start_half_day: HalfDay | None = ABSENT
+    end_half_day: HalfDay | None = ABSENT
+    note: LongText | None = ABSENT
+
+
+class NewLeaveRequest(Body):
+    leave_type_id: Uuid
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave; it is included.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half in which leave begins.")
+    ] = None
+    end_half_day: Annotated[HalfDay | None, Field(description="The half in which leave ends.")] = (
+        None
+    )
+    note: LongText | None = None
+
+
+class LeaveRequestPreview(NewLeaveRequest):
+    replaces: Annotated[
+        Uuid | None,
+        Field(description="The pending leave request that would be changed to this."),
+    ] = None
+
+
+class NewLeave(Body):
+    leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave; it is included.")]
+    note: LongText | None = None
+
+
+class Decline(Body):
+    reason: LongText | None = None
+
+
+class DepartmentChanges(Body):
+    name: Name = ABSENT
+    manager_id: Uuid | None = ABSENT
+    default_leave_allowance: Annotated[
+        Days | None, Field(description="Days a year; null for the organisation's.")
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "default_leave_allowance")
+
+
+class NewDepartment(DepartmentChanges):
+    name: Name
+
+
+class NewCalendarFeed(Body):
+    name: Annotated[Name | None, Field(description="What you call this subscription.")] = None
+
+
+class OrganisationChanges(Body):
+    name: Name = ABSENT
+    country_code: CountryCode = ABSENT
+    timezone: Annotated[Word, Field(description="An IANA name, as `Europe/London`.")] = ABSENT
+    working_days: WorkingDays = ABSENT
+    leave_year_type: LeaveYearType = ABSENT
+    leave_year_start_month: int = ABSENT
+    leave_year_start_day: int = ABSENT
+    default_leave_allowance: Annotated[Days, Field(description="Days a year.")] = ABSENT
+    carry_over: Annotated[
+        Days | None,
+        Field(description="Most days that go over into the next leave year; null or 0: none."),
+    ] = ABSENT
+    carry_over_expiry_month: Annotated[
+        int | None,
+        Field(
+            description=(
+                "What was carried over lapses at the end of this month, 1 to 12; null: never "
+                "within the leave year."
+            ),
+            json_schema_extra={"minimum": 1, "maximum": 12},
+        ),
+    ] = ABSENT
+    day_starts_at: ClockTime = ABSENT
+    midday_at: ClockTime = ABSENT
+    day_ends_at: ClockTime = ABSENT
+    slack_members_join: Annotated[
+        bool, Field(description="Unknown full members of the Slack workspace join as members.")
+    ] = ABSENT
+    digest_channel: Annotated[
+        Word | None,
+        Field(description="Id of the Slack channel that is told who is out; null: none."),
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        changes = in_half_days(super().sent(), "default_leave_allowance")
+        if "carry_over" in changes:
+            changes["carry_over"] = changes["carry_over"] or 0
+        return in_half_days(changes, "carry_over")
+
+
+class NewHolidaySet(Body):
+    country_code: CountryCode
+
+
+class NewHolidayOverride(Body):
+    date: Annotated[Day, Field(description="From 1900 to 2100.")]
+    name: Annotated[
+        Name | None,
+        Field(description="What people read; only needed where `is_holiday` is true."),
+    ] = None
+    is_holiday: Annotated[bool, Field(description="False takes a public holiday away.")] = True
+    half: Annotated[
+        HalfDay | None, Field(description="Only this half of the day; null for all of it.")
+    ] = None
+
+
+class LeaveTypeChanges(Body):
+    name: Name = ABSENT
+    code: Annotated[Word, Field(description="A slug, unique in the organisation.")] = ABSENT
+    colour: Colour = ABSENT
+    emoji: Annotated[Word | None, Field(description="A Slack short name.")] = ABSENT
+    requires_approval: bool = ABSENT
+    deducts_allowance: bool = ABSENT
+    allow_overdraft: bool = ABSENT
+    is_paid: bool = ABSENT
+    is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
+    requires_note: bool = ABSENT
+    min_notice_days: int = ABSENT
+    max_consecutive_days: int | None = ABSENT
+    is_archived: Annotated[bool, Field(description="Nobody can ask for it any more.")] = ABSENT
+
+
+class NewLeaveType(LeaveTypeChanges):
+    name: Name
+
+
+class WebhookChanges(Body):
+    url: Url = ABSENT
+    events: Events = ABSENT
+    is_active: bool = ABSENT
+
+
+class RedeliverFailed(Body):
+    since: Annotated[Instant, Field(description="What failed at this instant or later.")]
+
+
+class NewWebhook(Body):
+    url: Url
+    events: Events
+
+
+class NewAdjustment(Body):
+    days: Annotated[
+        float,
+        Field(
+            description="Days to add, or with a minus to take off, in steps of a half; not 0.",
+            json_schema_extra={
+                "minimum": -366,
+                "maximum": 366,
+                "multipleOf": 0.5,
+                "not": {"const": 0},
+            },
+        ),
+    ]
+    reason: Annotated[
+        str, Field(max_length=500, description="Shown in the ledger; not empty."), NO_NUL
+    ]
+    leave_year: Annotated[
+        int,
+        Field(description="The calendar year in which the leave year begins: 2026 for 2026/27."),
+    ]
+
+
+class NewApiKey(Body):
+    name: KeyName
+    scopes: Annotated[
+        list[Word], Field(max_length=40, description="A subset of those of the key that asks.")
+    ]
+    variant: Annotated[int, Field(description="Which shape `GET /users` answers with.")] = 1
+    expires_at: Instant | None = None

@@ -1,0 +1,231 @@
+"""What a dry run answers: what would follow from a change, bounded, with totals."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from api.http.operations import Call
+from api.schemas.balance_answers import LeaveYearRecord, leave_year
+from storage.admin import effects
+from storage.admin.effects import BalanceEffect, Effects
+from storage.base import records
+from storage.base.records import Days, Id, UserSummaryRecord
+from storage.base.values import LeaveEffect, LeaveStatus, Rerouted
+from storage.db.database import Transaction
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.rules import holiday_calendar
+
+# Of each list; the totals count everything.
+MOST_SHOWN: Final = 100
+
+Effect = Literal["recounted", "shortened", "cancelled"]
+LeaveWarning = Literal["counts_nothing"]
+Warning = Literal[
+    "leave_counts_nothing", "country_has_regions", "other_balances_change", "balance_negative"
+]
+
+
+class BalanceChangeRecord(TypedDict):
+    """What one leave year gets back, or with a minus loses."""
+
+    leave_year: str
+    days: float
+
+
+class LeaveEffectRecord(TypedDict):
+    """One leave request that would change. `end_date` and days are before and after."""
+
+    leave_request_id: Id
+    user: UserSummaryRecord
+    leave_type_id: Id
+    status: LeaveStatus
+    effect: Effect
+    start_date: date
+    end_date: date
+    end_date_after: date
+    days_before: Days
+    days_after: Annotated[Days, Field(description="0 for one that would be cancelled.")]
+    balance_changes: list[BalanceChangeRecord]
+    warnings: list[LeaveWarning]
+
+
+class BalanceEffectRecord(TypedDict):
+    """What a person has left of one leave year, before and after."""
+
+    user_id: Id
+    leave_year: LeaveYearRecord
+    on: Annotated[
+        date,
+        Field(
+            description="The day as of which it is told: today, or the first day of a leave year "
+            "that lies ahead. `GET /users/{id}/balance` of that day shows the same `remaining`."
+        ),
+    ]
+    before: Annotated[
+        float | None,
+        Field(description="Days left; null where there is no such leave year yet."),
+    ]
+    after: Annotated[
+        float | None,
+        Field(description="Days left then; null where there is no such leave year any more."),
+    ]
+
+
+class ReroutedRecord(TypedDict):
+    """A pending request that would await others."""
+
+    leave_request_id: Id
+    user_id: Id
+    approvers_before: list[Id]
+    approvers_after: Annotated[
+        list[Id], Field(description="Empty where nobody could decide any more.")
+    ]
+
+
+class EffectTotalsRecord(TypedDict):
+    """Everything, also what the lists leave out."""
+
+    users: Annotated[int, Field(description="Whose leave would change.")]
+    leave_requests: int
+    days_before: float
+    days_after: float
+    rerouted: int
+    api_keys: Annotated[int, Field(description="That would stop answering.")]
+    calendar_feeds: Annotated[int, Field(description="That would stop answering.")]
+    reports: Annotated[int, Field(description="People whose manager would be archived.")]
+    departments: Annotated[int, Field(description="Whose manager would be archived.")]
+    overdrawn: Annotated[
+        int,
+        Field(description="People with a balance that the changed allowance would make negative."),
+    ]
+
+
+class EffectsRecord(TypedDict):
+    """A dry run: what would follow from a change. Nothing was changed."""
+
+    dry_run: Literal[True]
+    totals: EffectTotalsRecord
+    leave_requests: Annotated[
+        list[LeaveEffectRecord], Field(description="By first day, at most 100.")
+    ]
+    rerouted: Annotated[list[ReroutedRecord], Field(description="Oldest first, at most 100.")]
+    balances: Annotated[
+        list[BalanceEffectRecord],
+        Field(
+            description="Every leave year, from today's to the one of their last leave, whose "
+            "balance changes: of the person who is changed, else of people whose "
+            "balance becomes negative and of the first 100 people whose leave changes."
+        ),
+    ]
+    has_more: Annotated[bool, Field(description="A list was cut at 100.")]
+    warnings: Annotated[
+        list[Warning],
+        Field(
+            description="`leave_counts_nothing`: a request would stay and count nothing. "
+            "`country_has_regions`: only national holidays would count; see `GET /countries`. "
+            "`other_balances_change`: what people are granted changes, so that balances which are "
+            "not listed would, too. `balance_negative`: the changed allowance would make a balance "
+            "negative, or lower a negative one."
+        ),
+    ]
+
+
+def shown(tx: Transaction, call: Call, found: Effects) -> EffectsRecord:
+    """The effects as a dry run answers them."""
+    known = reference.of_organisation(tx, call.caller.organisation_id)
+    leave = found.leave
+    return {
+        "dry_run": True,
+        "totals": {
+            "users": len({one.user.id for one in leave}),
+            "leave_requests": len(leave),
+            "days_before": records.days(sum(one.before.total_half_days for one in leave)),
+            "days_after": records.days(sum(_half_days_after(one) for one in leave)),
+            "rerouted": len(found.rerouted),
+            "api_keys": found.api_keys,
+            "calendar_feeds": found.calendar_feeds,
+            "reports": len(found.reports),
+            "departments": len(found.departments),
+            "overdrawn": len({one.user_id for one in found.overdrawn}),
+        },
+        "leave_requests": [_leave(known, one) for one in leave[:MOST_SHOWN]],
+        "rerouted": [_rerouted(one) for one in found.rerouted[:MOST_SHOWN]],
+        "balances": [_balance(one) for one in found.balances],
+        "has_more": max(map(len, (leave, found.rerouted, found.overdrawn))) > MOST_SHOWN,
+        "warnings": _warnings(found),
+    }
+
+
+def _leave(known: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
+    user, before, after = effect
+    return {
+        "leave_request_id": before.id,
+        "user": records.user_summary(user),
+        "leave_type_id": before.leave_type_id,
+        "status": before.status,
+        "effect": _effect(effect),
+        "start_date": before.start_date,
+        "end_date": before.end_date,
+        "end_date_after": after.end_date,
+        "days_before": records.days(before.total_half_days),
+        "days_after": records.days(_half_days_after(effect)),
+        "balance_changes": [
+            {"leave_year": year.name, "days": records.days(half_days)}
+            for year, half_days in effects.balance_changes(known, effect)
+        ],
+        "warnings": ["counts_nothing"] if _counts_nothing(effect) else [],
+    }
+
+
+def _effect(effect: LeaveEffect) -> Effect:
+    if effect.after.status == "cancelled":
+        return "cancelled"
+    return "recounted" if effect.after.end_date == effect.before.end_date else "shortened"
+
+
+def _half_days_after(effect: LeaveEffect) -> int:
+    return 0 if effect.after.status == "cancelled" else effect.after.total_half_days
+
+
+def _counts_nothing(effect: LeaveEffect) -> bool:
+    return effect.after.status != "cancelled" and effect.after.total_half_days == 0
+
+
+def _rerouted(one: Rerouted) -> ReroutedRecord:
+    return {
+        "leave_request_id": one.request.id,
+        "user_id": one.request.user_id,
+        "approvers_before": [user.id for user in one.before],
+        "approvers_after": [user.id for user in one.after],
+    }
+
+
+def _balance(one: BalanceEffect) -> BalanceEffectRecord:
+    return {
+        "user_id": one.user_id,
+        "leave_year": leave_year(one.year),
+        "on": one.on,
+        "before": _days(one.before_half_days),
+        "after": _days(one.after_half_days),
+    }
+
+
+def _days(half_days: int | None) -> float | None:
+    return None if half_days is None else records.days(half_days)
+
+
+def _warnings(found: Effects) -> list[Any]:
+    code = found.chosen_country_code
+    warnings = ["leave_counts_nothing"] if any(map(_counts_nothing, found.leave)) else []
+    if code is not None and holiday_calendar.has_regions(code):
+        warnings.append("country_has_regions")
+    if found.moves_allowances:
+        warnings.append("other_balances_change")
+    if found.overdrawn:
+        warnings.append("balance_negative")
+    return warnings

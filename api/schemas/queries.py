@@ -1,0 +1,118 @@
+"""The query parameters of each list. An unknown one is refused, never ignored (contract 6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.http.fields import Day, Paged, PagedOnRequest, Query, Uuid, Word
+from storage.base.values import (
+    AuditAction,
+    DeliveryEvent,
+    DeliveryStatus,
+    LeaveStatus,
+    Role,
+    UserStatus,
+)
+from storage.directory import holiday_sets
+
+Flag = Literal["true", "false"]
+
+
+def is_true(flag: Flag | None) -> bool | None:
+    """What a flag says; None where it was not sent."""
+    return None if flag is None else flag == "true"
+
+
+class ListOfUsers(PagedOnRequest):
+    status: Annotated[UserStatus | None, Field(description="Only users of this status.")] = None
+    department_id: Uuid | None = None
+    role: Role | None = None
+    manager_id: Annotated[Uuid | None, Field(description="Whom they report to.")] = None
+    email: Annotated[
+        Word | None, Field(description="The whole address, compared without case.")
+    ] = None
+    sort: Literal["created_at", "-created_at"] = "created_at"
+
+
+class ListOfLeaveRequests(Paged):
+    status: LeaveStatus | None = None
+    user_id: Annotated[
+        Uuid | None, Field(description="Somebody else's only for admins and owners.")
+    ] = None
+    leave_type_id: Uuid | None = None
+    department_id: Annotated[Uuid | None, Field(description="The owner's department.")] = None
+    first_day: Annotated[
+        Day | None, Field(alias="from", description="Leave that ends on this day or later.")
+    ] = None
+    last_day: Annotated[
+        Day | None, Field(alias="to", description="Leave that starts on this day or earlier.")
+    ] = None
+    sort: Literal["start_date", "-start_date", "created_at", "-created_at"] = "-created_at"
+
+
+class ListOfLeave(PagedOnRequest):
+    user_id: Uuid | None = None
+    status: LeaveStatus | None = None
+    start_date: Annotated[Day | None, Field(description="Leave that starts after this day.")] = None
+    end_date: Annotated[Day | None, Field(description="Leave that starts before this day.")] = None
+
+
+class HolidaysOfYear(Query):
+    year: Annotated[
+        int | None,
+        Field(
+            ge=holiday_sets.EARLIEST_YEAR,
+            le=holiday_sets.LATEST_YEAR,
+            description="A calendar year; the current one where it is left out.",
+        ),
+    ] = None
+
+
+class OfOneDay(Query):
+    on: Annotated[
+        Day | None, Field(description="The day to look at; today unless it is named.")
+    ] = None
+
+
+class ListOfDeliveries(Paged):
+    status: DeliveryStatus | None = None
+    event: Annotated[DeliveryEvent | None, Field(description="Only this event type.")] = None
+
+
+class ListOfDepartments(Paged):
+    manager_id: Annotated[Uuid | None, Field(description="Departments that they manage.")] = None
+
+
+class ListOfLeaveTypes(Paged):
+    is_archived: Annotated[
+        Flag | None, Field(description="`false` for those that can be asked for.")
+    ] = None
+
+
+class ListOfWebhooks(Paged):
+    is_active: Annotated[
+        Flag | None, Field(description="`true` for those that events are sent to.")
+    ] = None
+
+
+class ListOfApiKeys(Paged):
+    user_id: Annotated[
+        Uuid | None, Field(description="Somebody else's only for admins and owners.")
+    ] = None
+    is_revoked: Annotated[
+        Flag | None, Field(description="`false` for those that nobody has revoked.")
+    ] = None
+
+
+class ListOfAuditEntries(Paged):
+    action: Annotated[AuditAction | None, Field(description="Only changes of this kind.")] = None
+    actor_id: Uuid | None = None
+    subject_id: Uuid | None = None
+    first_day: Annotated[
+        Day | None, Field(alias="from", description="From this day on, in UTC.")
+    ] = None
+    last_day: Annotated[
+        Day | None, Field(alias="to", description="Up to the end of this day, in UTC.")
+    ] = None

@@ -1,0 +1,193 @@
+"""Connections to strangers' hosts: their addresses are looked at when dialled and at every use.
+
+A connection is kept for a moment, since dialling a new one takes longer than all else that an
+attempt does. It goes where it was dialled to, whatever its host's name says by now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import ssl
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ClientRequest
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+
+from api.webhooks.addresses import is_public
+
+# What many servers wait for the next request is five seconds, and two at the least.
+IDLE_SECONDS: Final = 1.0
+# Lookups of one name are shared for so long, and a connection is used for so long after it was
+# dialled: a name that moves is followed within the sum of both.
+SHARED_SECONDS: Final = 5
+USED_SECONDS: Final = 5.0
+# How many bytes of an answer are kept as they came: a long head, and some of the body.
+MAX_HEARD_BYTES: Final = 65_536
+
+_STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: [^\r\n]*)?\r?\n")
+_HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
+# Statuses without a body (RFC 9112): aiohttp takes the bytes after the head for another answer.
+_WITHOUT_BODY: Final = re.compile(rb"HTTP/1\.[01] (?:204|304)\b")
+_ANNOUNCES_BODY: Final = re.compile(
+    rb"\n(?:content-length[ \t]*:[ \t]*0*[1-9]|transfer-encoding[ \t]*:)", re.IGNORECASE
+)
+
+_AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
+
+
+@dataclass
+class Use:
+    """What one attempt asks of its connection, and is told about it.
+
+    ``is_kept`` says that its connection was used before; ``refused`` holds addresses that were not
+    dialled; ``heard`` the first bytes of the answer, even if aiohttp refuses it.
+    """
+
+    only_new: bool = False
+    is_kept: bool = False
+    refused: list[str] = field(default_factory=list)
+    heard: bytearray = field(default_factory=bytearray)
+
+
+# aiohttp and httpx each wrap the error of a refused address, and several are merged into one text:
+# what matters is remembered here instead.
+using: Final[ContextVar[Use]] = ContextVar("using")
+
+
+class _PrivateAddressError(OSError):
+    """The address about to be dialled is not public."""
+
+
+def vetted_socket(address_info: _AddressInfo) -> socket.socket:
+    """A socket for the address about to be dialled, or an OSError when webhooks may not go there.
+
+    aiohttp hands every address to this, whether it came from a name or from the URL.
+    """
+    family, kind, protocol, _, address = address_info
+    if not is_public(str(address[0])):
+        if (use := using.get(None)) is not None:
+            use.refused.append(str(address[0]))
+        raise _PrivateAddressError(f"{address[0]} is not a public address")
+    return socket.socket(family, kind, protocol)
+
+
+class HeardAnswer(NamedTuple):
+    """An answer as far as it came: its status, its head, and the beginning of its body."""
+
+    status_code: int
+    head: bytes
+    body: bytes
+
+
+def heard_answer(heard: bytes | bytearray) -> HeardAnswer | None:
+    """The answer that begins with these bytes; None until its status line is there."""
+    heard = bytes(heard)
+    while (line := _STATUS_LINE.match(heard)) is not None:
+        end = _HEAD_END.search(heard)
+        head, body = (heard, b"") if end is None else (heard[: end.start()], heard[end.end() :])
+        if not line[1].startswith(b"1"):
+            return HeardAnswer(int(line[1]), head, body)
+        heard = body  # An interim answer, as 103.
+    return None
+
+
+class ListeningHandler(ResponseHandler):
+    """aiohttp's protocol, which also keeps the first bytes of an answer in ``heard``.
+
+    aiohttp refuses a whole answer for a body behind a 204, or for headers that it finds odd or
+    long. The status line decides whether a webhook was delivered, and it has come by then.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.heard = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        self.heard += data[: MAX_HEARD_BYTES - len(self.heard)]
+        if _WITHOUT_BODY.match(self.heard) and _has_body(self.heard):
+            # What follows would be taken for the beginning of the next answer.
+            self.force_close()
+        super().data_received(data)
+
+
+def _has_body(heard: bytearray) -> bool:
+    answer = heard_answer(heard)
+    return answer is not None and bool(answer.body or _ANNOUNCES_BODY.search(answer.head))
+
+
+class VettedConnector(aiohttp.TCPConnector):
+    """Unless ``allow_private``, connects to public addresses only.
+
+    A connection is used for ``used_seconds`` after it was dialled. Whoever sends through it sets
+    ``using`` first, and asks the receiver to end the connection where ``has_room`` is false.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        most_kept: int,
+        used_seconds: float,
+        resolver: AbstractResolver,
+        tls: ssl.SSLContext,
+    ) -> None:
+        super().__init__(
+            ssl=tls,
+            resolver=resolver,
+            ttl_dns_cache=SHARED_SECONDS,
+            keepalive_timeout=IDLE_SECONDS,
+            limit=0,  # whoever sends counts, so that waiting is not held against the receiver
+            socket_factory=None if allow_private else vetted_socket,
+        )
+        # aiohttp has no parameter for it.
+        self._factory: Any = partial(ListeningHandler, loop=self._loop)
+        self.allow_private = allow_private
+        self._most_kept = most_kept
+        self._used_seconds = used_seconds
+        self._dialled_at: WeakKeyDictionary[ResponseHandler, float] = WeakKeyDictionary()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more connection may be kept."""
+        return len(self._dialled_at) < self._most_kept
+
+    async def connect(
+        self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
+    ) -> Connection:
+        """A kept connection that is still good, or a new one. Called by aiohttp for each request.
+
+        Raises what aiohttp's own does.
+        """
+        use = using.get()
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            protocol, transport = connection.protocol, connection.transport
+            if protocol is not None and transport is not None:
+                assert isinstance(protocol, ListeningHandler)
+                use.heard = protocol.heard = bytearray()
+                use.is_kept = protocol in self._dialled_at
+                if not use.is_kept:
+                    self._dialled_at[protocol] = time.monotonic()
+                    return connection
+                if not use.only_new and self._is_good(protocol, transport):
+                    return connection
+            connection.close()
+
+    def _is_good(self, protocol: ResponseHandler, transport: asyncio.Transport) -> bool:
+        if protocol.should_close:
+            return False  # The receiver said something that nobody had asked for.
+        if time.monotonic() - self._dialled_at[protocol] > self._used_seconds:
+            return False
+        peer = transport.get_extra_info("peername")
+        return self.allow_private or is_public(str(peer[0]))

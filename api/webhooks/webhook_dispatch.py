@@ -1,0 +1,76 @@
+"""Webhooks on their way out: what the dispatcher claims, sends and settles."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from api.base.dispatcher import Dispatcher
+from api.http.operations import Clock
+from api.webhooks.webhook_delivery import Attempt, Sender
+from storage.db.database import Database
+from storage.events import deliveries, delivery_queue, outbox
+from storage.events.deliveries import Outcome, Settled
+from storage.events.delivery_queue import Delivery
+
+# Far more than one endpoint may have: those that hang must leave room for the others.
+IN_FLIGHT: Final = 128
+
+_log = structlog.stdlib.get_logger("hiatus.webhooks")
+
+OnSettled = Callable[[Sequence[Settled]], None]
+
+
+def webhook_dispatcher(
+    database: Database,
+    sender: Sender,
+    clock: Clock,
+    *,
+    in_flight: int = IN_FLIGHT,
+    lease_seconds: int = delivery_queue.LEASE_SECONDS,
+    on_settled: OnSettled = lambda _: None,
+) -> Dispatcher[Delivery, Outcome]:
+    """The dispatcher that delivers webhooks; ``sender`` is open while it runs.
+
+    ``lease_seconds`` are more than an attempt may take. ``on_settled`` hears what came of attempts
+    once it is recorded.
+    """
+
+    async def claim(limit: int) -> list[Delivery]:
+        return await database.write_long(
+            delivery_queue.claim,
+            limit=limit,
+            claim_id=str(uuid.uuid4()),
+            now=clock(),
+            lease_seconds=lease_seconds,
+        )
+
+    async def attempt(delivery: Delivery) -> Outcome:
+        sent = Attempt(delivery.url, delivery.event_id, delivery.body, delivery.secrets)
+        return await sender.attempt(sent, clock())
+
+    async def settle(done: list[Settled]) -> None:
+        await database.write_long(deliveries.settle, done, jitter=_jitter, now=clock())
+        unsigned = {one.webhook_id for one, outcome in done if outcome.verdict == "unsigned"}
+        for webhook_id in sorted(unsigned):
+            _log.error(
+                "webhook.secret_unreadable", webhook_id=webhook_id, setting="HIATUS_SECRET_KEYS"
+            )
+        on_settled(done)
+
+    return Dispatcher(
+        outbox.WEBHOOKS,
+        claim=claim,
+        attempt=attempt,
+        settle=settle,
+        in_flight=in_flight,
+        most_ahead=2 * in_flight,
+    )
+
+
+def _jitter() -> float:
+    return random.uniform(0.8, 1.2)

@@ -1,0 +1,128 @@
+"""Settings of an admin: public holidays, and where they differ from the country's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from bot.admin_views.settings_access import more
+from bot.base import ids
+from bot.base.language import later, say
+from bot.views import consequences, fields, text, words
+from bot.views.consequences import Sight
+from bot.views.fields import Option
+from bot.views.text import Block
+from storage.base.values import HolidayOverride, HolidaySet
+from storage.db.pages import Page
+
+WHOLE: Final = "whole"
+HOLIDAY: Final = "holiday"
+WORK: Final = "work"
+_HALVES: Final = (
+    Option(later("The whole day"), WHOLE),
+    Option(later("The morning"), "am"),
+    Option(later("The afternoon"), "pm"),
+)
+_KINDS: Final = (
+    Option(later("A public holiday"), HOLIDAY),
+    Option(later("No public holiday"), WORK),
+)
+
+
+def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> dict[str, Any]:
+    """The countries and regions whose holidays people can have; ``names`` are by code."""
+    blocks: list[Block] = [
+        text.section(
+            say("A country that has regions means its national holidays only; add the region too.")
+        ),
+        fields.actions(fields.button(say("Add a country"), ids.HOLIDAYS_NEW)),
+    ]
+    for one in page.items:
+        name = f"{names[one.country_code]} ({one.country_code})"
+        opened = fields.button(
+            say("Change days"), ids.OVERRIDES, one.id, spoken=say("Change days: {name}", name=name)
+        )
+        shown = text.verbatim(name)
+        blocks.append({"type": "section", "text": shown, "accessory": opened})
+    return fields.modal(say("Public holidays"), blocks + more(ids.HOLIDAYS_MORE, page.next_cursor))
+
+
+def set_form() -> dict[str, Any]:
+    """Which country or region to add."""
+    search = fields.search(ids.COUNTRY_SEARCH, least=1)
+    country = fields.field("country_code", say("Country or region"), search)
+    return fields.modal(say("Add a country"), [country], ids.HOLIDAYS_FORM, say("Add"), say("Back"))
+
+
+def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[str, Any]:
+    """The days on which the set differs from its country."""
+    remove = fields.button(say("Remove this country"), ids.HOLIDAYS_REMOVE, one.id, "danger")
+    remove["confirm"] = fields.confirm(
+        say("Remove this country?"),
+        say("Its holidays go, unless somebody goes by them, and its changed days with them."),
+        say("Remove"),
+        say("Keep it"),
+    )
+    blocks: list[Block] = [
+        {"type": "section", "text": text.verbatim(name)},
+        fields.actions(fields.button(say("Change a day"), ids.OVERRIDE_NEW, one.id), remove),
+    ]
+    if not page.items:
+        blocks.append(text.section(say("Every day is as the country has it.")))
+    blocks += [_override(found) for found in page.items]
+    return fields.modal(
+        say("Changed days"), blocks + more(ids.OVERRIDES_MORE, page.next_cursor), kept=one.id
+    )
+
+
+def override_form(set_id: str) -> dict[str, Any]:
+    """One day that differs."""
+    blocks = [
+        fields.field("date", say("Day"), fields.day()),
+        fields.field("is_holiday", say("It is"), fields.menu(fields.said(_KINDS), HOLIDAY)),
+        fields.field("half", say("Which part"), fields.menu(fields.said(_HALVES), WHOLE)),
+        fields.field(
+            "name",
+            say("Name"),
+            fields.typed(),
+            hint=say("Needed for a public holiday."),
+            is_optional=True,
+        ),
+        text.quiet(
+            say("Leave that lies ahead is counted anew, and its owners are told of a difference.")
+        ),
+    ]
+    return fields.modal(
+        say("Change a day"), blocks, ids.OVERRIDE_FORM, say("Save"), say("Back"), set_id
+    )
+
+
+def removal(set_id: str, one: HolidayOverride, sight: Sight) -> dict[str, Any]:
+    """What follows when a changed day is again what the country makes of it."""
+    intro = say(
+        "{day} ({name}) is again what the country makes of it.",
+        day=words.day(one.date),
+        name=one.name,
+    )
+    if not sight.effects.concerns_others:
+        intro += " " + say("Nobody's leave changes.")
+    return consequences.asking(
+        say("Remove the change"),
+        intro,
+        sight,
+        ids.OVERRIDE_REMOVE_FORM,
+        say("Remove"),
+        f"{set_id} {one.id}",
+    )
+
+
+def _override(one: HolidayOverride) -> Block:
+    when = words.day(one.date)
+    what = say("Public holiday") if one.is_holiday else say("No public holiday")
+    if one.half is not None:
+        what += f" ({say('morning') if one.half == 'am' else say('afternoon')})"
+    remove = fields.button(
+        say("Remove"), ids.OVERRIDE_REMOVE, one.id, "danger", say("Remove {name}", name=when)
+    )
+    lines = text.verbatim(f"{when}: {one.name}\n{what}")
+    return {"type": "section", "text": lines, "accessory": remove}

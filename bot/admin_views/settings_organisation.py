@@ -1,0 +1,240 @@
+"""Settings of an admin: the organisation itself, and its leave types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from bot.admin_views.settings_access import more
+from bot.admin_views.settings_people import working_days
+from bot.base import ids
+from bot.base.language import later, say
+from bot.views import fields, text, words
+from bot.views.fields import Option
+from bot.views.text import Block
+from storage.base.values import Country, LeaveType, Organisation
+from storage.db.pages import Page
+
+_MOST_FOUND: Final = 100
+# What a new type has as long as nobody chooses.
+_COLOUR: Final = "#4a7fb5"
+_ARCHIVED: Final = later("Archived")
+_YEAR_TYPES: Final = (
+    Option(later("Calendar year"), "calendar"),
+    Option(later("From the day and month below"), "fiscal"),
+    Option(later("From each person's first day of work"), "anniversary"),
+)
+_FLAGS: Final = (
+    Option(later("Somebody has to approve it"), "requires_approval"),
+    Option(later("It is taken off the allowance"), "deducts_allowance"),
+    Option(later("The allowance may be overdrawn"), "allow_overdraft"),
+    Option(later("It is paid"), "is_paid"),
+    Option(later("Colleagues see only “Away”"), "is_private"),
+    Option(later("A note is required"), "requires_note"),
+)
+FLAGS: Final = tuple(flag.value for flag in _FLAGS)
+JOIN: Final = "slack_members_join"
+DIGEST: Final = "digest"
+
+
+def organisation(one: Organisation) -> dict[str, Any]:
+    """All settings of the organisation."""
+    months = [Option(words.month(number), str(number)) for number in range(1, 13)]
+    ticked = [JOIN] * one.slack_members_join + [DIGEST] * (one.digest_channel is not None)
+    channel: Block = {
+        "type": "conversations_select",
+        # No shared channels (Slack Connect): other organisations would see who is out.
+        "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
+    }
+    if one.digest_channel is not None:
+        channel["initial_conversation"] = one.digest_channel
+    expiry = str(one.carry_over_expiry_month or ids.NOTHING)
+    blocks = [
+        fields.field("name", say("Name"), fields.typed(one.name)),
+        fields.field(
+            "country_code",
+            say("Country of the public holidays"),
+            fields.search(ids.COUNTRY_SEARCH, Option(one.country_code, one.country_code)),
+            hint=(
+                say(
+                    "A country that has regions means its national holidays only: for all holidays "
+                    "choose the region."
+                )
+            ),
+        ),
+        fields.field(
+            "timezone",
+            say("Time zone"),
+            fields.search(ids.TIMEZONE_SEARCH, Option(one.timezone, one.timezone), least=2),
+        ),
+        fields.field(
+            "working_days", say("Working days"), fields.several(working_days(), one.working_days)
+        ),
+        fields.field(
+            "leave_year_type",
+            say("Leave year"),
+            fields.menu(fields.said(_YEAR_TYPES), one.leave_year_type),
+        ),
+        fields.field(
+            "leave_year_start_month",
+            say("Month in which it begins"),
+            fields.menu(months, str(one.leave_year_start_month)),
+        ),
+        fields.field(
+            "leave_year_start_day",
+            say("Day on which it begins"),
+            fields.number(one.leave_year_start_day, least=1, most=31),
+        ),
+        fields.field(
+            "default_leave_allowance",
+            say("Allowance in days a year"),
+            fields.days_a_year(one.default_leave_allowance_half_days),
+        ),
+        fields.field(
+            "carry_over",
+            say("Most days carried into the next leave year"),
+            fields.days_a_year(one.carry_over_half_days),
+        ),
+        fields.field(
+            "carry_over_expiry_month",
+            say("Carried days are to be taken by the end of"),
+            fields.menu([Option(say("The leave year"), ids.NOTHING), *months], expiry),
+        ),
+        fields.field(
+            "slack",
+            say("In Slack"),
+            fields.boxes(
+                (
+                    Option(say("New members of the workspace join by themselves"), JOIN),
+                    Option(say("Post who is out in the channel below"), DIGEST),
+                ),
+                ticked,
+            ),
+            is_optional=True,
+        ),
+        fields.field(
+            "digest_channel",
+            say("Channel for who is out"),
+            channel,
+            hint=say("Invite Hiatus to the channel: type /invite @Hiatus there."),
+            is_optional=True,
+        ),
+    ]
+    return fields.modal(
+        say("Organisation"), blocks, ids.ORGANISATION_FORM, say("Save"), say("Cancel")
+    )
+
+
+def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
+    """Countries and regions whose name or code holds what was typed; at most a hundred."""
+    wanted = typed.casefold().strip()
+    found = []
+    for country in countries:
+        places = [(country.code, _national(country))]
+        places += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
+        found += [
+            fields.option(_fitting(label, code), code)
+            for code, label in places
+            if wanted in label.casefold()
+        ]
+        if len(found) >= _MOST_FOUND:
+            break
+    return found[:_MOST_FOUND]
+
+
+def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
+    """Time zones that hold what was typed; at most a hundred."""
+    wanted = typed.casefold().strip().replace(" ", "_")
+    found = [one for one in timezones if wanted in one.casefold()]
+    return [fields.option(one, one) for one in sorted(found)[:_MOST_FOUND]]
+
+
+def leave_types(page: Page[LeaveType]) -> dict[str, Any]:
+    """The types, archived ones included, oldest first."""
+    blocks = [fields.actions(fields.button(say("Add a leave type"), ids.LEAVE_TYPE_NEW))]
+    for one in page.items:
+        edit = fields.button(
+            say("Edit"), ids.LEAVE_TYPE_EDIT, one.id, spoken=say("Edit {name}", name=one.name)
+        )
+        told = f"{one.name} ({one.code})" + (f"\n{say(_ARCHIVED)}" if one.is_archived else "")
+        blocks.append({"type": "section", "text": text.verbatim(told), "accessory": edit})
+    return fields.modal(say("Leave types"), blocks + more(ids.LEAVE_TYPES_MORE, page.next_cursor))
+
+
+def leave_type(one: LeaveType | None) -> dict[str, Any]:
+    """The form of one type; of a new one where there is none yet."""
+    ticked = (
+        ["requires_approval", "deducts_allowance", "is_paid"]
+        if one is None
+        else [flag for flag in FLAGS if getattr(one, flag)]
+    )
+    blocks = [
+        fields.field("name", say("Name"), fields.typed(one and one.name)),
+        fields.field(
+            "code",
+            say("Code"),
+            fields.typed(one and one.code, 64),
+            hint=say("A short name for integrations. Empty: made from the name."),
+            is_optional=one is None,
+        ),
+        fields.field(
+            "colour", say("Colour in calendars"), fields.typed(one.colour if one else _COLOUR, 7)
+        ),
+        fields.field(
+            "emoji",
+            say("Emoji"),
+            fields.typed(one and one.emoji, 100, placeholder="palm_tree"),
+            is_optional=True,
+        ),
+        fields.field(
+            "flags", say("Rules"), fields.boxes(fields.said(_FLAGS), ticked), is_optional=True
+        ),
+        fields.field(
+            "min_notice_days",
+            say("Days of notice"),
+            fields.number(one.min_notice_days if one else 0, most=730),
+        ),
+        fields.field(
+            "max_consecutive_days",
+            say("Most days in a row"),
+            fields.number(one and one.max_consecutive_days, least=1, most=366),
+            hint=say("Empty: no limit."),
+            is_optional=True,
+        ),
+    ]
+    if one is None:
+        return fields.modal(
+            say("Add a leave type"), blocks, ids.LEAVE_TYPE_FORM, say("Add"), say("Back")
+        )
+    blocks.append(fields.actions(_archiving(one)))
+    return fields.modal(
+        say("Leave type"), blocks, ids.LEAVE_TYPE_FORM, say("Save"), say("Back"), one.id
+    )
+
+
+def _archiving(one: LeaveType) -> Block:
+    if one.is_archived:
+        return fields.button(say("Bring back"), ids.LEAVE_TYPE_RESTORE, one.id)
+    archive = fields.button(say("Archive"), ids.LEAVE_TYPE_ARCHIVE, one.id, "danger")
+    archive["confirm"] = fields.confirm(
+        say("Archive this type?"),
+        say(
+            "Nobody can ask for it any more. What was asked for stays. A type that nobody ever "
+            "asked for is deleted."
+        ),
+        say("Archive"),
+        say("Keep it"),
+    )
+    return archive
+
+
+def _national(country: Country) -> str:
+    named = f"{country.name} ({country.code})"
+    return say("{country}, national holidays only", country=named) if country.regions else named
+
+
+def _fitting(label: str, code: str) -> str:
+    """The label in a menu; the code is never cut off."""
+    if len(label) <= text.LONGEST_OPTION:
+        return label
+    return f"{text.cut(label, text.LONGEST_OPTION - len(code) - 3)} ({code})"

@@ -1,0 +1,241 @@
+"""Settings of an admin: people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from bot.base import ids
+from bot.base.language import later, say
+from bot.views import consequences, fields, text, words
+from bot.views.consequences import Sight
+from bot.views.fields import Option
+from bot.views.text import Block
+from storage.base.values import ROLES, Department, User
+
+_WEEK: Final = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+)
+_STATUSES: Final[Mapping[str, str]] = {
+    "pending": later("Has not used Hiatus yet"),
+    "active": later("Active"),
+    "deactivated": later("Switched off"),
+    "archived": later("Archived"),
+}
+
+
+def working_days() -> list[Option]:
+    """Every whole and half day of a week."""
+    found = []
+    for number, day in enumerate(_WEEK):
+        name = words.weekday(number)
+        found += [
+            Option(name, day),
+            Option(say("{weekday}, morning", weekday=name), f"{day}:am"),
+            Option(say("{weekday}, afternoon", weekday=name), f"{day}:pm"),
+        ]
+    return found
+
+
+def people() -> dict[str, Any]:
+    """The search for a person; nobody lists five thousand of them."""
+    add = fields.button(say("Add a person"), ids.PERSON_NEW)
+    pick = fields.search(ids.PEOPLE_PICK, placeholder=say("Name or e-mail address"))
+    question = text.section(say("Whom do you want to change?"))
+    return fields.modal(say("People"), [fields.actions(add), question, fields.actions(pick)])
+
+
+def person_options(found: Sequence[User], *, with_nobody: bool) -> list[Block]:
+    """What the search offers."""
+    nobody = [fields.option(say("Nobody"), ids.NOTHING)] if with_nobody else []
+    return nobody + [fields.option(*person_option(user)) for user in found]
+
+
+def person_option(user: User) -> Option:
+    name = user.name or user.email
+    return Option(f"{text.cut(name, 40)} ({user.email})", user.id)
+
+
+def person(user: User, manager: User | None, departments: Sequence[Department]) -> dict[str, Any]:
+    """Everything of one person that an admin sets."""
+    head = f"{text.cut(user.name, 200)}\n{user.email}\n{say(_STATUSES[user.status])}"
+    allowance = user.leave_allowance_half_days
+    country = user.public_holiday_country_code
+    blocks = [
+        {"type": "section", "text": text.verbatim(head)},
+        *_account(user),
+        *_office(departments, user, manager),
+        fields.field(
+            "working_days",
+            say("Working days"),
+            fields.several(working_days(), user.working_days or ()),
+            hint=say("Empty: the organisation's."),
+            is_optional=True,
+        ),
+        fields.field(
+            "leave_allowance",
+            say("Allowance in days a year"),
+            fields.days_a_year(allowance),
+            hint=say("Empty: the department's, else the organisation's."),
+            is_optional=True,
+        ),
+        fields.field(
+            "start_date", say("First day of work"), fields.day(user.start_date), is_optional=True
+        ),
+        fields.field(
+            "public_holiday_country_code",
+            say("Public holidays"),
+            fields.search(ids.COUNTRY_SEARCH, Option(country, country) if country else None),
+            hint=say(
+                "Empty: the organisation's. A country alone means its national holidays only."
+            ),
+            is_optional=True,
+        ),
+    ]
+    if endings := _endings(user):
+        blocks.append(fields.actions(*endings))
+    return fields.modal(say("Person"), blocks, ids.PERSON_FORM, say("Save"), say("Back"), user.id)
+
+
+def deactivation(user: User, sight: Sight) -> dict[str, Any]:
+    """What follows when the person is switched off, asked before it is done."""
+    intro = say(
+        "{name} can neither use Hiatus nor decide on leave until switched on again. Requests "
+        "stay as they are.",
+        name=text.cut(user.name, 200),
+    )
+    return consequences.asking(
+        say("Deactivate"), intro, sight, ids.PERSON_DEACTIVATE_FORM, say("Deactivate"), user.id
+    )
+
+
+def archiving(user: User, sight: Sight) -> dict[str, Any]:
+    """What follows when the person is archived, asked before it is done."""
+    intro = say(
+        "{name} leaves Hiatus for good: leave ahead is given up, and what is past is kept for the "
+        "record. The person can be restored over the REST interface, the leave cannot.",
+        name=text.cut(user.name, 200),
+    )
+    return consequences.asking(
+        say("Archive"), intro, sight, ids.PERSON_ARCHIVE_FORM, say("Archive"), user.id
+    )
+
+
+def new_person(departments: Sequence[Department]) -> dict[str, Any]:
+    """Who it is, from Slack or by address, and what he will be."""
+    blocks = [
+        fields.field(
+            "slack_user_id",
+            say("Somebody in Slack"),
+            {"type": "users_select"},
+            hint=say("Name and e-mail address are taken from Slack, where they are not given."),
+            is_optional=True,
+        ),
+        fields.field(
+            "email",
+            say("E-mail address"),
+            fields.typed(longest=254),
+            is_optional=True,
+        ),
+        fields.field("first_name", say("First name"), fields.typed(), is_optional=True),
+        fields.field("last_name", say("Last name"), fields.typed(), is_optional=True),
+        *_office(departments),
+    ]
+    return fields.modal(say("Add a person"), blocks, ids.PERSON_NEW_FORM, say("Add"), say("Back"))
+
+
+def department_options(departments: Iterable[Department], typed: str) -> list[Block]:
+    """Departments whose name holds what was typed, by name; at most 99, and none."""
+    wanted = typed.casefold().strip()
+    found = [one for one in _named(departments) if wanted in one.label.casefold()]
+    return [fields.option(*one) for one in [_no_department(), *found[: fields.MOST_OPTIONS - 1]]]
+
+
+def _office(
+    departments: Sequence[Department], user: User | None = None, manager: User | None = None
+) -> list[Block]:
+    """What somebody is, and on whom his leave depends."""
+    roles = [Option(words.role(role), role) for role in ROLES]
+    return [
+        fields.field("role", say("Role"), fields.menu(roles, user.role if user else ROLES[0])),
+        fields.field(
+            "department_id",
+            say("Department"),
+            _department(departments, user.department_id if user else None),
+        ),
+        fields.field(
+            "manager_id",
+            say("Manager"),
+            fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
+            hint=say("Decides on this person's leave. Without one, the department's manager does."),
+            is_optional=True,
+        ),
+    ]
+
+
+def _department(departments: Sequence[Department], chosen: str | None) -> Block:
+    """A menu, or a search where there are more than a menu shows at once."""
+    options = [_no_department(), *_named(departments)]
+    if len(options) <= fields.MOST_OPTIONS:
+        return fields.menu(options, chosen or ids.NOTHING)
+    first = [one for one in options if one.value == (chosen or ids.NOTHING)]
+    return fields.search(ids.DEPARTMENT_SEARCH, first[0] if first else None)
+
+
+def _no_department() -> Option:
+    return Option(say("No department"), ids.NOTHING)
+
+
+def _named(departments: Iterable[Department]) -> list[Option]:
+    named = sorted(departments, key=lambda one: (one.name.casefold(), one.id))
+    return [Option(one.name, one.id) for one in named]
+
+
+def _endings(user: User) -> list[Block]:
+    archive = fields.button(say("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
+    if user.status == "archived":
+        return []
+    endings = [fields.button(say("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
+    if user.status == "deactivated":
+        back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
+        back["confirm"] = fields.confirm(
+            say("Switch this person on again?"),
+            say(
+                "Their API keys and calendar links work again, and they get approval requests "
+                "again."
+            ),
+            say("Reactivate"),
+            say("Not now"),
+        )
+        endings = [back]
+    if user.slack_user_id is not None:
+        endings.append(_unlink(user))
+    return [*endings, archive]
+
+
+def _account(user: User) -> list[Block]:
+    """The Slack account that acts for the person; Slack shows its name."""
+    if user.slack_user_id is None:
+        return []
+    account = f"<@{user.slack_user_id}>"
+    return [text.section(say("Slack account: {account}", account=account))]
+
+
+def _unlink(user: User) -> Block:
+    button = fields.button(say("Unlink from Slack"), ids.PERSON_UNLINK, user.id)
+    button["confirm"] = fields.confirm(
+        say("Unlink this Slack account?"),
+        say(
+            "The account can no longer act for this person. The next account with the person's "
+            "confirmed e-mail address is linked instead."
+        ),
+        say("Unlink"),
+        say("Not now"),
+    )
+    return button

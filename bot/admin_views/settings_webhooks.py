@@ -1,0 +1,151 @@
+"""Settings of an admin: webhooks, how they are, and what can be done about it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from bot.admin_views.settings_access import more
+from bot.base import ids
+from bot.base.language import say
+from bot.views import fields, text, words
+from bot.views.fields import Option
+from bot.views.text import Block
+from storage.base.values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
+from storage.db.pages import Page
+
+_LONGEST_URL: Final = 2_000
+# Forty of them in the widest letters still fit into a view of 250 kB.
+_LONGEST_LISTED: Final = 150
+_EVERY: Final = "*"
+
+
+def webhooks(page: Page[Webhook]) -> dict[str, Any]:
+    """The organisation's endpoints, newest first."""
+    blocks = [fields.actions(fields.button(say("Add a webhook"), ids.WEBHOOK_NEW))]
+    for one in page.items:
+        opened = fields.button(
+            say("Open"), ids.WEBHOOK, one.id, spoken=say("Open {name}", name=one.url)
+        )
+        lines = text.verbatim(f"{text.cut(one.url, _LONGEST_LISTED)}\n{_state(one)}")
+        blocks.append({"type": "section", "text": lines, "accessory": opened})
+    if not page.items:
+        blocks.append(text.section(say("There are no webhooks.")))
+    return fields.modal(say("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
+
+
+def form(one: Webhook | None = None) -> dict[str, Any]:
+    """Where to send what; of a new endpoint where there is none yet."""
+    events = [Option(say("Everything"), _EVERY), *(Option(name, name) for name in EVENT_TYPES)]
+    url = fields.typed(one and one.url, _LONGEST_URL, placeholder="https://example.com/hook")
+    blocks = [
+        fields.field("url", say("Address"), url),
+        fields.field(
+            "events", say("Events"), fields.several(events, one.events if one else _EVERY)
+        ),
+    ]
+    if one is None:
+        return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))
+    blocks.append(
+        text.quiet(
+            say("What waits to be sent goes to the new address, and old failures are forgiven.")
+        )
+    )
+    return fields.modal(
+        say("Change webhook"), blocks, ids.WEBHOOK_EDIT_FORM, say("Save"), say("Back"), one.id
+    )
+
+
+def secret(shown: str) -> dict[str, Any]:
+    """The only sight of a signing secret."""
+    blocks = [
+        text.section(f"```{shown}```"),
+        text.section(
+            say(
+                "What is sent is signed with this secret. Copy it now to the receiver. It is never "
+                "shown again."
+            )
+        ),
+    ]
+    return fields.modal(say("Signing secret"), blocks, close=say("Done"))
+
+
+def webhook(
+    one: Webhook,
+    health: WebhookHealth,
+    last: LoggedDelivery | None,
+    timezone: str,
+    told: str = "",
+) -> dict[str, Any]:
+    """One endpoint: its state, the last attempt, and its buttons. ``told`` leads it."""
+    lines = [
+        text.cut(one.url, 1_000),
+        ", ".join(one.events),
+        _state(one),
+        *_health(health, timezone),
+        _last(last, timezone),
+    ]
+    blocks: list[Block] = [{"type": "section", "text": text.verbatim("\n".join(lines))}]
+    if told:
+        blocks.insert(0, text.section(told))
+    rotate = fields.button(say("New secret"), ids.WEBHOOK_ROTATE, one.id)
+    rotate["confirm"] = fields.confirm(
+        say("Make a new secret?"),
+        say("The old secret signs beside the new one for 24 hours."),
+        say("New secret"),
+        say("Keep it"),
+    )
+    delete = fields.button(say("Delete"), ids.WEBHOOK_DELETE, one.id, "danger")
+    delete["confirm"] = fields.confirm(
+        say("Delete this webhook?"),
+        say("What waits to be sent there is dropped."),
+        say("Delete"),
+        say("Keep it"),
+    )
+    if one.is_active:
+        switches = [
+            fields.button(say("Send a test"), ids.WEBHOOK_TEST, one.id),
+            fields.button(say("Switch off"), ids.WEBHOOK_OFF, one.id),
+        ]
+    else:
+        switches = [fields.button(say("Switch on"), ids.WEBHOOK_ON, one.id, "primary")]
+    edit = fields.button(say("Edit"), ids.WEBHOOK_EDIT, one.id)
+    blocks.append(fields.actions(edit, *switches, rotate, delete))
+    return fields.modal(say("Webhook"), blocks, kept=one.id)
+
+
+def _state(one: Webhook) -> str:
+    if one.is_active:
+        return say("Active")
+    if one.disabled_reason:
+        reason = text.cut(say(one.disabled_reason), _LONGEST_LISTED)
+        return say("Switched off: {reason}", reason=reason)
+    return say("Switched off")
+
+
+def _health(health: WebhookHealth, timezone: str) -> list[str]:
+    lines = []
+    if health.failing_since is not None:
+        since = words.moment(health.failing_since, timezone)
+        lines.append(say("Every attempt has failed since {when}.", when=since))
+    if health.next_attempt_at is not None:
+        at = words.moment(health.next_attempt_at, timezone)
+        lines.append(say("Next attempt: {when}", when=at))
+    return lines
+
+
+def _last(last: LoggedDelivery | None, timezone: str) -> str:
+    if last is None:
+        return say("Nothing was sent yet.")
+    if not last.attempts and last.status == "failed":
+        return say(
+            "The last event ({event}) came while the webhook was switched off.",
+            event=last.event_type,
+        )
+    if not last.attempts:
+        return say("The last event ({event}) waits to be sent.", event=last.event_type)
+    attempt = last.attempts[-1]
+    when = words.moment(attempt.attempted_at, timezone)
+    came = str(attempt.status_code or attempt.error or "")
+    return say(
+        "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=came
+    )

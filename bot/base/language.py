@@ -1,0 +1,114 @@
+"""The language that something is said in, and every sentence in it.
+
+English is what the code says; another language is a catalogue beside it (``catalogues/de.po``).
+Which one is spoken is known where it is known who listens, and holds for the rest of that task:
+``bot.interaction.identity`` and ``bot.messages.notifications`` say it, the views only speak.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from babel import Locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+CATALOGUES: Final = Path(__file__).parent / "catalogues"
+
+
+class Language(NamedTuple):
+    """How dates and numbers look, and what the English sentences are in it."""
+
+    locale: Locale
+    sentences: gettext.NullTranslations
+
+
+ENGLISH: Final = Language(Locale("en", "GB"), gettext.NullTranslations())
+
+_spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
+
+
+def say(message: str, **values: object) -> str:
+    """The sentence in the language spoken, with ``{names}`` filled in.
+
+    >>> say("Waits for {names}", names="Grace")
+    'Waits for Grace'
+    """
+    # To gettext an empty message is the catalogue's header.
+    return _filled(_spoken.get().sentences.gettext(message) if message else "", values)
+
+
+def say_count(one: str, many: str, count: int, **values: object) -> str:
+    """As ``say``, in the form that goes with the ``count``; ``{count}`` is filled in, too.
+
+    >>> say_count("{count} request", "{count} requests", 2)
+    '2 requests'
+    """
+    found = _spoken.get().sentences.ngettext(one, many, count)
+    return _filled(found, {"count": count, **values})
+
+
+def later(message: str) -> str:
+    """A sentence for the catalogues that somebody else will ``say``."""
+    return message
+
+
+def locale() -> Locale:
+    """How dates, numbers and lists look in the language spoken."""
+    return _spoken.get().locale
+
+
+def speak(slack_locale: str | None) -> None:
+    """From here to the end of the task, the language of a Slack locale such as ``de-DE``.
+
+    English where there is no such catalogue.
+    """
+    _spoken.set(_language(slack_locale or ""))
+
+
+@contextmanager
+def speaking(slack_locale: str | None) -> Iterator[None]:
+    """As ``speak``, inside the block alone."""
+    token = _spoken.set(_language(slack_locale or ""))
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def available() -> dict[str, Path]:
+    """The catalogues by their locale, as in ``de`` or ``pt_BR``."""
+    return {path.stem: path for path in sorted(CATALOGUES.glob("*.po"))}
+
+
+@lru_cache(maxsize=256)
+def _language(slack_locale: str) -> Language:
+    wanted = slack_locale.replace("-", "_")
+    known = available()
+    for name in (wanted, wanted.partition("_")[0]):
+        if name in known:
+            return _read(name)
+    return ENGLISH
+
+
+@lru_cache(maxsize=64)
+def _read(name: str) -> Language:
+    """Read a catalogue; there is no compiled file beside it that could be older than it."""
+    locale = Locale.parse(name)
+    with available()[name].open("rb") as file:
+        catalogue = read_po(file, locale=locale)
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    return Language(locale, gettext.GNUTranslations(compiled))
+
+
+def _filled(message: str, values: dict[str, Any]) -> str:
+    return message.format(**values) if values else message

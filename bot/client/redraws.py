@@ -1,0 +1,71 @@
+"""Modals that are drawn anew while somebody picks: the newest pick is what stays.
+
+Slack refuses an update whose ``hash`` is not the view's last one. Two quick picks carry the same
+hash, so the second would be lost: it waits here for the first one's update, and uses its hash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.client import slack_web
+
+# How many open modals one process remembers; of others the newest pick may be lost.
+REMEMBERED: Final = 1_000
+# The view was closed, or somebody else's update came first.
+OVERTAKEN: Final = frozenset(("hash_conflict", "not_found"))
+
+
+class _OpenView:
+    def __init__(self) -> None:
+        self.is_drawn = asyncio.Lock()
+        self.newest = ""
+        self.hashes: list[str] = []
+
+
+class Redraws:
+    """One for each process: two processes may still overtake each other, harmlessly."""
+
+    def __init__(self) -> None:
+        self._views: OrderedDict[str, _OpenView] = OrderedDict()
+
+    async def redraw(
+        self,
+        client: AsyncWebClient,
+        body: dict[str, Any],
+        draw: Callable[[], Awaitable[dict[str, Any]]],
+    ) -> None:
+        """Show what ``draw`` gives in the view of a pick, unless a later pick is there already.
+
+        Raises what ``slack_web.FAILURES`` names, and what ``draw`` raises.
+        """
+        shown, picked_at = body["view"], str(body["actions"][0].get("action_ts", ""))
+        view = self._of(str(shown["id"]))
+        view.newest = max(view.newest, picked_at)
+        async with view.is_drawn:
+            if picked_at < view.newest:
+                return  # The later pick carries this one's values, too.
+            known = str(shown["hash"])
+            latest = view.hashes[-1] if known in view.hashes else known
+            try:
+                answer = await client.views_update(
+                    view_id=shown["id"], hash=latest, view=await draw()
+                )
+            except SlackApiError as failure:
+                if slack_web.error_code(failure) not in OVERTAKEN:
+                    raise
+                return
+            view.hashes = [*view.hashes[-8:], known, answer["view"]["hash"]]
+
+    def _of(self, view_id: str) -> _OpenView:
+        view = self._views.setdefault(view_id, _OpenView())
+        self._views.move_to_end(view_id)
+        if len(self._views) > REMEMBERED:
+            self._views.popitem(last=False)
+        return view

@@ -1,0 +1,153 @@
+"""Forms of the settings: what was filled in, what would follow from it, and doing that once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, Final, NamedTuple, TypeVar
+
+import orjson
+
+from bot.base import ids
+from bot.interaction import modals
+from bot.interaction.listening import Act, Listener, UnexpectedPayload, Visit
+from bot.views import consequences, fields
+from bot.views.consequences import Sight
+from storage.admin.effects import Effects
+from storage.base.amounts import half_days_of
+from storage.base.errors import NotFound, Refusal
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.events import reference
+
+T = TypeVar("T")
+
+# How Slack names what was typed or chosen in one element; of options their values are enough.
+_STATES: Final = ("value", "selected_date", "selected_conversation", "selected_user")
+
+
+def listeners(name: str, save: Act) -> tuple[Listener, Listener]:
+    """Of a form that may ask whether it is meant: one function saves the form and the answer."""
+    return Listener("view", name, save), Listener("view", name + ids.CONFIRMED, save)
+
+
+class Form:
+    """What somebody filled in, read the same whether he was asked to confirm it or not.
+
+    ``about`` is the id that the form is about, "" where it makes something new.
+    """
+
+    def __init__(self, visit: Visit) -> None:
+        self._values: Mapping[str, Any]
+        self.name = str(visit.body["view"].get("callback_id") or "")
+        self.is_confirmed = self.name.endswith(ids.CONFIRMED)
+        if self.is_confirmed:
+            self.about, self._values = _unpacked(modals.kept(visit))
+        else:
+            self.about, self._values = modals.kept(visit), visit.values
+
+    def text(self, name: str) -> str | None:
+        """What was typed; None where that is nothing."""
+        return fields.answer(self._values, name)
+
+    def chosen(self, name: str) -> str | None:
+        """What was chosen from a menu; None where that is nothing."""
+        given = self.text(name)
+        return None if given == ids.NOTHING else given
+
+    def several(self, name: str) -> list[str]:
+        """The values of everything that was chosen or ticked."""
+        return fields.answers(self._values, name)
+
+    def half_days(self, name: str) -> int | None:
+        """Half-days of the days that were typed. Raises InvalidInput ``not_half_days``."""
+        given = self._converted(name, self.text(name), float)
+        return None if given is None else half_days_of(given, name)
+
+    def whole(self, name: str) -> int | None:
+        """A whole number that was typed or chosen."""
+        return self._converted(name, self.chosen(name), int)
+
+    def day(self, name: str) -> date | None:
+        """A picked date."""
+        return self._converted(name, self.text(name), date.fromisoformat)
+
+    def _converted(self, name: str, given: str | None, convert: Callable[[str], T]) -> T | None:
+        """Raises UnexpectedPayload: Slack lets people type nothing else into such a field."""
+        try:
+            return None if given is None else convert(given)
+        except ValueError as error:
+            raise UnexpectedPayload(name) from error
+
+    def packed(self) -> str:
+        """Everything that was filled in, for the view that asks whether it is meant."""
+        values = {
+            block: {ids.ANSWER: kept}
+            for block, states in self._values.items()
+            for state in states.values()
+            if (kept := _kept(state))
+        }
+        return orjson.dumps({"about": self.about, "values": values}).decode()
+
+
+class Saving(NamedTuple):
+    """What a form asks for: ``foresee`` tells what ``act`` does, and changes nothing."""
+
+    foresee: Callable[[Transaction], Effects]
+    act: Callable[[Transaction], Any]
+
+
+async def saved(visit: Visit, form: Form, saving: Saving, *, by: Caller) -> Any:
+    """Do it, once however often the form is sent; ask first where it changes leave or overdraws.
+
+    None while nothing was saved: refused, asked, or done before. The question takes the form's
+    place, so that what is below it is there again as soon as it is answered.
+    """
+    if not form.is_confirmed:
+        sight = await _foreseen(visit, saving, by=by)
+        if sight is None:
+            return None
+        if sight.effects.concerns_others:
+            view = consequences.before_saving(sight, form.name + ids.CONFIRMED, form.packed())
+            await modals.answer_with(visit, view)
+            return None
+    return await modals.sent(visit, saving.act, is_long=True)
+
+
+async def _foreseen(visit: Visit, saving: Saving, *, by: Caller) -> Sight | None:
+    """None where it is refused, which is then said at the field at fault."""
+    try:
+        return await visit.edge.database.read_long(look, saving.foresee, by=by)
+    except Refusal as refusal:
+        await modals.refuse(visit, refusal)
+        return None
+
+
+def look(tx: Transaction, foresee: Callable[[Transaction], Effects], *, by: Caller) -> Sight:
+    """What would follow, with the names of everybody who is named."""
+    effects = foresee(tx)
+    known = reference.of_organisation(tx, by.organisation_id)
+    return Sight(
+        effects,
+        people_rows.names(tx, by.organisation_id, consequences.named(effects)),
+        {one.id: one.name for one in known.departments.values()},
+    )
+
+
+def _kept(state: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: state[name] for name in _STATES if state.get(name)}
+    if state.get("selected_option"):
+        kept["selected_option"] = {"value": state["selected_option"]["value"]}
+    if state.get("selected_options"):
+        kept["selected_options"] = [{"value": one["value"]} for one in state["selected_options"]]
+    return kept
+
+
+def _unpacked(kept: str) -> tuple[str, Mapping[str, Any]]:
+    """Raises NotFound for what no form of ours has kept."""
+    try:
+        found = orjson.loads(kept)
+        return str(found["about"]), found["values"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotFound("form") from error

@@ -1,0 +1,205 @@
+"""Who is using Slack: a Slack user becomes a caller, or is refused in a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from bot.base.language import later
+from bot.client import slack_web
+from bot.interaction import errors
+from bot.interaction.listening import Visit
+from storage.base.values import SCOPES, Caller, Organisation, User
+from storage.db.database import Transaction
+from storage.directory.slack_matching import SlackProfile
+from storage.slack import joining, slack_locales, slack_workspaces
+from storage.slack.joining import NotAMember
+from storage.slack.slack_workspaces import Known
+
+_SCOPES: Final = frozenset(SCOPES)
+# A form waits for its answer meanwhile.
+_LOOKUP_SECONDS: Final = 2.0
+# The year 2100: Slack never states a later time.
+_LATEST_SECONDS: Final = 4_102_444_800
+# As long as the columns are.
+_LONGEST: Final = {"id": 32, "locale": 35}
+
+_NO_FULL_MEMBER: Final = later(
+    "Hiatus is for full members of this workspace; guests, bots and people from other "
+    "workspaces cannot use it."
+)
+
+
+async def caller(visit: Visit) -> Caller:
+    """The active person behind a visit: one database hop for everybody who was here before.
+
+    Raises NotAMember for guests, strangers, bots, people switched off, and workspaces that are
+    nobody's; besides what ``slack_web.FAILURES`` names and DatabaseUnavailable.
+    """
+    if not visit.slack_user_id:
+        raise NotAMember(errors.UNKNOWN_WORKSPACE)
+    known, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+    # First, so that people in a workspace without the app are told so in their language.
+    visit.speak(locale)
+    _ = visit.workspace
+    if known is not None and known.user is not None and known.user.status == "active":
+        return as_caller(known.organisation, known.user)
+    organisation = known.organisation if known is not None else await _organisation(visit)
+    return as_caller(organisation, await _joined(visit, organisation))
+
+
+def is_full_member(user: dict[str, Any], team_id: str) -> bool:
+    """Whether Slack's user object is somebody whom the workspace counts among its own.
+
+    Source: docs.slack.dev, "User object".
+    """
+    return user.get("team_id") == team_id and not any(
+        user.get(flag)
+        for flag in (
+            "deleted",
+            "is_bot",
+            "is_restricted",
+            "is_ultra_restricted",
+            "is_stranger",
+        )
+    )
+
+
+def is_own(user: dict[str, Any], team_id: str) -> bool:
+    """As ``is_full_member``; an account that was switched off counts as what it was until then."""
+    return is_full_member(user | {"deleted": False}, team_id)
+
+
+class MalformedProfile(Exception):
+    """Slack's user object is not as documented; ``field`` is the member that is wrong."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"Slack's user object has a malformed {field!r}.")
+        self.field = field
+
+
+def profile_of(user: dict[str, Any]) -> SlackProfile:
+    """What Slack's user object says of somebody. Raises MalformedProfile.
+
+    Source: docs.slack.dev, "User object".
+    """
+    profile = user.get("profile") or {}
+    if not isinstance(profile, dict):
+        raise MalformedProfile("profile")
+    slack_user_id = _text(user, "id")
+    if not slack_user_id:
+        raise MalformedProfile("id")
+    whole = str(profile.get("real_name") or user.get("real_name") or user.get("name") or "")
+    first_name, _, last_name = whole.partition(" ")
+    if profile.get("first_name"):
+        first_name, last_name = str(profile["first_name"]), str(profile.get("last_name") or "")
+    return SlackProfile(
+        slack_user_id=slack_user_id,
+        email=_text(profile, "email"),
+        first_name=first_name,
+        last_name=last_name,
+        timezone=_text(user, "tz"),
+        locale=_text(user, "locale"),
+        avatar_url=_text(profile, "image_192"),
+        is_deleted=bool(user.get("deleted")),
+        is_email_confirmed=user.get("is_email_confirmed") is True,
+        updated_at=_updated_at(user.get("updated")),
+    )
+
+
+def _text(fields: dict[str, Any], name: str) -> str | None:
+    """A member that is text, or absent. The database stores neither NUL nor lone surrogates."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.isprintable():
+        raise MalformedProfile(name)
+    longest = _LONGEST.get(name)
+    if longest is not None and len(value) > longest:
+        raise MalformedProfile(name)
+    return value
+
+
+def _updated_at(seconds: Any) -> datetime | None:
+    is_time = isinstance(seconds, int) and 0 < seconds < _LATEST_SECONDS
+    return datetime.fromtimestamp(seconds, UTC) if is_time else None
+
+
+async def _organisation(visit: Visit) -> Organisation:
+    async with asyncio.timeout(_LOOKUP_SECONDS):
+        organisation = await visit.edge.workspaces.organisation_of(visit.team_id)
+    if organisation is None:
+        raise NotAMember(errors.UNKNOWN_WORKSPACE)
+    return organisation
+
+
+async def greet(visit: Visit) -> None:
+    """Set the person's language where nothing else about them is needed.
+
+    Slack is asked about people who are here for the first time.
+    """
+    if not visit.team_id or not visit.slack_user_id:
+        return
+    _, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+    if locale is None:
+        # The message matters more than its language.
+        with contextlib.suppress(NotAMember, *slack_web.FAILURES):
+            locale = (await _looked_up(visit, visit.slack_user_id)).get("locale")
+    visit.speak(locale)
+
+
+def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | None, str | None]:
+    known = slack_workspaces.find_person(tx, team_id, slack_user_id)
+    if known is None or known.user is None:
+        return known, None
+    return known, slack_locales.of_person(tx, known.organisation.id, known.user.id)
+
+
+async def full_member(visit: Visit, slack_user_id: str) -> dict[str, Any]:
+    """Slack's user object of somebody whom the workspace counts among its own.
+
+    Raises NotAMember for everybody else, besides what ``slack_web.FAILURES`` names.
+    """
+    user = await _looked_up(visit, slack_user_id)
+    if not is_full_member(user, visit.team_id):
+        raise NotAMember(_NO_FULL_MEMBER)
+    return user
+
+
+async def _joined(visit: Visit, organisation: Organisation) -> User:
+    user = await full_member(visit, visit.slack_user_id)
+    profile = profile_of(user)
+    visit.speak(profile.locale)
+    return await visit.edge.database.write_long(_join, organisation.id, profile, now=visit.now)
+
+
+def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
+    user = joining.join_from_slack(tx, organisation_id, profile, now=now)
+    slack_locales.keep(
+        tx,
+        organisation_id,
+        user.id,
+        profile.locale,
+        now=now,
+        slack_updated_at=profile.updated_at,
+    )
+    return user
+
+
+async def _looked_up(visit: Visit, slack_user_id: str) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(_LOOKUP_SECONDS):
+            answer = await visit.client.users_info(user=slack_user_id, include_locale=True)
+    except slack_web.FAILURES as failure:
+        if slack_web.error_code(failure) in ("user_not_found", "user_not_visible"):
+            raise NotAMember(_NO_FULL_MEMBER) from failure
+        raise
+    user: dict[str, Any] = answer["user"]
+    return user
+
+
+def as_caller(organisation: Organisation, user: User) -> Caller:
+    """The person, as one who does something in Slack."""
+    return Caller(organisation.id, user.id, user.role, _SCOPES, "slack")

@@ -1,0 +1,138 @@
+"""The digest on its way to its channel: posted once a day and kept up to date."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.base.language import speaking
+from bot.client import slack_web
+from bot.client.workspaces import Workspaces
+from bot.views import digest as views
+from storage.base.errors import DatabaseUnavailable
+from storage.db.database import Database
+from storage.slack import digests
+from storage.slack.digests import Digest
+
+# The channel has to be put right by people; trying again would meet the same answer.
+REFUSED: Final = frozenset(
+    {
+        "channel_not_found",
+        "is_archived",
+        "no_permission",
+        "not_in_channel",
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_only_channel",
+    }
+)
+# Somebody deleted the message, or Slack lets nobody change it any more: that is respected.
+_GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class Digests:
+    """Posts and updates what is due."""
+
+    def __init__(
+        self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]
+    ) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._clock = clock
+
+    async def run(self) -> None:
+        """Look at every digest that is due. Raises DatabaseUnavailable."""
+        while True:
+            now = self._clock()
+            claimed = await self._database.write_long(digests.claim, now=now)
+            if not claimed:
+                return
+            for organisation_id in claimed:
+                await self._seen_to(organisation_id, now)
+
+    async def _seen_to(self, organisation_id: str, now: datetime) -> None:
+        """Handle one organisation's digest; an error in its data stops no other one."""
+        try:
+            digest = await self._database.write_long(digests.look, organisation_id, now=now)
+            if digest is not None:
+                await self._shown(digest)
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # an error in one organisation's data
+            _log.exception("slack.digest_failed", organisation_id=organisation_id)
+            await self._database.write(digests.back_off, organisation_id, now=now)
+
+    async def _shown(self, digest: Digest) -> None:
+        try:
+            await self._attempted(digest)
+        except slack_web.FAILURES as failure:
+            code = slack_web.error_code(failure)
+            _log.warning("slack.digest_not_posted", reason=slack_web.summary(failure))
+            write, now = self._database.write, self._clock()
+            if code in REFUSED:
+                await write(digests.refuse, digest, str(code), now=now)
+                return
+            await write(
+                digests.postpone, digest, slack_web.retry_after_seconds(failure) or 0, now=now
+            )
+
+    async def _attempted(self, digest: Digest) -> None:
+        workspace = await self._workspaces.of_delivery(digest.team_id)
+        if workspace is None:
+            return  # Looked at again when the lease ends.
+        with speaking(digest.locale):
+            message = views.message(digest)
+        shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
+        ts = digest.ts
+        if ts is None and digest.out:
+            if await _is_shared(workspace.client, digest.channel):
+                _log.warning("slack.digest_not_posted", reason=views.SHARED)
+                await self._database.write(digests.refuse, digest, views.SHARED, now=self._clock())
+                return
+            answer = await workspace.client.chat_postMessage(channel=digest.channel, **message)
+            ts = answer["ts"]
+        elif ts is not None and shown != digest.shown_sha256:
+            await _update(workspace.client, digest.channel, ts, message)
+        await self._database.write(
+            digests.settle,
+            digest,
+            ts=ts,
+            shown_sha256=shown if ts is not None else None,
+            now=self._clock(),
+        )
+
+
+async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
+    """Whether people of other organisations read the channel, or will (Slack Connect).
+
+    Slack's form offers no such channel, but REST takes any. Raises failures that may be temporary.
+    """
+    try:
+        answer = await client.conversations_info(channel=channel)
+    except slack_web.FAILURES as failure:
+        if slack_web.is_temporary(failure):
+            raise
+        # Posting says what is wrong with the channel; an installation from before this check may
+        # lack the scope for it.
+        if slack_web.error_code(failure) == "missing_scope":
+            _log.warning("slack.channel_not_checked", reason=slack_web.summary(failure))
+        return False
+    found = answer.get("channel") or {}
+    return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
+
+
+async def _update(client: AsyncWebClient, channel: str, ts: str, message: dict[str, Any]) -> None:
+    try:
+        await client.chat_update(channel=channel, ts=ts, **message)
+    except slack_web.FAILURES as failure:
+        if slack_web.error_code(failure) not in _GONE:
+            raise

@@ -1,0 +1,233 @@
+"""Comparing people with their Slack workspace once a day: what a missed event would have said.
+
+One ``users.list`` a workspace, page by page; only people who differ are written. A failure is
+logged and backed off for that workspace alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+from slack_sdk.errors import SlackApiError
+
+from bot.client import slack_web
+from bot.client.workspaces import Workspace, Workspaces
+from bot.interaction import identity
+from bot.interaction.identity import MalformedProfile
+from storage.base.errors import DatabaseUnavailable
+from storage.db.database import Database
+from storage.directory import slack_syncs
+from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_syncs import Sync
+from storage.slack import slack_profiles
+from storage.slack.slack_profiles import Synced
+
+# Slack recommends at most that many a page (docs.slack.dev, "users.list").
+PAGE: Final = 200
+# 100,000 members; a longer list than that does not end.
+MAX_PAGES: Final = 500
+# How many workspaces are compared at the same time: one that is rate limited delays no other.
+AT_ONCE: Final = 8
+# How often a run claims more while slow workspaces take some of those places.
+CLAIM_SECONDS: Final = 30.0
+# A longer wait than that is left to the next attempt.
+MAX_WAIT_SECONDS: Final = 60
+MAX_WAITS: Final = 3
+# How many people one transaction changes.
+BATCH: Final = 50
+LINKED_PAGE: Final = 500
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class _Lost(Exception):
+    """Another process has taken the comparison over, or it was asked for again."""
+
+
+class DirectorySync:
+    """Compares the workspaces that are due."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        clock: Callable[[], datetime],
+        *,
+        claim_seconds: float = CLAIM_SECONDS,
+    ) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._clock = clock
+        self._claim_seconds = claim_seconds
+
+    async def run(self) -> None:
+        """Compare every workspace that is due; failures are logged.
+
+        A place that a fast workspace leaves is taken by the next one at once.
+        """
+        running: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                for sync in await self._claimed(AT_ONCE - len(running)):
+                    running.add(group.create_task(self._one(sync)))
+                if not running:
+                    return
+                _, running = await asyncio.wait(
+                    running, timeout=self._claim_seconds, return_when=asyncio.FIRST_COMPLETED
+                )
+
+    async def _claimed(self, limit: int) -> list[Sync]:
+        if limit == 0:
+            return []
+        try:
+            return await self._database.write(
+                slack_syncs.claim, claim_id=str(uuid.uuid4()), now=self._clock(), limit=limit
+            )
+        except DatabaseUnavailable as failure:
+            _log.warning("slack.not_synced", reason=str(failure))
+            return []
+
+    async def _one(self, sync: Sync) -> None:
+        """Compare one workspace. An error never reaches the other ones."""
+        try:
+            await self._attempted(sync)
+        except _Lost:
+            return
+        except DatabaseUnavailable as failure:
+            # Claimed again when the lease expires.
+            _log.warning(
+                "slack.not_synced", organisation_id=sync.organisation_id, reason=str(failure)
+            )
+
+    async def _attempted(self, sync: Sync) -> None:
+        """Raises _Lost and DatabaseUnavailable."""
+        workspace = None
+        try:
+            workspace = await self._workspaces.of_delivery(sync.team_id)
+            if workspace is not None:
+                await self._compare(sync, workspace)
+            await self._database.write(slack_syncs.finish, sync, now=self._clock())
+        except (_Lost, DatabaseUnavailable):
+            raise
+        except slack_web.FAILURES as failure:
+            if workspace and slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
+                await self._workspaces.token_refused(workspace)
+            reason = slack_web.summary(failure)
+            await self._failed(sync, reason, slack_web.retry_after_seconds(failure))
+        except Exception as failure:  # noqa: BLE001  # an error in one organisation's data
+            _log.exception("slack.sync_failed", organisation_id=sync.organisation_id)
+            await self._failed(sync, type(failure).__name__)
+
+    async def _failed(self, sync: Sync, reason: str, retry_after: int | None = None) -> None:
+        _log.warning("slack.not_synced", organisation_id=sync.organisation_id, reason=reason)
+        await self._database.write(
+            slack_syncs.fail, sync, reason, retry_after_seconds=retry_after, now=self._clock()
+        )
+
+    async def _compare(self, sync: Sync, workspace: Workspace) -> None:
+        """Raises _Lost, DatabaseUnavailable and what ``slack_web.FAILURES`` names."""
+        seen: set[str] = set()
+        # Without its id, a member cannot be told from a missing one.
+        are_ids_known = True
+        changed = 0
+        cursor = ""
+        for _ in range(MAX_PAGES):
+            answer = await self._page(workspace, cursor)
+            members = answer.get("members") or ()
+            ids = [one.get("id") if isinstance(one, dict) else None for one in members]
+            are_ids_known = are_ids_known and all(isinstance(one, str) for one in ids)
+            seen |= {one for one in ids if isinstance(one, str)}
+            changed += await self._keep_in_step(sync, _profiles(sync, members))
+            if not await self._database.write(slack_syncs.renew, sync, now=self._clock()):
+                raise _Lost
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                break
+        # Only a whole list says who is missing from it, and the app's own bot is always there.
+        if seen and are_ids_known and not cursor:
+            changed += await self._switch_off_missing(sync, seen)
+        _log.info(
+            "slack.synced",
+            organisation_id=sync.organisation_id,
+            members=len(seen),
+            changed=changed,
+        )
+
+    async def _page(self, workspace: Workspace, cursor: str) -> Any:
+        for waits in range(MAX_WAITS + 1):
+            try:
+                return await workspace.client.users_list(
+                    limit=PAGE, cursor=cursor, include_locale=True
+                )
+            except SlackApiError as failure:
+                seconds = slack_web.retry_after_seconds(failure)
+                if seconds is None or seconds > MAX_WAIT_SECONDS or waits == MAX_WAITS:
+                    raise
+                await asyncio.sleep(seconds)
+        raise AssertionError("unreachable")
+
+    async def _keep_in_step(self, sync: Sync, profiles: Sequence[SlackProfile]) -> int:
+        different = await self._database.read_long(
+            slack_profiles.differing, sync.organisation_id, profiles
+        )
+        for start in range(0, len(different), BATCH):
+            synced = await self._database.write_long(
+                slack_profiles.keep_all_in_step,
+                sync.organisation_id,
+                different[start : start + BATCH],
+                now=self._clock(),
+            )
+            _log_owners_kept(synced)
+        return len(different)
+
+    async def _switch_off_missing(self, sync: Sync, seen: set[str]) -> int:
+        switched_off = 0
+        after_id = None
+        while linked := await self._database.read(
+            slack_profiles.linked_accounts,
+            sync.organisation_id,
+            after_id=after_id,
+            limit=LINKED_PAGE,
+        ):
+            missing = [user_id for user_id, account in linked if account not in seen]
+            for start in range(0, len(missing), BATCH):
+                synced = await self._database.write_long(
+                    slack_profiles.switch_off_missing,
+                    sync.organisation_id,
+                    missing[start : start + BATCH],
+                    listed_at=sync.started_at,
+                    now=self._clock(),
+                )
+                switched_off += len(synced)
+                _log_owners_kept(synced)
+            after_id = linked[-1][0]
+        return switched_off
+
+
+def _profiles(sync: Sync, members: Sequence[Any]) -> list[SlackProfile]:
+    """The profiles of the workspace's own members; a malformed one is logged and left out."""
+    profiles = []
+    for member in members:
+        try:
+            if not isinstance(member, dict):
+                raise MalformedProfile("member")
+            if identity.is_own(member, sync.team_id):
+                profiles.append(identity.profile_of(member))
+        except MalformedProfile as malformed:
+            _log.warning(
+                "slack.member_skipped",
+                organisation_id=sync.organisation_id,
+                malformed_field=malformed.field,
+            )
+    return profiles
+
+
+def _log_owners_kept(synced: Sequence[Synced]) -> None:
+    for one in synced:
+        if one.owner_kept:
+            _log.warning("slack.last_owner_switched_off", user_id=one.user.id)

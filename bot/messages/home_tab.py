@@ -1,0 +1,148 @@
+"""The Home tab on its way to Slack: drawn from what is true now, and again when that changes."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import structlog
+
+from bot.base.language import speaking
+from bot.client import slack_web
+from bot.client.workspaces import Workspace
+from bot.interaction import identity
+from bot.interaction.listening import Edge, Visit
+from bot.views import home as views
+from storage.base.errors import DatabaseUnavailable, Refusal
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.events import reference
+from storage.slack import home, slack_locales
+from storage.slack.home import Home
+
+# Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
+PAUSE_SECONDS: Final = 0.7
+# Of one workspace; people beyond that see the change when they open the tab again.
+MOST_WAITING: Final = 1_000
+# Workspaces that wait, and workspaces that are called at the same moment.
+MOST_QUEUES: Final = 1_000
+MOST_AT_ONCE: Final = 8
+# Slack asks for longer than that in vain: nobody looks at the tab so long.
+LONGEST_PAUSE_SECONDS: Final = 60
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+async def show(visit: Visit, by: Caller) -> None:
+    """Draw the Home tab of whoever did something. Raises what ``slack_web.FAILURES`` names."""
+    found = await visit.edge.database.read_long(home.look, by=by, now=visit.now)
+    await visit.client.views_publish(user_id=visit.slack_user_id, view=views.view(found))
+
+
+async def show_again(visit: Visit, by: Caller) -> None:
+    """As ``show``, after something that has been done: when that fails, it is only logged."""
+    try:
+        await show(visit, by)
+    except slack_web.FAILURES as failure:
+        _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+
+
+class Watched(NamedTuple):
+    """A Home tab that somebody may be looking at, and where that is."""
+
+    home: Home
+    team_id: str
+    slack_user_id: str
+    locale: str | None
+
+
+class Homes:
+    """Redraws the Home tabs of people for whom something changed, one after the other.
+
+    Each organisation, and so each workspace, has a queue of its own: Slack limits how often we may
+    call it for each workspace. Nothing is stored: after a restart a tab is right again when it is
+    opened.
+    """
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        # By organisation, the people in their order, each once.
+        self._queues: dict[str, dict[str, None]] = {}
+        self._drawing = asyncio.Semaphore(MOST_AT_ONCE)
+
+    def soon(self, organisation_id: str, user_id: str) -> None:
+        """Redraw the person's Home, if they have opened it lately."""
+        queue = self._queues.get(organisation_id)
+        if queue is None:
+            if len(self._queues) >= MOST_QUEUES:
+                return
+            self._queues[organisation_id] = {user_id: None}
+            self._work_on(organisation_id)
+        elif len(queue) < MOST_WAITING:
+            queue[user_id] = None
+
+    def _work_on(self, organisation_id: str) -> None:
+        work = asyncio.create_task(self._redraw_all(organisation_id))
+        self._edge.visits.add(work)
+        work.add_done_callback(self._edge.visits.discard)
+
+    async def _redraw_all(self, organisation_id: str) -> None:
+        """Work on one queue until it is empty, or until Slack asks us to wait."""
+        queue = self._queues[organisation_id]
+        while queue:
+            user_id = next(iter(queue))
+            del queue[user_id]
+            try:
+                async with self._drawing:
+                    pause = await self._redraw(organisation_id, user_id)
+            except slack_web.FAILURES as failure:
+                pause = 0.0
+                _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+                if slack_web.is_rate_limit(failure):
+                    queue.setdefault(user_id)
+                    asked = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
+                    # A timer instead of a sleep: a shutdown does not wait for it.
+                    asyncio.get_running_loop().call_later(
+                        min(asked, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
+                    )
+                    return
+            except (DatabaseUnavailable, Refusal) as failure:
+                pause = 0.0
+                _log.warning("slack.home_not_redrawn", reason=type(failure).__name__)
+            except Exception:  # noqa: BLE001  # the next one is drawn all the same
+                pause = 0.0
+                _log.exception("slack.home_not_redrawn")
+            if queue:
+                await asyncio.sleep(pause)
+        del self._queues[organisation_id]
+
+    async def _redraw(self, organisation_id: str, user_id: str) -> float:
+        """How long to wait afterwards."""
+        edge = self._edge
+        now = edge.clock()
+        found = await edge.database.read_long(_watched, organisation_id, user_id, now=now)
+        if found is None:
+            return 0.0
+        workspace: Workspace | None = await edge.workspaces.of_delivery(found.team_id)
+        if workspace is not None:
+            with speaking(found.locale):
+                view = views.view(found.home)
+            await workspace.client.views_publish(user_id=found.slack_user_id, view=view)
+        return PAUSE_SECONDS
+
+
+def _watched(
+    tx: Transaction, organisation_id: str, user_id: str, *, now: datetime
+) -> Watched | None:
+    organisation = reference.of_organisation(tx, organisation_id).organisation
+    user = people_rows.find(tx, organisation_id, user_id)
+    if user is None or user.status != "active" or user.slack_user_id is None:
+        return None
+    by = identity.as_caller(organisation, user)
+    if organisation.slack_team_id is None or not home.is_watched(tx, by=by, now=now):
+        return None
+    found = home.look(tx, by=by, now=now)
+    locale = slack_locales.of_person(tx, organisation_id, user_id)
+    return Watched(found, organisation.slack_team_id, user.slack_user_id, locale)

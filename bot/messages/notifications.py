@@ -1,0 +1,368 @@
+"""Notices on their way to Slack: each is drawn from what is true when it is sent.
+
+Repeated, late and overtaken notices all end in the same picture, because they draw state.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.base.language import speak, speaking
+from bot.client import slack_web
+from bot.client.workspaces import Workspace, Workspaces
+from bot.interaction.identity import is_full_member, profile_of
+from bot.messages.home_tab import Homes
+from bot.views import card as cards
+from bot.views import digest, reminders, replies
+from storage.base.errors import DatabaseUnavailable
+from storage.base.values import User
+from storage.db.database import Database
+from storage.slack import notices, slack_profiles
+from storage.slack.notices import (
+    DigestSight,
+    Drawn,
+    Notice,
+    Outcome,
+    Sight,
+    SummarySight,
+    WebhookSight,
+)
+from storage.slack.posted import Posted
+
+# Trying again would meet the same answer.
+FINAL_ERRORS: Final = frozenset(
+    {
+        "account_inactive",
+        "cannot_dm_bot",
+        "cant_update_message",
+        "channel_not_found",
+        "edit_window_closed",
+        "is_archived",
+        "message_not_found",
+        "restricted_action",
+        "user_disabled",
+        "user_not_found",
+        "users_not_found",
+    }
+)
+
+# A card that is not there, or that is another app's by now: it was uninstalled in between.
+_GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
+# Kept with the notice, for operators.
+NO_ACCOUNT: Final = "no account in the workspace has this confirmed e-mail address"
+_NOT_INSTALLED: Final = Outcome("failed", "the app is not installed in the workspace")
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class Notifier:
+    """What the dispatcher of notices does: claim, deliver, settle."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        clock: Callable[[], datetime],
+        homes: Homes,
+    ) -> None:
+        self._homes = homes
+        self._database = database
+        self._workspaces = workspaces
+        self._clock = clock
+
+    async def claim(self, limit: int) -> list[Notice]:
+        """Take due notices that no other process has."""
+        return await self._database.write(
+            notices.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
+        )
+
+    async def settle(self, outcomes: Sequence[tuple[Notice, Outcome]]) -> None:
+        """Record what came of several attempts in one transaction."""
+        await self._database.write(notices.settle, outcomes, now=self._clock())
+        for notice, _ in outcomes:
+            # Whoever is told of something may be looking at it.
+            if notice.kind != "cover_changed":
+                self._homes.soon(notice.organisation_id, notice.user_id)
+
+    async def deliver(self, notice: Notice) -> Outcome:
+        """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""
+        try:
+            return await self._delivered(notice)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001  # an error in one organisation's data
+            # Retried with back-off and finally given up, like a message that Slack refuses.
+            _log.exception("slack.notice_failed", notice_id=notice.id, kind=notice.kind)
+            return Outcome("retry", type(error).__name__)
+
+    async def _delivered(self, notice: Notice) -> Outcome:
+        if notice.kind in ("webhook_disabled", "webhook_failing"):
+            found = await self._database.read(notices.look_at_webhook, notice)
+            if found is None:
+                return Outcome("delivered")
+            return await self._attempted(
+                notice, found.team_id, found.locale, partial(self._webhook, found)
+            )
+        if notice.kind == "digest_refused":
+            refused = await self._database.read(notices.look_at_digest, notice)
+            if refused is None:
+                return Outcome("delivered")
+            return await self._attempted(
+                notice, refused.team_id, refused.locale, partial(self._digest, refused)
+            )
+        if notice.kind == "reminder_summary":
+            summary = await self._database.read(notices.look_at_summary, notice, now=self._clock())
+            if summary is None:
+                return Outcome("delivered")
+            return await self._attempted(
+                notice, summary.team_id, summary.locale, partial(self._summary, summary)
+            )
+        if notice.kind == "cover_changed":
+            await self._database.write_long(notices.expand, notice, now=self._clock())
+            return Outcome("delivered")
+        sight = await self._database.read(notices.look, notice, now=self._clock())
+        if sight is None:
+            gone = "the request is gone"
+            _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)
+            return Outcome("failed", gone)
+        draw = {
+            "approval_card": self._card,
+            "approver_notice": self._approver_notice,
+            "reminder": self._reminder,
+            "requester_notice": self._requester_notice,
+            "own_message": self._own_message,
+        }[notice.kind]
+        return await self._attempted(notice, sight.team_id, sight.locale, partial(draw, sight))
+
+    async def _attempted(
+        self,
+        notice: Notice,
+        team_id: str | None,
+        locale: str | None,
+        send: Callable[[Notice, Workspace], Awaitable[Outcome]],
+    ) -> Outcome:
+        """What came of sending it to the organisation's workspace, if that has the app.
+
+        ``locale`` is that of the person who reads it.
+        """
+        workspace = None
+        try:
+            workspace = await self._workspaces.of_delivery(team_id or "")
+            if workspace is None:
+                return _NOT_INSTALLED
+            with speaking(locale):
+                return await send(notice, workspace)
+        except slack_web.FAILURES as failure:
+            is_refused = slack_web.error_code(failure) in slack_web.TOKEN_REFUSED
+            if workspace and is_refused and await self._workspaces.token_refused(workspace):
+                # Logged once, and not with every notice that was on its way.
+                return _NOT_INSTALLED
+            return _outcome_of(notice, failure)
+
+    async def _card(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        gone = None
+        if notice.is_refresh and not _is_worth_refreshing(sight):
+            return Outcome("delivered")
+        if sight.message is not None:
+            try:
+                return await self._redrawn(notice, sight, sight.message, workspace.client)
+            except SlackApiError as failure:
+                if slack_web.error_code(failure) not in _GONE:
+                    raise
+                gone = sight.message
+        if not sight.card.may_decide or notice.is_refresh:
+            # Decided before it was shown, no longer this person's to decide, or no news.
+            return Outcome("delivered", gone=gone)
+        drawn = await self._posted(notice, sight, workspace)
+        return drawn._replace(gone=gone)
+
+    async def _redrawn(
+        self, notice: Notice, sight: Sight, message: Posted, client: AsyncWebClient
+    ) -> Outcome:
+        picture = cards.message(sight.card)
+        await client.chat_update(channel=message.channel, ts=message.ts, **picture)
+        if notice.event_type == "leave_request.updated" and sight.card.may_decide:
+            # An edited message alone notifies nobody, and what is asked for has changed.
+            await client.chat_postMessage(
+                channel=message.channel,
+                thread_ts=message.ts,
+                text=replies.changed_reply(sight.card),
+            )
+        return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
+
+    async def _posted(self, notice: Notice, sight: Sight, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", NO_ACCOUNT)
+        answer = await workspace.client.chat_postMessage(
+            channel=slack_user_id, **cards.message(sight.card)
+        )
+        message = Posted(answer["channel"], answer["ts"])
+        return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
+
+    async def _requester_notice(
+        self, sight: Sight, notice: Notice, workspace: Workspace
+    ) -> Outcome:
+        if replies.requester_notice(sight.card, notice.event_type, sight.news) is None:
+            return Outcome("delivered")
+        if sight.recipient.status not in ("pending", "active"):
+            return Outcome("failed", "the person is switched off")
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", NO_ACCOUNT)
+        # Drawn anew: only now it may be known which language to speak.
+        message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
+        if sight.message is not None:
+            await _updated(sight.message, replies.superseded(sight.card), workspace.client)
+        answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        posted = Posted(answer["channel"], answer["ts"])
+        return Outcome("delivered", drawn=Drawn(posted, sight.card.request.version))
+
+    async def _own_message(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        """What the requester did himself, in the message that he has; anew where there is none."""
+        message = replies.requester_notice(sight.card, notice.event_type)
+        if sight.message is not None and message is not None:
+            if await _updated(sight.message, message, workspace.client):
+                return Outcome("delivered")
+            sight = sight._replace(message=None)
+        return await self._requester_notice(sight, notice, workspace)
+
+    async def _approver_notice(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        """News for an approver who need not decide: beneath the card, else a message of its own."""
+        told = replies.approver_notice(sight.card, notice.event_type)
+        if told is None or sight.recipient.status != "active":
+            return Outcome("delivered")
+        if sight.message is not None:
+            try:
+                await workspace.client.chat_postMessage(
+                    channel=sight.message.channel,
+                    thread_ts=sight.message.ts,
+                    reply_broadcast=True,
+                    text=told,
+                )
+                return Outcome("delivered")
+            except SlackApiError as failure:
+                if slack_web.error_code(failure) not in _GONE | {"thread_not_found"}:
+                    raise
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", NO_ACCOUNT)
+        # Rendered again: the look-up may have told the person's language.
+        told = replies.approver_notice(sight.card, notice.event_type) or told
+        await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
+        return Outcome("delivered")
+
+    async def _reminder(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+        """Beneath the card, and in the DM itself; the card anew where it is gone."""
+        if not sight.card.may_decide:
+            return Outcome("delivered")
+        if sight.message is None:
+            return await self._card(sight, notice, workspace)
+        await workspace.client.chat_postMessage(
+            channel=sight.message.channel,
+            thread_ts=sight.message.ts,
+            reply_broadcast=True,
+            text=reminders.reminder(sight.card),
+        )
+        return Outcome("delivered")
+
+    async def _summary(self, sight: SummarySight, notice: Notice, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", NO_ACCOUNT)
+        message = reminders.summary(sight)
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        return Outcome("delivered")
+
+    async def _digest(self, sight: DigestSight, notice: Notice, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", NO_ACCOUNT)
+        message = digest.refused(sight.channel, sight.because)
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        return Outcome("delivered")
+
+    async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        if slack_user_id is None:
+            return Outcome("failed", NO_ACCOUNT)
+        message = (
+            replies.webhook_disabled(sight.webhook)
+            if sight.failing_since is None
+            else replies.webhook_failing(sight.webhook, sight.failing_since, sight.timezone)
+        )
+        await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+        return Outcome("delivered")
+
+    async def _slack_user_id(
+        self, notice: Notice, recipient: User, workspace: Workspace
+    ) -> str | None:
+        """The person's Slack account, looked up by e-mail once and kept."""
+        if recipient.slack_user_id is not None:
+            return recipient.slack_user_id
+        try:
+            answer = await workspace.client.users_lookupByEmail(email=recipient.email)
+        except SlackApiError as failure:
+            if slack_web.error_code(failure) == "users_not_found":
+                return None
+            raise
+        if not is_full_member(answer["user"], workspace.team_id):
+            return None
+        # Only this method tells the language, which is asked for once a person.
+        answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
+        profile = profile_of(answer["user"])
+        linked = await self._database.write_long(
+            slack_profiles.link, notice.organisation_id, recipient.id, profile, now=self._clock()
+        )
+        if linked is not None:
+            speak(profile.locale)
+        return linked
+
+
+async def drain(notifier: Notifier, *, limit: int = 32) -> int:
+    """Deliver whatever is due until nothing is; how many attempts that took."""
+    attempts = 0
+    while due := await notifier.claim(limit):
+        await notifier.settle([(notice, await notifier.deliver(notice)) for notice in due])
+        attempts += len(due)
+    return attempts
+
+
+def _is_worth_refreshing(sight: Sight) -> bool:
+    """Whether an open card is there to refresh, and no later notice draws it anyway."""
+    is_open = sight.message is not None and sight.card.request.status == "pending"
+    return is_open and not sight.is_superseded
+
+
+async def _updated(message: Posted, anew: dict[str, Any], client: AsyncWebClient) -> bool:
+    """Draw a message anew; False where Slack will not, now or later."""
+    try:
+        await client.chat_update(channel=message.channel, ts=message.ts, **anew)
+    except SlackApiError as failure:
+        if slack_web.error_code(failure) not in FINAL_ERRORS:
+            raise
+        return False
+    return True
+
+
+def _outcome_of(notice: Notice, failure: Exception) -> Outcome:
+    summary = slack_web.summary(failure)
+    is_final = slack_web.error_code(failure) in FINAL_ERRORS
+    _log.warning(
+        "slack.notice_not_delivered",
+        notice_id=notice.id,
+        kind=notice.kind,
+        reason=summary,
+        is_final=is_final,
+    )
+    if is_final:
+        return Outcome("failed", summary)
+    return Outcome("retry", summary, slack_web.retry_after_seconds(failure))

@@ -1,0 +1,48 @@
+"""What nobody asks for: done by the clock, by whichever process looks first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import structlog
+
+from bot.messages.digests import Digests
+from storage.base.errors import DatabaseUnavailable
+from storage.db.database import Database
+from storage.slack import reminders
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class Timed:
+    """Call ``tick`` every now and then; how often only says how late things may be."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime], digests: Digests) -> None:
+        self._database = database
+        self._clock = clock
+        self._digests = digests
+
+    async def tick(self) -> None:
+        """Queue the due reminders and handle the due digests.
+
+        A failure for one organisation is logged and retried later, and stops no other one.
+        """
+        try:
+            due = await self._database.read_long(reminders.due_organisations, now=self._clock())
+            for organisation_id in due:
+                await self._remind_in(organisation_id)
+            await self._digests.run()
+        except DatabaseUnavailable as failure:
+            _log.warning("slack.nothing_timed", reason=str(failure))
+
+    async def _remind_in(self, organisation_id: str) -> None:
+        now = self._clock()
+        try:
+            while await self._database.write_long(reminders.run, organisation_id, now=now):
+                pass
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # an error in one organisation's data
+            _log.exception("slack.reminders_failed", organisation_id=organisation_id)
+            await self._database.write_long(reminders.back_off, organisation_id, now=now)

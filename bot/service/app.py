@@ -1,0 +1,161 @@
+"""The Slack app put together, for serve.py to compose: listeners, notices, routes, their life."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_sdk.web.async_client import AsyncWebClient
+from starlette.routing import Route
+
+from bot.base.language import later
+from bot.base.settings import SlackSettings
+from bot.client import slack_web
+from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
+from bot.interaction import errors
+from bot.interaction.listening import FOUND, CheckUrl, Edge, Listener, register
+from bot.listeners import registered, unknown
+from bot.messages.digests import Digests
+from bot.messages.directory_sync import DirectorySync
+from bot.messages.home_tab import Homes
+from bot.messages.notifications import Notifier
+from bot.messages.timed import Timed
+from bot.service import asgi
+from bot.service.installing import INSTALL_PATH, Installing
+from storage.base.errors import DatabaseUnavailable, InvalidInput
+from storage.db.database import Database
+
+
+@dataclass(frozen=True)
+class SlackApp:
+    """``bolt`` takes what people do, ``notifier`` carries what they should see.
+
+    ``installing`` is None where there is one workspace, by token; ``signing_secret`` is None
+    where Slack sends nothing over HTTP.
+    """
+
+    bolt: AsyncApp
+    notifier: Notifier
+    workspaces: Workspaces
+    edge: Edge
+    installing: Installing | None
+    timed: Timed
+    directory: DirectorySync
+    signing_secret: str | None = field(repr=False)
+
+    @property
+    def jobs(self) -> list[Callable[[], Awaitable[None]]]:
+        """Periodic jobs; each runs by itself, so that a long one delays no other."""
+        return [self.timed.tick, self.directory.run]
+
+    def routes(self) -> list[Route]:
+        """What is served over HTTP: Slack's requests, unless they come by socket; installing."""
+        return [
+            *(asgi.routes(self.bolt, self.signing_secret) if self.signing_secret else ()),
+            *(asgi.installation_routes(self.installing) if self.installing else ()),
+        ]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Hold the connection to Slack open; at the end let what people began come to its end.
+
+        Nothing else in here works outside. Never fails because of Slack.
+        """
+        clients = [self.edge.slack, self.bolt.client]
+        if isinstance(self.workspaces, OneWorkspace):
+            clients.append(self.workspaces.client)
+        async with slack_web.connected(*clients):
+            await self.workspaces.introduce()
+            yield
+            await self.edge.finish()
+
+
+def build_app(
+    settings: SlackSettings,
+    database: Database,
+    clock: Callable[[], datetime],
+    listeners: Sequence[Listener] | None = None,
+    check_webhook_url: CheckUrl | None = None,
+) -> SlackApp:
+    """Wire the app for the settings' one workspace, or for those that install it; calls nobody.
+
+    ``clock`` gives aware UTC datetimes. ``listeners`` are all of them unless given.
+    Without ``check_webhook_url`` nobody adds webhooks in Slack.
+    """
+    slack = slack_web.new_client(settings, None)
+    workspaces = _workspaces(settings, slack, database, clock)
+    edge = Edge(
+        database,
+        slack,
+        workspaces,
+        clock,
+        settings.base_url,
+        check_webhook_url or _no_webhooks,
+        install_url=f"{settings.base_url}{INSTALL_PATH}" if settings.is_oauth else None,
+    )
+    bolt = _bolt(settings, workspaces)
+    register(bolt, edge, registered(settings.command) if listeners is None else listeners)
+    register(bolt, edge, unknown.LISTENERS)
+    return SlackApp(
+        bolt,
+        Notifier(database, workspaces, clock, Homes(edge)),
+        workspaces,
+        edge,
+        Installing(settings, slack, database, clock) if settings.is_oauth else None,
+        Timed(database, clock, Digests(database, workspaces, clock)),
+        DirectorySync(database, workspaces, clock),
+        signing_secret=settings.signing_secret,
+    )
+
+
+async def _no_webhooks(url: str) -> None:
+    raise InvalidInput.of("url", "url_invalid", later("Webhooks cannot be added here."))
+
+
+def _workspaces(
+    settings: SlackSettings,
+    slack: AsyncWebClient,
+    database: Database,
+    clock: Callable[[], datetime],
+) -> Workspaces:
+    if settings.is_oauth:
+        return InstalledWorkspaces(slack, database, clock)
+    return OneWorkspace(slack_web.new_client(settings, settings.bot_token), database, clock)
+
+
+def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
+    async def authorize(
+        context: AsyncBoltContext, enterprise_id: str | None, team_id: str | None
+    ) -> AuthorizeResult:
+        # Nobody is refused here, where there is no way to say why: that is the listeners'.
+        try:
+            found = await workspaces.of_request(team_id or "")
+        except DatabaseUnavailable as failure:
+            context[FOUND] = failure
+            return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
+        context[FOUND] = found
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_id=found and found.bot_id,
+            bot_user_id=found and found.bot_user_id,
+            bot_token=found and found.client.token,
+        )
+
+    bolt = AsyncApp(
+        # With an authorize function Bolt takes its mode from no environment variable, and with a
+        # client that has no token it does not complain about two of them.
+        client=slack_web.new_client(settings, None),
+        authorize=authorize,
+        # Every request that reaches Bolt was verified before (asgi.py).
+        request_verification_enabled=False,
+        logger=slack_web.LOGGER,
+        name="hiatus",
+    )
+    bolt.error(errors.on_error)
+    return bolt

@@ -1,0 +1,239 @@
+"""Installing the app by OAuth: from /slack/install to Slack and back to /slack/oauth_redirect.
+
+Bolt's flow, with states and installations in our database, and pages in our words. What it takes to
+link an organisation that is there already is decided by ``storage.slack.slack_installations``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from logging import Logger
+from typing import Any, Final
+
+import aiohttp
+import structlog
+from slack_bolt.error import BoltError
+from slack_bolt.oauth.async_callback_options import (
+    AsyncCallbackOptions,
+    AsyncFailureArgs,
+    AsyncSuccessArgs,
+)
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
+from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.oauth.installation_store import Installation
+from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
+from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.base.settings import SlackSettings
+from bot.client import slack_web
+from bot.interaction import identity
+from bot.service import manifest
+from bot.views import install_page
+from storage.base.errors import DatabaseUnavailable, Refusal
+from storage.db.database import Database
+from storage.slack import slack_installations, slack_states
+from storage.slack.slack_installations import Installed, NewInstallation
+
+INSTALL_PATH: Final = "/slack/install"
+REDIRECT_PATH: Final = "/slack/oauth_redirect"
+# Slack answers the code in one call; we make three more.
+_INSTALLED: Final = "hiatus_installed"
+_TOLD: Final = "hiatus_told"
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class NotInstalled(BoltError):
+    """Nothing was installed; the sentence is shown to whoever tried."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.status = status
+
+
+class Installing:
+    """Everything that installations by OAuth take; ``flow`` answers the browser."""
+
+    def __init__(
+        self,
+        settings: SlackSettings,
+        slack: AsyncWebClient,
+        database: Database,
+        clock: Callable[[], datetime],
+    ) -> None:
+        flow_settings = AsyncOAuthSettings(
+            client_id=settings.client_id,
+            client_secret=settings.client_secret,
+            scopes=list(manifest.SCOPES),
+            user_scopes=[],
+            redirect_uri=f"{settings.base_url}{REDIRECT_PATH}",
+            install_path=INSTALL_PATH,
+            redirect_uri_path=REDIRECT_PATH,
+            install_page_rendering_enabled=False,
+            callback_options=AsyncCallbackOptions(success=_installed, failure=_not_installed),
+            authorization_url=f"{settings.api_url.removesuffix('api/')}oauth/v2/authorize",
+            installation_store=_NoStore(),
+            state_store=_States(database, clock),
+            state_expiration_seconds=int(slack_states.LIFE.total_seconds()),
+            logger=slack_web.LOGGER,
+        )
+        self.flow = _Flow(flow_settings, settings.command, slack, database, clock)
+
+
+class _Flow(AsyncOAuthFlow):
+    """Bolt's steps, except for what Slack is asked and what is kept of its answer."""
+
+    def __init__(
+        self,
+        settings: AsyncOAuthSettings,
+        command: str,
+        slack: AsyncWebClient,
+        database: Database,
+        clock: Callable[[], datetime],
+    ) -> None:
+        super().__init__(client=slack, logger=slack_web.LOGGER, settings=settings)
+        self._credentials = aiohttp.encode_basic_auth(settings.client_id, settings.client_secret)
+        self._command = command
+        self._database = database
+        self._clock = clock
+
+    async def handle_installation(self, request: AsyncBoltRequest) -> BoltResponse:
+        try:
+            return await super().handle_installation(request)
+        except DatabaseUnavailable:
+            _log.exception("slack.database_unavailable", listener="install")
+            return install_page.failure(install_page.BUSY, 503)
+
+    async def handle_callback(self, request: AsyncBoltRequest) -> BoltResponse:
+        try:
+            return await super().handle_callback(request)
+        except DatabaseUnavailable:
+            _log.exception("slack.database_unavailable", listener="install")
+            return install_page.failure(install_page.BUSY, 503)
+
+    async def run_installation(self, code: str) -> Installation | None:
+        """What Slack gives for the code; None when it gives nothing."""
+        try:
+            # The SDK's own function uses what aiohttp has deprecated.
+            answer = await self.client.api_call(
+                "oauth.v2.access",
+                # A form: query strings, unlike bodies, end up in logs of proxies and servers.
+                data={"code": code, "redirect_uri": self.settings.redirect_uri},
+                headers={"Authorization": self._credentials},
+            )
+        except slack_web.FAILURES as failure:
+            _log.warning("slack.not_installed", reason=slack_web.summary(failure))
+            return None
+        team, enterprise = answer.get("team") or {}, answer.get("enterprise") or {}
+        return Installation(
+            team_id=team.get("id"),
+            team_name=team.get("name"),
+            enterprise_id=enterprise.get("id"),
+            is_enterprise_install=bool(answer.get("is_enterprise_install")),
+            bot_token=answer.get("access_token"),
+            bot_user_id=answer.get("bot_user_id"),
+            bot_scopes=answer.get("scope") or "",
+            user_id=str((answer.get("authed_user") or {}).get("id") or ""),
+        )
+
+    async def store_installation(
+        self, request: AsyncBoltRequest, installation: Installation
+    ) -> None:
+        """Keep it. Raises NotInstalled."""
+        client = slack_web.with_token(self.client, str(installation.bot_token))
+        if installation.is_enterprise_install or not installation.team_id:
+            await _given_back(client)
+            raise NotInstalled(install_page.ENTERPRISE, 400)
+        try:
+            new = await _described(client, installation)
+            done = await self._database.write_long(
+                slack_installations.install, new, now=self._clock()
+            )
+        except Refusal as refusal:
+            raise NotInstalled(refusal.detail, 403) from refusal
+        except slack_web.FAILURES as failure:
+            _log.warning("slack.not_installed", reason=slack_web.summary(failure))
+            raise NotInstalled(install_page.SLACK_FAILED, 502) from failure
+        _log.info("slack.installed", team_id=new.team_id, kind=done.kind)
+        request.context[_INSTALLED] = done
+        request.context[_TOLD] = self._command
+
+
+async def _described(client: AsyncWebClient, installation: Installation) -> NewInstallation:
+    """Who the bot and the installer are. Raises NotInstalled, and what ``FAILURES`` names."""
+    team_id = str(installation.team_id)
+    bot = await client.auth_test()
+    if bot["team_id"] != team_id:
+        raise NotInstalled(install_page.SLACK_FAILED, 502)
+    answer = await client.users_info(user=installation.user_id, include_locale=True)
+    user: dict[str, Any] = answer["user"]
+    if not identity.is_full_member(user, team_id):
+        raise NotInstalled(install_page.NO_FULL_MEMBER, 403)
+    return NewInstallation(
+        team_id=team_id,
+        team_name=installation.team_name or "",
+        enterprise_id=installation.enterprise_id,
+        bot_id=bot["bot_id"],
+        bot_user_id=str(installation.bot_user_id or bot["user_id"]),
+        bot_token=str(installation.bot_token),
+        scopes=tuple(sorted(installation.bot_scopes or ())),
+        installer=identity.profile_of(user),
+    )
+
+
+async def _given_back(client: AsyncWebClient) -> None:
+    """Keep no power that is not used: the token of what was refused is revoked."""
+    try:
+        await client.auth_revoke()
+    except slack_web.FAILURES as failure:
+        _log.warning("slack.token_not_revoked", reason=slack_web.summary(failure))
+
+
+async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
+    done: Installed = args.request.context[_INSTALLED]
+    page = install_page.success(done, args.request.context[_TOLD])
+    page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
+    return page
+
+
+async def _not_installed(args: AsyncFailureArgs) -> BoltResponse:
+    if isinstance(args.error, NotInstalled):
+        page = install_page.failure(args.error.sentence, args.error.status)
+    else:
+        page = install_page.not_finished(args.reason)
+    page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
+    return page
+
+
+class _States(AsyncOAuthStateStore):
+    """Bolt's view of ``storage.slack.slack_states``."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    @property
+    def logger(self) -> Logger:
+        return slack_web.LOGGER
+
+    async def async_issue(self, *args: Any, **kwargs: Any) -> str:
+        return await self._database.write(slack_states.issue, now=self._clock())
+
+    async def async_consume(self, state: str) -> bool:
+        # Anyone may send any state: a wrong one costs no write.
+        if not await self._database.read(slack_states.is_valid, state, now=self._clock()):
+            return False
+        return await self._database.write(slack_states.consume, state, now=self._clock())
+
+
+class _NoStore(AsyncInstallationStore):
+    """Bolt would make files in the home folder; what it would keep there, the flow keeps."""
+
+    @property
+    def logger(self) -> Logger:
+        return slack_web.LOGGER

@@ -1,0 +1,175 @@
+"""The app as Slack is told of it: what it listens to, which scopes it asks for, and what for.
+
+``manifest.yml`` is what ``render`` makes of the tables in here. The tests hold the tables against
+the registered listeners, against the Web API methods that the code calls, and against Slack's
+limits. Source: docs.slack.dev, "App manifest reference".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from bot.base import ids
+
+# Where manifest.yml in the repository says that it is served.
+EXAMPLE_URL: Final = "https://hiatus.example.com"
+
+# Every bot scope, and what it is for: one sentence, shown to whoever reads the manifest.
+SCOPES: Final[Mapping[str, str]] = {
+    "commands": "The slash command and the shortcut.",
+    "chat:write": "Direct messages to approvers and requesters, and keeping their buttons true.",
+    "channels:read": "Tells whether the digest's channel is shared with another organisation.",
+    "groups:read": "The same, where that channel is private.",
+    "users:read": "Names, time zones, locales and deactivation of the people who use it.",
+    "users:read.email": "Tells which person of the organisation a Slack account belongs to.",
+}
+
+# The scope that each Web API method asks for which the code calls; None where any token does.
+METHODS: Final[Mapping[str, str | None]] = {
+    "apps.connections.open": None,
+    "auth.revoke": None,
+    "auth.test": None,
+    "chat.postMessage": "chat:write",
+    "chat.update": "chat:write",
+    "conversations.info": "channels:read",
+    "oauth.v2.access": None,
+    "users.info": "users:read",
+    "users.list": "users:read",
+    "users.lookupByEmail": "users:read.email",
+    "views.open": None,
+    "views.publish": None,
+    "views.update": None,
+    "views.push": None,
+}
+
+
+class Event(NamedTuple):
+    """What Slack shall tell us unasked: the scope that it needs, if any, and what for."""
+
+    scope: str | None
+    reason: str
+
+
+EVENTS: Final[Mapping[str, Event]] = {
+    "app_home_opened": Event(None, "Draws the Home tab."),
+    "app_uninstalled": Event(None, "Deliveries to the workspace stop; its data stays."),
+    "tokens_revoked": Event(None, "The same, where only the token was taken away."),
+    "user_change": Event(
+        "users:read", "Keeps names, time zones, locales and deactivation in step."
+    ),
+}
+
+
+class Shortcut(NamedTuple):
+    """A global shortcut."""
+
+    name: str
+    callback_id: str
+    description: str
+
+
+SHORTCUTS: Final = (Shortcut("Request leave", ids.REQUEST_SHORTCUT, "Open the leave request form"),)
+
+
+def render(
+    base_url: str | None, *, is_socket_mode: bool = False, command: str = ids.COMMAND
+) -> str:
+    """The manifest in YAML. ``base_url`` has no slash at its end and may be None in Socket Mode.
+
+    With Socket Mode the address only serves installations by OAuth.
+    """
+    events_url = None if is_socket_mode else f"{base_url}/slack/events"
+    lines = [
+        *_introduction(is_socket_mode=is_socket_mode),
+        *_features(command, events_url),
+        *_oauth(base_url),
+        *_settings(events_url),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _introduction(*, is_socket_mode: bool) -> list[str]:
+    way = "Socket Mode (`hiatus bot`)" if is_socket_mode else "HTTP (`hiatus serve`)"
+    return [
+        f'# The Slack app "Hiatus", over {way}: create it at https://api.slack.com/apps,',
+        '# "From a manifest". It asks for what this version listens to, and for no more.',
+        "# Printed by `hiatus slack manifest`, which takes your own address and command.",
+        "_metadata:",
+        "  major_version: 2",
+        "  minor_version: 1",
+        "",
+        "display_information:",
+        "  name: Hiatus",
+        "  description: Request, approve and see leave without leaving Slack",
+        '  background_color: "#1f6f54"',
+        "",
+    ]
+
+
+def _features(command: str, events_url: str | None) -> list[str]:
+    lines = [
+        "features:",
+        "  app_home:",
+        "    home_tab_enabled: true",
+        "    # Where people find what Hiatus wrote to them. Nothing typed there would be answered.",
+        "    messages_tab_enabled: true",
+        "    messages_tab_read_only_enabled: true",
+        "  bot_user:",
+        "    display_name: Hiatus",
+        "    always_online: true",
+        "  shortcuts:",
+        "    # The way in that no other app's command can shadow.",
+    ]
+    for shortcut in SHORTCUTS:
+        lines += [
+            f"    - name: {shortcut.name}",
+            "      type: global",
+            f"      callback_id: {shortcut.callback_id}",
+            f"      description: {shortcut.description}",
+        ]
+    lines += [
+        "  slash_commands:",
+        f"    - command: {command}",
+        "      description: Request leave and see what it does to your balance",
+        '      usage_hint: "[3-7 aug sick | balance | out | mine | cancel | help]"',
+        "      # A mentioned colleague arrives as an id instead of a name that may change.",
+        "      should_escape: true",
+    ]
+    return [*lines, *([f"      url: {events_url}"] if events_url else []), ""]
+
+
+def _oauth(base_url: str | None) -> list[str]:
+    lines = ["oauth_config:"]
+    if base_url:
+        lines += [
+            "  # Only used where workspaces install the app themselves, from /slack/install.",
+            "  redirect_urls:",
+            f"    - {base_url}/slack/oauth_redirect",
+        ]
+    lines += ["  scopes:", "    bot:"]
+    for scope, reason in SCOPES.items():
+        lines += [f"      # {reason}", f"      - {scope}"]
+    return [*lines, ""]
+
+
+def _settings(events_url: str | None) -> list[str]:
+    lines = ["settings:", "  event_subscriptions:"]
+    if events_url:
+        lines.append(f"    request_url: {events_url}")
+    lines.append("    bot_events:")
+    for name, event in sorted(EVENTS.items()):
+        lines += [f"      # {event.reason}", f"      - {name}"]
+    lines += ["  # Buttons, forms and the shortcut.", "  interactivity:", "    is_enabled: true"]
+    if events_url:
+        lines.append(f"    request_url: {events_url}")
+        lines.append(f"    message_menu_options_url: {events_url}")
+    return [
+        *lines,
+        "  # Workspaces install one by one. An Enterprise organisation that installs once for all",
+        "  # of its workspaces is refused.",
+        "  org_deploy_enabled: false",
+        f"  socket_mode_enabled: {'false' if events_url else 'true'}",
+        "  # Bot tokens stay valid until revoked. Rotation cannot be switched off again once on.",
+        "  token_rotation_enabled: false",
+    ]

@@ -1,0 +1,194 @@
+"""Slack over Socket Mode: what ``hiatus bot`` runs. The same listeners, no public address."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from typing import Any, Final
+
+import structlog
+from aiohttp import WSMessage
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
+from slack_bolt.adapter.socket_mode.internals import build_headers
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from bot.client import slack_web
+from bot.service.app import SlackApp
+from bot.service.receiving import dispatch
+from bot.service.socket_health import Health
+
+# A connection that is silently dead is noticed after one and a half times that, and replaced
+# within five seconds in all.
+PING_SECONDS: Final = 2.5
+_LOOK_SECONDS: Final = 0.25
+# Slack may be away for a moment; a token that is wrong stays wrong.
+_RETRY_SECONDS: Final = (1, 2, 5, 10, 30)
+_BAD_TOKEN: Final = frozenset(
+    {
+        "account_inactive",
+        "invalid_auth",
+        "missing_scope",
+        "not_allowed_token_type",
+        "not_authed",
+        "token_expired",
+        "token_revoked",
+    }
+)
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+class CannotServe(Exception):
+    """A lasting failure; the message says how to fix it."""
+
+
+class BadToken(CannotServe):
+    """Slack does not accept a token; the message names the setting to put right."""
+
+
+class SocketModeOff(CannotServe):
+    """Socket Mode was switched off in the app's settings."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Socket Mode is switched off for this app: switch it on at https://api.slack.com/apps, "
+            "or serve Slack over HTTP with `hiatus serve`."
+        )
+
+
+async def run(
+    slack: SlackApp,
+    app_token: str,
+    stop: asyncio.Event,
+    *,
+    ping_seconds: float = PING_SECONDS,
+    health: Health | None = None,
+) -> None:
+    """Serve until ``stop`` is set; call inside ``slack.running()``.
+
+    Connects again whenever Slack asks for it or a connection breaks. Raises CannotServe.
+    """
+    # The client itself would go on trying with a bad token for ever.
+    if not await _tokens_accepted(slack, app_token, stop):
+        return
+    handler = _Handler(
+        slack.bolt,
+        app_token,
+        logger=slack_web.LOGGER,
+        web_client=slack.bolt.client,
+        ping_interval=ping_seconds,
+    )
+    handler.client.on_message_listeners.append(handler.note_switched_off)
+    handler.client.message_listeners.append(_replace_odd_payload)
+    try:
+        await handler.connect_async()  # type: ignore[no-untyped-call]
+        _log.info("slack.socket_connected")
+        await _kept_connected(handler, stop, health or Health())
+    finally:
+        await handler.close_async()  # type: ignore[no-untyped-call]
+
+
+async def _kept_connected(handler: _Handler, stop: asyncio.Event, health: Health) -> None:
+    """Replace broken connections; the client itself looks at them only with every ping."""
+    client = handler.client
+    try:
+        while not stop.is_set():
+            if handler.is_switched_off:
+                raise SocketModeOff
+            session = client.current_session
+            health.is_connected = session is not None and not session.closed
+            if not health.is_connected:
+                try:
+                    await client.connect_to_new_endpoint()
+                except slack_web.FAILURES as failure:
+                    _stop_on_bad_token(failure)
+                    _log.warning("slack.not_reached", reason=slack_web.summary(failure))
+                    await _waited(stop, _RETRY_SECONDS[0])
+            await _waited(stop, _LOOK_SECONDS)
+    finally:
+        health.is_connected = False
+
+
+def _stop_on_bad_token(failure: Exception) -> None:
+    if isinstance(failure, SlackApiError):
+        named = _named(failure, "HIATUS_SLACK_APP_TOKEN")
+        if isinstance(named, BadToken):
+            raise named from failure
+
+
+async def _waited(stop: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+
+
+class _Handler(AsyncSocketModeHandler):
+    """Bolt's, except that payloads are checked before it reads them."""
+
+    is_switched_off = False
+
+    async def note_switched_off(self, message: WSMessage) -> None:
+        """Slack says so once; the client would try to connect for ever."""
+        if '"link_disabled"' in message.data:
+            sent = json.loads(message.data)
+            is_meant = (sent.get("type"), sent.get("reason")) == ("disconnect", "link_disabled")
+            self.is_switched_off = self.is_switched_off or is_meant
+
+    async def handle(  # type: ignore[override]
+        self, client: SocketModeClient, req: SocketModeRequest
+    ) -> None:
+        started = time.time()
+        answer = await dispatch(self.app, req.payload, build_headers(req) or {})
+        await send_async_response(client, req, answer, started)
+
+
+async def _replace_odd_payload(
+    client: AsyncBaseSocketModeClient, message: dict[str, Any], raw_message: str | None
+) -> None:
+    """Empty a payload that is no object: ``dispatch`` refuses it, the SDK would raise."""
+    if not isinstance(message.get("payload", {}), dict):
+        message["payload"] = {}
+
+
+async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event) -> bool:
+    """Whether Slack knows both tokens; False when we are stopped before it has said so."""
+    attempt = 0
+    while not stop.is_set():
+        try:
+            await _check(slack, app_token)
+        except slack_web.FAILURES as failure:
+            wait_seconds = _RETRY_SECONDS[min(attempt, len(_RETRY_SECONDS) - 1)]
+            attempt += 1
+            _log.warning(
+                "slack.not_reached",
+                reason=slack_web.summary(failure),
+                next_attempt_in_seconds=wait_seconds,
+            )
+            await _waited(stop, wait_seconds)
+        else:
+            return True
+    return False
+
+
+async def _check(slack: SlackApp, app_token: str) -> None:
+    try:
+        await slack.bolt.client.apps_connections_open(app_token=app_token)
+    except SlackApiError as failure:
+        raise _named(failure, "HIATUS_SLACK_APP_TOKEN") from failure
+    try:
+        await slack.workspaces.check_token()
+    except SlackApiError as failure:
+        raise _named(failure, "HIATUS_SLACK_BOT_TOKEN") from failure
+
+
+def _named(failure: SlackApiError, setting: str) -> Exception:
+    code = slack_web.error_code(failure)
+    if code not in _BAD_TOKEN:
+        return failure
+    return BadToken(f"Slack does not accept {setting}: {code}.")

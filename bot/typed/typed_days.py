@@ -1,0 +1,477 @@
+"""Which days of leave are meant by the terms that somebody typed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Final, Literal, NamedTuple
+
+from bot.typed.typed_terms import Day, Term, Word, WordKind
+from storage.base.values import HalfDay
+
+# Countries that write the month before the day, years aside. Source: CLDR's short date patterns.
+_MONTH_FIRST: Final = frozenset(
+    ("AS", "CN", "FM", "GU", "HU", "JP", "KP", "KR", "LT", "MH", "MP")
+    + ("PA", "PH", "PR", "PW", "TW", "UM", "US", "VI")
+)
+# Both are in use there, so that 3/8 says nothing.
+_EITHER: Final = frozenset(("CA", "ZA"))
+
+# Of leave between two days without a year; whoever means more says the year.
+_LONGEST_GUESS_DAYS: Final = 183
+# How long ago leave may have been that is recorded afterwards and whose year is not typed.
+_NEAR_PAST_DAYS: Final = 92
+# Between two 29 February there may be eight years.
+_LEAP_YEARS: Final = 9
+
+PuzzleKind = Literal[
+    "unknown",
+    "which_day",
+    "which_month",
+    "which_year",
+    "which_half",
+    "half_of_which_day",
+    "impossible_day",
+    "several_days",
+    "which_first_day",
+    "which_last_day",
+    "which_length",
+    "which_type",
+    "several_types",
+]
+
+
+class Puzzle(NamedTuple):
+    """Something that was typed and not understood; ``choices`` are what it could mean."""
+
+    kind: PuzzleKind
+    typed: str
+    choices: tuple[str, ...] = ()
+
+
+class Unclear(Exception):
+    """What was typed can be read in more than one way, or in none."""
+
+    def __init__(self, kind: PuzzleKind, typed: str, choices: tuple[str, ...] = ()) -> None:
+        super().__init__(kind)
+        self.puzzle = Puzzle(kind, typed, choices)
+
+
+class Span(NamedTuple):
+    """What the days and halves come to; all None where no day was named."""
+
+    start_date: date | None = None
+    end_date: date | None = None
+    start_half_day: HalfDay | None = None
+    end_half_day: HalfDay | None = None
+    puzzles: tuple[Puzzle, ...] = ()
+
+
+def is_month_first(country_code: str) -> bool | None:
+    """Whether 3/8 is 8 March in a country; None where it may be either."""
+    country = country_code.split("-")[0]
+    return None if country in _EITHER else country in _MONTH_FIRST
+
+
+class _SeenFrom(NamedTuple):
+    """Who types, and when; the names are those of ``span_of``."""
+
+    today: date
+    weekdays: frozenset[int]
+    prefers_past: bool
+
+
+class _Typed(NamedTuple):
+    """The terms, sorted by what they are."""
+
+    terms: Sequence[Term]
+    days: list[Day]
+    lengths: list[Word]
+    halves: list[Word]
+
+    def words(self, *kinds: WordKind) -> list[Word]:
+        return [one for one in self.terms if isinstance(one, Word) and one.kind in kinds]
+
+    def before(self, day: int) -> list[Word]:
+        """The words before the first day (0) or the second (1)."""
+        at = [index for index, one in enumerate(self.terms) if isinstance(one, Day)][day]
+        return [one for one in self.terms[:at] if isinstance(one, Word)]
+
+
+def span_of(
+    terms: Sequence[Term],
+    today: date,
+    is_month_first: bool | None,
+    weekdays: frozenset[int],
+    *,
+    prefers_past: bool = False,
+) -> Span:
+    """The leave that the terms mean, as seen from ``today``. Raises Unclear where it is not sure.
+
+    Where only a half is not sure it is in the span's ``puzzles``. ``weekdays`` are those that the
+    person works. ``prefers_past``: days without a year are the latest such days, if near enough.
+    """
+    ordered = [_in_order(one, is_month_first) if isinstance(one, Day) else one for one in terms]
+    typed = _Typed(ordered, [], [], [])
+    typed = typed._replace(
+        days=[one for one in ordered if isinstance(one, Day)],
+        lengths=typed.words("days", "weeks"),
+        halves=typed.words("half"),
+    )
+    try:
+        return _span_of(typed, _SeenFrom(today, weekdays, prefers_past))
+    except OverflowError:
+        # Python's calendar has the years 1 to 9999.
+        raise Unclear("impossible_day", _typed(terms)) from None
+
+
+def _span_of(typed: _Typed, seen: _SeenFrom) -> Span:
+    weeks = typed.words("week")
+    if len(typed.days) > 2 or len(weeks) > 1 or (weeks and typed.days):
+        raise Unclear("several_days", _typed([*typed.days, *weeks]))
+    if len(typed.lengths) > 1 or (typed.lengths and (weeks or len(typed.days) > 1)):
+        raise Unclear("which_length", _typed(typed.lengths))
+    if weeks:
+        _check_not_joined(typed, weeks[0])
+        return _halved_range(*_week(weeks[0], seen), None, typed.halves)
+    if not typed.days:
+        return _without_day(typed)
+    _check_places(typed)
+    if typed.words("week_of"):
+        return _halved_range(*_week_of(typed, seen), None, typed.halves)
+    if len(typed.days) == 1:
+        return _from_one_day(typed, seen)
+    before, between = typed.before(0), typed.before(1)[len(typed.before(0)) :]
+    if not any(one.kind == "to" for one in between):
+        raise Unclear("several_days", _typed(typed.days))
+    is_since = any(one.kind == "since" for one in before)
+    first, last = _from_to(typed.days[0], typed.days[1], seen, is_since=is_since)
+    of_first = [one for one in [*before, *between] if one.kind == "half"]
+    return _halved_range(first, last, of_first, typed.halves[len(of_first) :])
+
+
+def _typed(terms: Sequence[Term]) -> str:
+    return ", ".join(one.typed for one in terms)
+
+
+def _is_joiner(word: Word) -> bool:
+    """Whether it speaks of a first or a last day; a dash may be punctuation."""
+    return word.kind in ("since", "starting") or (word.kind == "to" and word.typed[0].isalpha())
+
+
+def _check_not_joined(typed: _Typed, week: Word) -> None:
+    for word in typed.words("to", "since", "starting", "week_of"):
+        if word.kind == "week_of" or _is_joiner(word):
+            raise Unclear("which_day", f"{word.typed} {week.typed}")
+
+
+def _without_day(typed: _Typed) -> Span:
+    """No leave, unless something was said about a day that was not named. Raises Unclear."""
+    if typed.halves:
+        raise Unclear("half_of_which_day", typed.halves[0].typed)
+    if typed.lengths:
+        raise Unclear("which_first_day", typed.lengths[0].typed)
+    for word in typed.words("to", "since", "starting", "week_of"):
+        if word.kind == "week_of" or _is_joiner(word):
+            raise Unclear("which_first_day", word.typed)
+    return Span()
+
+
+def _check_places(typed: _Typed) -> None:
+    """Raises Unclear where "until" or "since" stands where it says nothing."""
+    before = typed.before(0)
+    last = len(typed.before(len(typed.days) - 1))
+    for at, word in enumerate(one for one in typed.terms if isinstance(one, Word)):
+        is_in_place = at < len(before)
+        if word.kind == "to":
+            is_in_place = len(before) <= at < last
+        if (_is_joiner(word) or word.kind == "week_of") and not is_in_place:
+            raise Unclear("which_day", f"{word.typed} {typed.days[-1].typed}")
+
+
+def _in_order(day: Day, is_month_first: bool | None) -> Day:
+    """Two numbers as day and month. Raises Unclear."""
+    if day.pair is None:
+        return day
+    ways = [way for way in (day.pair, day.pair[::-1]) if _is_day(*way, day.year)]
+    if not ways:
+        raise Unclear("impossible_day", day.typed)
+    if len(set(ways)) > 1:
+        if is_month_first is None or (is_month_first and day.is_dotted):
+            raise Unclear("which_day", day.typed)
+        ways = [day.pair[::-1] if is_month_first else day.pair]
+    return day._replace(number=ways[0][0], month=ways[0][1], pair=None)
+
+
+def _is_day(number: int, month: int, year: int | None) -> bool:
+    try:
+        date(2024 if year is None else year, month, number)
+    except ValueError:
+        return False
+    return True
+
+
+def _from_one_day(typed: _Typed, seen: _SeenFrom) -> Span:
+    (day,) = typed.days
+    if day.number is not None and day.month is None:
+        raise Unclear("which_month", day.typed)
+    if since := typed.words("since"):
+        if typed.lengths:
+            raise Unclear("which_length", _typed([*since, *typed.days, *typed.lengths]))
+        return _halved_range(_since(day, seen.today), seen.today, None, typed.halves)
+    first = _first(day, seen)
+    if typed.lengths:
+        return _of_length(first, typed.lengths[0], typed.halves, seen)
+    if starting := typed.words("starting"):
+        raise Unclear("which_last_day", f"{starting[0].typed} {day.typed}")
+    return _halved_day(first, typed.halves)
+
+
+def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFrom) -> Span:
+    """So many days or weeks. Raises Unclear unless working days and calendar days are the same."""
+    if not length.amount:
+        raise Unclear("which_length", length.typed)
+    last = first + timedelta(days=length.amount * (7 if length.kind == "weeks" else 1) - 1)
+    if length.kind == "weeks":
+        while last > first and seen.weekdays and last.weekday() not in seen.weekdays:
+            last -= timedelta(days=1)
+    elif length.amount > 1:
+        every = {(first.weekday() + index) % 7 for index in range(min(length.amount, 7))}
+        if not every <= seen.weekdays:
+            raise Unclear("which_length", length.typed)
+    if last == first:
+        return _halved_day(first, halves)
+    puzzles = tuple(Puzzle("which_half", one.typed) for one in halves[:1])
+    return Span(first, last, puzzles=puzzles)
+
+
+def _since(day: Day, today: date) -> date:
+    """The latest such day; a weekday is before today. Raises Unclear where it is not past."""
+    if _is_certain(day):
+        found = _resolved(day, today, today)
+    elif day.month is not None:
+        found = _checked(day, _latest(day, today))
+        if (today - found).days >= _LONGEST_GUESS_DAYS:
+            raise Unclear("which_year", day.typed)
+    elif day.which_week is None:
+        found = _weekday_before(day, today)
+    elif day.which_week == "this":
+        found = _of_week(day, today, 0)
+    else:
+        found = _weekday(day, today, today)
+    if found > today:
+        raise Unclear("which_day", day.typed)
+    return found
+
+
+def _first(day: Day, seen: _SeenFrom) -> date:
+    """The only or first day: the next such one, or the latest where the near past is preferred."""
+    today = seen.today
+    if seen.prefers_past and _is_yearless(day):
+        found = _latest(day, today)
+        is_near = (today - found).days <= _NEAR_PAST_DAYS
+        if is_near and day.weekday in (None, found.weekday()):
+            return found
+    elif seen.prefers_past and day.month is None and not day.which_week and not _is_certain(day):
+        return _weekday_before(day, today + timedelta(days=1))
+    return _resolved(day, today, today)
+
+
+def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple[date, date]:
+    """The two days. Raises Unclear where more than one pair of days could be meant."""
+    today, typed = seen.today, f"{first.typed} - {last.typed}"
+    first, last = _sharing_month(first, last, typed)
+    if is_since:
+        start = _since(first, today)
+        end = _resolved(last, today, start)
+    elif _is_yearless(first) and _is_certain(last):
+        end = _resolved(last, today, today)
+        start = _checked(first, _latest(first, end))
+    else:
+        start = _first(first, seen)
+        end = _resolved(last, today, start)
+    if _is_certain(first) and _is_certain(last):
+        return start, end
+    if start > end:
+        raise Unclear("which_day", typed)
+    is_future = start >= today or not (is_since or seen.prefers_past)
+    is_running = is_future and _is_running(first, last, today)
+    if (end - start).days >= _LONGEST_GUESS_DAYS or is_running:
+        raise Unclear("which_year", typed)
+    return start, end
+
+
+def _is_running(first: Day, last: Day, today: date) -> bool:
+    """Whether two days without a year may be the ones round today as well as next year's."""
+    if not (_is_yearless(first) and _is_yearless(last)):
+        return False
+    start = _latest(first, today)
+    end = _next(last, start)
+    return start < today <= end and (end - start).days < _LONGEST_GUESS_DAYS
+
+
+def _is_certain(day: Day) -> bool:
+    """Whether it is one date, whatever stands beside it."""
+    return day.year is not None or day.days_from_today is not None
+
+
+def _sharing_month(first: Day, last: Day, typed: str) -> tuple[Day, Day]:
+    """``3-7 aug`` and ``aug 3-7``: the month, and the year, belong to both."""
+    lacks = [_lacks_month(first), _lacks_month(last)]
+    if all(lacks) or (lacks[0] and last.month is None) or (lacks[1] and first.month is None):
+        raise Unclear("which_month", typed)
+    if lacks[0]:
+        first = first._replace(month=last.month, year=first.year or last.year)
+    elif lacks[1]:
+        last = last._replace(month=first.month, year=last.year or first.year)
+        first = first._replace(year=last.year)
+    is_one_month = first.month is not None and first.month == last.month
+    is_backwards = (first.number or 0) > (last.number or 0) and first.year == last.year
+    if is_one_month and is_backwards and (any(lacks) or first.year is None):
+        raise Unclear("which_day", typed)
+    return first, last
+
+
+def _lacks_month(day: Day) -> bool:
+    return day.number is not None and day.month is None
+
+
+def _is_yearless(day: Day) -> bool:
+    return day.month is not None and day.year is None
+
+
+def _resolved(day: Day, today: date, not_before: date) -> date:
+    """The date; the first such one from ``not_before`` on. Raises Unclear."""
+    if day.days_from_today is not None:
+        return today + timedelta(days=day.days_from_today)
+    if day.month is None:
+        return _weekday(day, today, not_before)
+    if day.year is None:
+        return _checked(day, _next(day, not_before))
+    try:
+        return _checked(day, date(day.year, day.month, day.number or 0))
+    except ValueError:
+        raise Unclear("impossible_day", day.typed) from None
+
+
+def _checked(day: Day, found: date) -> date:
+    """Raises Unclear where another weekday was typed before the date."""
+    if day.weekday is not None and found.weekday() != day.weekday:
+        raise Unclear("impossible_day" if day.year else "which_year", day.typed)
+    return found
+
+
+def _weekday(day: Day, today: date, not_before: date) -> date:
+    assert day.weekday is not None
+    coming = today + timedelta(days=(day.weekday - today.weekday() - 1) % 7 + 1)
+    match day.which_week:
+        case "this":
+            found = _of_week(day, today, 0)
+            if found < today:
+                raise Unclear("which_day", day.typed)
+            return found
+        case "next":
+            return _of_week(day, today, 1)
+        case "coming":
+            return coming
+        case "next_or_coming":
+            return _agreed(day, coming, _of_week(day, today, 1))
+        case "last":
+            return _agreed(day, _weekday_before(day, today), _of_week(day, today, -1))
+    return not_before + timedelta(days=(day.weekday - not_before.weekday()) % 7)
+
+
+def _agreed(day: Day, one: date, other: date) -> date:
+    """Raises Unclear if the named week is not that of the weekday nearest to today."""
+    if one != other:
+        raise Unclear("which_day", day.typed)
+    return one
+
+
+def _of_week(day: Day, today: date, weeks: int) -> date:
+    return _monday(today) + timedelta(days=day.weekday or 0, weeks=weeks)
+
+
+def _weekday_before(day: Day, before: date) -> date:
+    assert day.weekday is not None
+    return before - timedelta(days=(before.weekday() - day.weekday - 1) % 7 + 1)
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _week(term: Word, seen: _SeenFrom) -> tuple[date, date]:
+    return _working_week(seen.today + timedelta(weeks=term.amount), term.typed, seen)
+
+
+def _week_of(typed: _Typed, seen: _SeenFrom) -> tuple[date, date]:
+    """The working days of the week in which the day is. Raises Unclear."""
+    day, phrase = typed.days[0], f"{typed.words('week_of')[0].typed} {typed.days[0].typed}"
+    is_joined = any(map(_is_joiner, typed.words("to", "since", "starting")))
+    if len(typed.days) > 1 or typed.lengths or is_joined:
+        raise Unclear("several_days", _typed([*typed.days, *typed.lengths]))
+    if day.number is not None and day.month is None:
+        raise Unclear("which_month", phrase)
+    found = _first(day, seen)
+    is_guessed = _is_yearless(day) and found > seen.today
+    if is_guessed and _monday(_latest(day, seen.today)) == _monday(seen.today):
+        # Of the current week the day has passed: next year's may not be meant.
+        raise Unclear("which_year", phrase)
+    return _working_week(found, phrase, seen)
+
+
+def _working_week(day: date, typed: str, seen: _SeenFrom) -> tuple[date, date]:
+    # Where people work at weekends it is not sure when a week begins.
+    if not seen.weekdays or max(seen.weekdays) > 4:
+        raise Unclear("which_day", typed)
+    monday = _monday(day)
+    return (
+        monday + timedelta(days=min(seen.weekdays)),
+        monday + timedelta(days=max(seen.weekdays)),
+    )
+
+
+def _next(day: Day, not_before: date) -> date:
+    years = range(not_before.year, not_before.year + _LEAP_YEARS)
+    return _first_of(day, [one for one in _in_years(day, years) if one >= not_before])
+
+
+def _latest(day: Day, not_after: date) -> date:
+    years = range(not_after.year, not_after.year - _LEAP_YEARS, -1)
+    return _first_of(day, [one for one in _in_years(day, years) if one <= not_after])
+
+
+def _in_years(day: Day, years: range) -> list[date]:
+    """The date in each year that has it."""
+    number, month = day.number or 0, day.month or 0
+    return [date(year, month, number) for year in years if _is_day(number, month, year)]
+
+
+def _first_of(day: Day, found: Sequence[date]) -> date:
+    if not found:
+        raise Unclear("impossible_day", day.typed)
+    return found[0]
+
+
+def _halved_day(day: date, halves: Sequence[Word]) -> Span:
+    named = {one.half for one in halves if one.half is not None}
+    if halves and not named:
+        return Span(day, day, puzzles=(Puzzle("which_half", halves[0].typed),))
+    if named == {"am"}:
+        return Span(day, day, None, "am")
+    return Span(day, day, "pm" if named == {"pm"} else None, None)
+
+
+def _halved_range(
+    first: date, last: date, of_first: Sequence[Word] | None, of_last: Sequence[Word]
+) -> Span:
+    """``of_first`` are the halves typed before the last day; None where one cannot tell."""
+    puzzles = [Puzzle("which_half", one.typed) for one in [*(of_first or ()), *of_last]]
+    begins, ends = ([one.half for one in halves or ()] for halves in (of_first, of_last))
+    if len(begins) > 1 or len(ends) > 1 or None in [*begins, *ends]:
+        return Span(first, last, puzzles=tuple(puzzles[:1]))
+    if ends == ["pm"] and not begins:
+        # It would change nothing where it stands, so something else is meant.
+        return Span(first, last, puzzles=tuple(puzzles))
+    return Span(first, last, "pm" if begins == ["pm"] else None, "am" if ends == ["am"] else None)

@@ -1,0 +1,188 @@
+"""What somebody typed behind the command, read as leave: days, halves and a type. Pure.
+
+What can be read in one way only is read; of everything else it is said why it was not.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from datetime import date
+from typing import Final, NamedTuple
+
+from bot.typed import typed_days, typed_terms
+from bot.typed.typed_days import Puzzle, Span, Unclear
+from bot.typed.typed_terms import Day, Term
+from bot.typed.typed_words import Words, words_of
+from storage.base.values import HalfDay, LeaveType
+
+# Nobody types more to say when he is away; the rest is looked at by nobody.
+LONGEST: Final = 200
+
+_DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards make of "-"
+
+
+class Wish(NamedTuple):
+    """What was read; None where it is absent or ambiguous.
+
+    ``is_about_leave``: whether anything in it speaks of days, halves or types of leave.
+    """
+
+    start_date: date | None = None
+    end_date: date | None = None
+    start_half_day: HalfDay | None = None
+    end_half_day: HalfDay | None = None
+    leave_type_id: str | None = None
+    puzzles: tuple[Puzzle, ...] = ()
+    is_about_leave: bool = False
+
+    @property
+    def has_unclear_days(self) -> bool:
+        """Whether days were typed, or words that may have been days, that were not understood."""
+        about_types = ("which_type", "several_types")
+        return self.start_date is None and any(one.kind not in about_types for one in self.puzzles)
+
+
+class Reader(NamedTuple):
+    """Who typed it, as far as it matters.
+
+    ``today`` is the person's own. ``is_month_first`` is None where their country writes dates
+    either way. ``weekdays`` are those on which they work, Monday 0. ``language`` is theirs, as in
+    ``de``; English is read as well.
+    """
+
+    today: date
+    leave_types: Sequence[LeaveType]
+    is_month_first: bool | None
+    weekdays: frozenset[int]
+    language: str = "en"
+
+
+def read(typed: str, reader: Reader) -> Wish:
+    """The leave that somebody typed: ``3-7 aug``, ``next fri pm sick``, ``24 dec - 2 jan unpaid``.
+
+    Days without a year are the next such days, or the latest ones of a type that needs no approval.
+    A half belongs to the day before it, or to the one after it where it comes first. Types are
+    found by code, name or the beginning of either. While a word is left that was not understood,
+    no day is sure: the word may change all of them.
+    """
+    text = _plain(typed[:LONGEST])
+    offered = [one for one in reader.leave_types if not one.is_archived]
+    text, types = _types_of_several_words(text, offered)
+    terms, groups = typed_terms.terms_of(text, reader.language)
+    known = words_of(reader.language)
+    puzzles: list[Puzzle] = []
+    for words in groups:
+        found, left = _types_among(words, offered, known)
+        types += found
+        if left:
+            puzzles.append(Puzzle("unknown", " ".join(left)))
+    is_understood = not puzzles
+    leave_type_id = None
+    try:
+        leave_type_id = _only(types)
+    except Unclear as unclear:
+        puzzles.append(unclear.puzzle)
+    span = Span()
+    try:
+        span = typed_days.span_of(
+            terms,
+            reader.today,
+            reader.is_month_first,
+            reader.weekdays,
+            prefers_past=any(
+                one.id == leave_type_id and not one.requires_approval for one in offered
+            ),
+        )
+    except Unclear as unclear:
+        puzzles.append(unclear.puzzle)
+    if not is_understood:
+        span = Span()
+    is_about_leave = bool(types) or any(map(_is_about_leave, terms))
+    return Wish(*span[:4], leave_type_id, (*span.puzzles, *puzzles), is_about_leave)
+
+
+def _is_about_leave(term: Term) -> bool:
+    return isinstance(term, Day) or term.kind not in ("to", "since", "starting")
+
+
+class _Named(NamedTuple):
+    """Words, and the types that they may mean."""
+
+    typed: str
+    meant: list[LeaveType]
+
+
+def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[str, list[_Named]]:
+    """Whole names and codes with a space or hyphen in them, before these can pass for dates."""
+    found: list[_Named] = []
+    phrases = {name for one in offered for name in _names(one) if re.search(r"[ -]", name)}
+    for phrase in sorted(phrases, key=len, reverse=True):
+        pattern = rf"(?<!\S){re.escape(phrase)}(?![^\s,;])"
+        if re.search(pattern, text):
+            text = re.sub(pattern, ";", text)
+            found.append(_Named(phrase, [one for one in offered if phrase in _names(one)]))
+    return text, found
+
+
+def _types_among(
+    words: Sequence[str], offered: Sequence[LeaveType], known: Words
+) -> tuple[list[_Named], list[str]]:
+    """The types that words in a row name, and the words that name none."""
+    found: list[_Named] = []
+    left: list[str] = []
+    at = 0
+    while at < len(words):
+        named = _longest_at(words, at, offered, known.fillers)
+        if named is None:
+            if words[at] not in known.fillers | known.leave_words:
+                left.append(words[at])
+            at += 1
+        else:
+            found.append(named)
+            at += len(named.typed.split(" "))
+    return found, left
+
+
+def _longest_at(
+    words: Sequence[str], at: int, offered: Sequence[LeaveType], fillers: frozenset[str]
+) -> _Named | None:
+    phrases = [" ".join(words[at:end]) for end in range(len(words), at, -1)]
+    for is_meant in (_is_name, _is_beginning):
+        for phrase in phrases:
+            meant = [one for one in offered if is_meant(phrase, one)]
+            if meant and (phrase not in fillers or is_meant is _is_name):
+                return _Named(phrase, meant)
+    return None
+
+
+def _is_name(phrase: str, leave_type: LeaveType) -> bool:
+    return phrase in _names(leave_type)
+
+
+def _is_beginning(phrase: str, leave_type: LeaveType) -> bool:
+    return any(name.startswith(phrase) for name in _names(leave_type))
+
+
+def _names(leave_type: LeaveType) -> tuple[str, str]:
+    return leave_type.code.casefold(), _plain(leave_type.name)
+
+
+def _plain(typed: str) -> str:
+    """The text with one case, one kind of dash, and single spaces."""
+    # Some keyboards type an umlaut as two characters.
+    composed = unicodedata.normalize("NFC", typed)
+    return " ".join(composed.casefold().translate(_DASHES).split())
+
+
+def _only(types: Sequence[_Named]) -> str | None:
+    """The one type that is meant. Raises Unclear."""
+    for typed, meant in types:
+        if len(meant) > 1:
+            raise Unclear("which_type", typed, tuple(sorted(one.name for one in meant)))
+    ids = {meant[0].id for _, meant in types}
+    if len(ids) > 1:
+        names = tuple(sorted(meant[0].name for _, meant in types))
+        raise Unclear("several_types", ", ".join(typed for typed, _ in types), names)
+    return ids.pop() if ids else None

@@ -1,0 +1,230 @@
+"""Days, halves and what joins them, found in what people type. Pure.
+
+Which dates they mean is decided in typed_days.py, the words are in typed_words.py.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from bot.typed.typed_words import WhichWeek, Words, any_of, words_of
+from storage.base.values import HalfDay
+
+WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks"]
+
+
+class Day(NamedTuple):
+    """A day as typed: by as much of its numbers, weekday or name as there is."""
+
+    typed: str
+    number: int | None = None
+    month: int | None = None
+    year: int | None = None
+    weekday: int | None = None
+    which_week: WhichWeek | None = None
+    days_from_today: int | None = None
+    # Two numbers whose order is the country's; dotted ones are day and month nearly everywhere.
+    pair: tuple[int, int] | None = None
+    is_dotted: bool = False
+
+
+class Word(NamedTuple):
+    """Anything but a day.
+
+    ``half``: which one; None for a half that is not named. ``amount``: of "days" and "weeks" how
+    many, of a "week" how far it is from the current one.
+    """
+
+    kind: WordKind
+    typed: str
+    half: HalfDay | None = None
+    amount: int = 0
+
+
+Term = Day | Word
+
+# What may follow a term: a space, a comma, the end, or what joins two days.
+_END: Final = r"(?=$|[\s,;]|-|\.\.)"
+_BETWEEN_WEEKS: Final = {"next": 1, "coming": 1, "next_or_coming": 1, "last": -1}
+_OTHER_WORD: Final = re.compile(r"[^\s,;]+")
+
+
+class _Patterns(NamedTuple):
+    """In the order in which they are tried."""
+
+    relative: tuple[re.Pattern[str], ...]
+    lengths: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    days: tuple[re.Pattern[str], ...]
+    words: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    # A weekday and its half in one word, as in "Freitagnachmittag".
+    compound: re.Pattern[str]
+
+
+@lru_cache
+def _patterns(language: str) -> _Patterns:
+    words = words_of(language)
+    month = rf"(?P<month>{any_of(words.months)})\b\.?"
+    number = r"(?P<number>\d{1,2})(?!\d)(?:st|nd|rd|th|\.(?![.\d]))?"
+    year = r"(?P<year>\d{4})(?!\d)"
+    weekdays = any_of(words.weekdays)
+    weekday = rf"(?P<weekday>{weekdays})\b\.?"
+    named = rf"(?:{weekday},?\ )?"
+    count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
+    which_week = any_of(words.which_week)
+    day_units, week_units = any_of(words.day_units), any_of(words.week_units)
+    away = rf"(?P<days_away>{day_units})|(?P<weeks_away>{week_units})"
+    return _Patterns(
+        relative=(
+            _compiled(rf"(?P<relative>{any_of(words.days_from_today)})"),
+            _compiled(rf"(?:{any_of(words.within)})\ {count}\ (?:{away})"),
+        ),
+        lengths=(
+            ("week_of", _compiled(rf"(?:{any_of(words.week_of)})")),
+            ("week", _compiled(rf"(?P<which_week>{which_week})\ (?:{week_units})")),
+            ("half", _compiled(rf"(?:{any_of(words.unnamed_halves)})")),
+            ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{any_of(words.one_day)})")),
+            ("weeks", _compiled(rf"{count}\ (?:{week_units})")),
+        ),
+        days=tuple(
+            _compiled(pattern)
+            for pattern in (
+                rf"{named}(?P<year>\d{{4}})[-/](?P<iso_month>\d{{1,2}})[-/](?P<number>\d{{1,2}})",
+                rf"{named}(?P<first>\d{{1,2}})(?P<between>[/.])(?P<second>\d{{1,2}})"
+                r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
+                rf"{named}{number}(?:\ of)?[ .-]?\ ?{month}(?:[ ,-]\ ?{year})?",
+                rf"{named}{month}[ -]?(?:the\ )?{number}(?:[ ,]\ ?{year})?",
+                rf"(?:(?P<which_week>{which_week})\ )?{weekday}",
+                rf"{number}(?:\ {year})?",
+            )
+        ),
+        words=(
+            ("half", _compiled(rf"(?P<half>{any_of(words.halves)})")),
+            ("since", _compiled(rf"(?:{any_of(words.since)})")),
+            ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
+            ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),
+        ),
+        compound=re.compile(rf"(?<!\S)({weekdays})({any_of(words.halves)})(?!\w)"),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern + _END, re.ASCII)
+
+
+def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
+    """The days, halves and joining words of a casefolded text, and runs of other words."""
+    words, patterns = words_of(language), _patterns(language)
+    text = patterns.compound.sub(r"\1 \2", text)
+    terms: list[Term] = []
+    groups: list[list[str]] = [[]]
+    at = end_of_day = 0
+    while at < len(text):
+        if text[at] in " ,;":
+            if text[at] == ";":
+                groups.append([])
+            at += 1
+            continue
+        found = _term_at(text, at, words, patterns)
+        if found is None:
+            match = _OTHER_WORD.match(text, at)
+            assert match is not None
+            groups[-1].append(match.group())
+        else:
+            match, term = found
+            if not _is_preposition(term, terms, text, match.end(), words, patterns):
+                if _are_two_dates(terms, term) and text[end_of_day:at] == " ":
+                    terms.append(Word("to", " "))
+                terms.append(term)
+            if isinstance(term, Day):
+                end_of_day = match.end()
+            groups.append([])
+        at = match.end()
+    return terms, [group for group in groups if group]
+
+
+def _are_two_dates(terms: list[Term], term: Term) -> bool:
+    """Whether two days with their years stand side by side, as in ``2027-06-14 2027-06-16``."""
+    both = [*terms[-1:], term]
+    return len(both) == 2 and all(isinstance(one, Day) and one.year is not None for one in both)
+
+
+def _is_preposition(
+    term: Term, terms: list[Term], text: str, end: int, words: Words, patterns: _Patterns
+) -> bool:
+    if term.typed not in words.prepositions:
+        return False
+    every_day = (*patterns.relative, *patterns.days)
+    is_before_day = _day_at(text, end + 1, words, every_day) is not None
+    following = _word_at(text, end + 1, words, patterns.words)
+    is_before_half = following is not None and following[1].kind == "half"
+    is_after_day = bool(terms) and isinstance(terms[-1], Day)
+    return is_before_half or (is_before_day and not is_after_day)
+
+
+def _term_at(
+    text: str, at: int, words: Words, patterns: _Patterns
+) -> tuple[re.Match[str], Term] | None:
+    return (
+        _day_at(text, at, words, patterns.relative)
+        or _word_at(text, at, words, patterns.lengths)
+        or _day_at(text, at, words, patterns.days)
+        or _word_at(text, at, words, patterns.words)
+    )
+
+
+def _day_at(
+    text: str, at: int, words: Words, patterns: tuple[re.Pattern[str], ...]
+) -> tuple[re.Match[str], Day] | None:
+    for pattern in patterns:
+        if match := pattern.match(text, at):
+            return match, _day_of(match, words)
+    return None
+
+
+def _word_at(
+    text: str, at: int, words: Words, patterns: tuple[tuple[WordKind, re.Pattern[str]], ...]
+) -> tuple[re.Match[str], Word] | None:
+    for kind, pattern in patterns:
+        if match := pattern.match(text, at):
+            found = match.groupdict()
+            which_week = words.which_week.get(found.get("which_week") or "")
+            if kind == "week" and which_week not in _BETWEEN_WEEKS:
+                continue
+            half = words.halves.get(found.get("half") or "")
+            amount = _BETWEEN_WEEKS[which_week] if which_week else _count(found, words)
+            return match, Word(kind, match.group(), half, amount)
+    return None
+
+
+def _count(found: dict[str, str | None], words: Words) -> int:
+    """How many were counted in digits or in words; one where nothing was counted."""
+    typed = found.get("count") or ""
+    return int(typed) if typed.isdecimal() else words.numbers.get(typed, 1)
+
+
+def _day_of(match: re.Match[str], words: Words) -> Day:
+    found = match.groupdict()
+
+    def number(name: str) -> int | None:
+        return int(found[name]) if found.get(name) else None
+
+    first, second, year = number("first"), number("second"), number("year")
+    pair_year = number("pair_year")
+    if pair_year is not None:
+        year = pair_year + 2000 if pair_year < 100 else pair_year
+    days_from_today = words.days_from_today.get(found.get("relative") or "")
+    if found.get("days_away") or found.get("weeks_away"):
+        days_from_today = _count(found, words) * (7 if found.get("weeks_away") else 1)
+    return Day(
+        match.group(),
+        number("number"),
+        words.months.get(found.get("month") or "") or number("iso_month"),
+        year,
+        words.weekdays.get(found.get("weekday") or ""),
+        words.which_week.get(found.get("which_week") or ""),
+        days_from_today,
+        None if first is None or second is None else (first, second),
+        found.get("between") == ".",
+    )

@@ -1,0 +1,195 @@
+"""The words in which people type days of leave, in each language that is read. Pure.
+
+Names of months and weekdays are Babel's. Keys are casefolded; a few entries are parts of regular
+expressions, where a phrase has too many forms to list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final, Literal, NamedTuple
+
+from babel import Locale
+
+from storage.base.values import HalfDay
+
+# "coming" is the first such day after today, "next" that of the next week, "next_or_coming" is one
+# that may mean either.
+WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
+
+
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+class Words(NamedTuple):
+    """One language, or several together.
+
+    ``leave_words`` say no more than that it is about leave, unless a type is called so.
+    ``prepositions`` are halves that say nothing before a day or another half, as "am" in German.
+    """
+
+    months: dict[str, int]
+    weekdays: dict[str, int]
+    days_from_today: dict[str, int]
+    halves: dict[str, HalfDay]
+    unnamed_halves: tuple[str, ...]
+    numbers: dict[str, int]
+    which_week: dict[str, WhichWeek]
+    to: tuple[str, ...]
+    since: tuple[str, ...]
+    starting: tuple[str, ...]
+    within: tuple[str, ...]
+    one_day: tuple[str, ...]
+    day_units: tuple[str, ...]
+    week_units: tuple[str, ...]
+    week_of: tuple[str, ...]
+    fillers: frozenset[str]
+    leave_words: frozenset[str]
+    prepositions: frozenset[str] = frozenset()
+
+
+def _names(language: str, kind: Literal["months", "days"]) -> dict[str, int]:
+    """Babel's names and abbreviations, without their dots; Monday is 0, January is 1."""
+    known = getattr(Locale.parse(language), kind)
+    return {
+        name.casefold().rstrip("."): number
+        for form in ("format", "stand-alone")
+        for width in ("wide", "abbreviated")
+        for number, name in known[form][width].items()
+    }
+
+
+_ENGLISH: Final = Words(
+    months=_names("en_GB", "months") | {"sep": 9},
+    weekdays=_names("en_GB", "days") | {"tues": 1, "weds": 2, "thurs": 3, "thur": 3},
+    days_from_today={
+        "yesterday": -1,
+        "today": 0,
+        "tomorrow": 1,
+        "tmrw": 1,
+        "the day after tomorrow": 2,
+        "day after tomorrow": 2,
+        "the day before yesterday": -2,
+        "day before yesterday": -2,
+    },
+    halves={"am": "am", "morning": "am", "pm": "pm", "afternoon": "pm"},
+    unnamed_halves=(r"half(?:(?: an?)?[ -]?day)?",),
+    numbers={
+        name: number
+        for number, names in enumerate(
+            (
+                *(("a", "an", "one"), ("two",), ("three",), ("four",), ("five",), ("six",)),
+                *(("seven",), ("eight",), ("nine",), ("ten",)),
+            ),
+            1,
+        )
+        for name in names
+    },
+    which_week={"this": "this", "next": "next", "last": "last", "coming": "coming"},
+    to=("to", "until", "till", "through"),
+    since=("since",),
+    starting=("from", "starting"),
+    within=("in",),
+    one_day=("day",),
+    day_units=("day", "days"),
+    week_units=("week", "weeks"),
+    week_of=(r"(?:the )?week (?:of|commencing|beginning|starting)(?: the)?",),
+    fillers=frozenset(
+        ("a", "an", "and", "be", "for", "i", "i'll", "i'm", "in", "inclusive", "leave", "my")
+        + ("need", "of", "off", "on", "please", "take", "taking", "the", "time", "want")
+    ),
+    leave_words=frozenset(("holiday", "holidays", "pto", "vacation")),
+)
+
+
+def _forms(*stems: str) -> tuple[str, ...]:
+    """German adjectives as they are declined: ``nächste``, ``nächsten``, ``nächster``, …"""
+    return tuple(stem + ending for stem in stems for ending in ("e", "en", "er", "es", "em"))
+
+
+_GERMAN: Final = Words(
+    months=_names("de", "months") | {"jänner": 1, "mrz": 3},
+    weekdays=_names("de", "days") | {"sonnabend": 5},
+    days_from_today={"vorgestern": -2, "gestern": -1, "heute": 0, "morgen": 1, "übermorgen": 2},
+    halves={
+        "vormittag": "am",
+        "vormittags": "am",
+        "früh": "am",
+        "nachmittag": "pm",
+        "nachmittags": "pm",
+    },
+    unnamed_halves=(r"halbe[nrsm]?(?: tage?)?", "halbtags", "halb"),
+    numbers={
+        name: number
+        for number, names in enumerate(
+            (
+                *(("ein", *_forms("ein")), ("zwei",), ("drei",), ("vier",), ("fünf",), ("sechs",)),
+                *(("sieben",), ("acht",), ("neun",), ("zehn",)),
+            ),
+            1,
+        )
+        for name in names
+    },
+    which_week={
+        **dict.fromkeys(_forms("dies"), "this"),
+        **dict.fromkeys(_forms("kommend"), "coming"),
+        # Of a Friday some mean the coming one, some that of the next week.
+        **dict.fromkeys(_forms("nächst"), "next_or_coming"),
+        **dict.fromkeys(_forms("letzt", "vergangen", "vorig"), "last"),
+    },
+    to=("bis", "bis zum", "bis einschliesslich", "bis einschliesslich zum"),
+    since=("seit", "seit dem"),
+    starting=("ab", "ab dem", "von", "vom"),
+    within=("in",),
+    one_day=("tag",),
+    day_units=("tag", "tage", "tagen"),
+    week_units=("woche", "wochen"),
+    week_of=("(?:in )?(?:der |die )?woche (?:vom|ab|ab dem)",),
+    fillers=frozenset(
+        ("an", "auf", "beantragen", "bin", "bitte", "brauche", "das", "dem", "den", "der", "die")
+        + ("einschliesslich", "frei", "für", "gern", "gerne", "habe", "ich", "im", "lang", "mein")
+        + ("meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "zum")
+        + ("ein", *_forms("ein"))
+    ),
+    leave_words=frozenset(("ferien", "urlaub")),
+    # "am Freitag" is on Friday, "Freitag am Vormittag" in its morning.
+    prepositions=frozenset(("am",)),
+)
+
+
+def _together(one: Words, other: Words) -> Words:
+    """The words of both; where they contradict each other, those of the other."""
+    return Words(*(_joined(*both) for both in zip(one, other, strict=True)))
+
+
+def _joined(one: Any, other: Any) -> Any:
+    return one + other if isinstance(one, tuple) else one | other
+
+
+def _without_umlauts(words: Words) -> Words:
+    """The words as they are typed on keyboards without umlauts: ``maerz``."""
+    return Words(*(_spelt_out(one) for one in words))
+
+
+def _spelt_out(words: Any) -> Any:
+    if isinstance(words, Mapping):
+        return {name.translate(_UMLAUTS): meant for name, meant in words.items()}
+    return type(words)(name.translate(_UMLAUTS) for name in words)
+
+
+_OTHERS: Final = {"de": _GERMAN}
+
+
+@lru_cache
+def words_of(language: str) -> Words:
+    """The words that are read from people with this language: English and their own."""
+    other = _OTHERS.get(language)
+    if other is None:
+        return _ENGLISH
+    return _together(_ENGLISH, _together(_without_umlauts(other), other))
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A regular expression for any of them, the longest first."""
+    return "|".join(sorted(names, key=len, reverse=True))

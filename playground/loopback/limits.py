@@ -1,0 +1,275 @@
+"""Slack's limits on views and messages, held against what the app sends.
+
+Sources: @slack/types 3.2.0, docs.slack.dev/reference/block-kit, and `slack_sdk.models` itself,
+which is asked too. Nothing is changed here; every function answers with sentences.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from slack_sdk.errors import SlackObjectFormationError
+from slack_sdk.models.blocks import Block
+from slack_sdk.models.blocks.block_elements import BlockElement
+from slack_sdk.models.views import View
+
+from playground.loopback.blocks import elements_of, located, options_of
+
+Payload = dict[str, Any]
+
+VIEW_BYTES = 250_000
+UPDATE_TEXT_LENGTH = 4_000
+MESSAGE_TEXT_LENGTH = 40_000
+_MESSAGE_BLOCKS = 50
+_VIEW_BLOCKS = 100
+
+_VIEW_KEYS = {
+    "type",
+    "title",
+    "submit",
+    "close",
+    "blocks",
+    "private_metadata",
+    "callback_id",
+    "external_id",
+    "clear_on_close",
+    "notify_on_close",
+    "submit_disabled",
+}
+_MESSAGE_ONLY = {"markdown", "table", "card", "carousel", "plan", "task_card", "alert"}
+_INPUT_ONLY = {
+    "plain_text_input",
+    "number_input",
+    "email_text_input",
+    "url_text_input",
+    "rich_text_input",
+    "file_input",
+}
+_ALSO_IN_INPUTS = {"radio_buttons", "checkboxes", "datepicker", "timepicker", "datetimepicker"}
+
+
+def problems_of_message(text: str, blocks: list[Payload]) -> list[str]:
+    """What is wrong with the blocks of a message; its text is judged by the Web API."""
+    problems = _problems_of_blocks(blocks, "message", _MESSAGE_BLOCKS)
+    if blocks and not text.strip():
+        problems.append("text is missing: it is all that a screen reader or notification says")
+    return problems
+
+
+def problems_of_view(view: Payload) -> list[str]:
+    """What is wrong with a modal or Home view, as views.* take it."""
+    problems = [f"view.{key}: unknown" for key in sorted(set(view) - _VIEW_KEYS)]
+    kind = view.get("type")
+    if kind not in {"modal", "home"}:
+        return [*problems, f"view.type: {kind!r}"]
+    blocks = view.get("blocks")
+    if not isinstance(blocks, list) or not blocks:
+        return [*problems, "view.blocks: none"]
+    if kind == "modal":
+        problems += _plain(view.get("title"), "view.title", 24)
+        for key in ("submit", "close"):
+            if view.get(key) is not None:
+                problems += _plain(view[key], f"view.{key}", 24)
+        if view.get("submit") is None and any(one.get("type") == "input" for one in blocks):
+            problems.append("view.submit: required because there is an input block")
+    elif any(view.get(key) is not None for key in ("submit", "close")):
+        problems.append("view: a Home tab has neither submit nor close")
+    problems += _length(view.get("private_metadata"), "view.private_metadata", 3000)
+    problems += _length(view.get("callback_id"), "view.callback_id", 255)
+    problems += _problems_of_blocks(blocks, kind, _VIEW_BLOCKS)
+    return problems or _sdk_problems_of_view(view)
+
+
+def is_too_large(view: Payload) -> bool:
+    return len(json.dumps(view).encode()) > VIEW_BYTES
+
+
+def _sdk_problems_of_view(view: Payload) -> list[str]:
+    try:
+        View(**view).to_dict()
+    except (SlackObjectFormationError, TypeError, ValueError) as error:
+        return [f"slack_sdk: {error}"]
+    return []
+
+
+def _problems_of_blocks(blocks: list[Payload], surface: str, most: int) -> list[str]:
+    if not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in blocks):
+        return ["blocks: each must be an object with a type"]
+    problems = []
+    if len(blocks) > most:
+        problems.append(f"blocks: {len(blocks)}, at most {most}")
+    given = Counter(block["block_id"] for block in blocks if block.get("block_id"))
+    problems += [f"block_id {name!r} is used {n} times" for name, n in given.items() if n > 1]
+    for number, block in enumerate(blocks):
+        problems += _problems_of_block(block, f"blocks/{number} ({block['type']})", surface)
+    if sum(bool(element.get("focus_on_load")) for _, element in located(blocks)) > 1:
+        problems.append("focus_on_load is set on more than one element")
+    return problems
+
+
+def _problems_of_block(block: Payload, where: str, surface: str) -> list[str]:
+    kind = block["type"]
+    problems = _length(block.get("block_id"), f"{where}.block_id", 255)
+    try:
+        parsed = Block.parse(block)
+        if parsed is None:
+            return [*problems, f"{where}: unknown block"]
+        known = parsed.attributes
+        parsed.to_dict()
+    except (SlackObjectFormationError, TypeError, ValueError, AttributeError, KeyError) as error:
+        return [*problems, f"{where}: slack_sdk: {error}"]
+    problems += [f"{where}.{key}: unknown" for key in sorted(set(block) - known)]
+    if surface != "message" and kind in _MESSAGE_ONLY:
+        problems.append(f"{where}: not in a {surface}")
+    problems += _problems_by_kind(kind, block, where)
+    elements = elements_of(block)
+    twice = Counter(one["action_id"] for one in elements if one.get("action_id"))
+    problems += [f"{where}: action_id {name!r} is used twice" for name, n in twice.items() if n > 1]
+    for element in elements:
+        problems += _problems_of_element(element, f"{where}/{element.get('type')}", kind)
+    return problems
+
+
+def _problems_by_kind(kind: str, block: Payload, where: str) -> list[str]:
+    if kind == "header":
+        return _plain(block.get("text"), f"{where}.text", 150)
+    if kind == "section":
+        problems = _text(block["text"], f"{where}.text", 3000) if block.get("text") else []
+        if block.get("fields") is not None:
+            problems += _count(block["fields"], f"{where}.fields", 10)
+            for field in block["fields"]:
+                problems += _text(field, f"{where}.fields", 2000)
+        return problems
+    if kind == "context":
+        problems = _count(block.get("elements"), f"{where}.elements", 10)
+        for one in block.get("elements") or []:
+            if one.get("type") != "image":
+                problems += _text(one, f"{where}.elements", 3000)
+        return problems
+    if kind == "actions":
+        return _count(block.get("elements"), f"{where}.elements", 25)
+    if kind == "input":
+        problems = _plain(block.get("label"), f"{where}.label", 2000)
+        if block.get("hint") is not None:
+            problems += _plain(block["hint"], f"{where}.hint", 2000)
+        if not isinstance(block.get("element"), dict):
+            problems.append(f"{where}.element: required")
+        return problems
+    if kind == "markdown":
+        return _length(block.get("text"), f"{where}.text", 12_000)
+    return []
+
+
+def _problems_of_element(element: Payload, where: str, block_kind: str) -> list[str]:
+    kind = str(element.get("type"))
+    parsed = BlockElement.parse(element)
+    if parsed is None:
+        return [f"{where}: unknown element"]
+    problems = [f"{where}.{key}: unknown" for key in sorted(set(element) - parsed.attributes)]
+    if block_kind == "input" and kind not in _INPUT_ONLY | _ALSO_IN_INPUTS and "select" not in kind:
+        problems.append(f"{where}: not in an input block")
+    if block_kind != "input" and kind in _INPUT_ONLY:
+        problems.append(f"{where}: only in an input block")
+    problems += _length(element.get("action_id"), f"{where}.action_id", 255)
+    if element.get("placeholder") is not None:
+        problems += _plain(element["placeholder"], f"{where}.placeholder", 150)
+    if element.get("confirm") is not None:
+        problems += _problems_of_confirm(element["confirm"], f"{where}.confirm")
+    if kind == "button":
+        problems += _problems_of_button(element, where)
+    problems += _problems_of_options(element, kind, where)
+    problems += _problems_of_first_value(element, kind, where)
+    return problems
+
+
+def _problems_of_button(button: Payload, where: str) -> list[str]:
+    problems = _plain(button.get("text"), f"{where}.text", 75)
+    problems += _length(button.get("value"), f"{where}.value", 2000)
+    problems += _length(button.get("url"), f"{where}.url", 3000)
+    problems += _length(button.get("accessibility_label"), f"{where}.accessibility_label", 75)
+    if button.get("style") not in {None, "primary", "danger"}:
+        problems.append(f"{where}.style: {button['style']!r}")
+    return problems
+
+
+def _problems_of_confirm(confirm: Payload, where: str) -> list[str]:
+    problems = []
+    for key, most in (("title", 100), ("confirm", 30), ("deny", 30)):
+        problems += _plain(confirm.get(key), f"{where}.{key}", most)
+    return problems + _text(confirm.get("text"), f"{where}.text", 300)
+
+
+def _problems_of_options(element: Payload, kind: str, where: str) -> list[str]:
+    most = {"radio_buttons": 10, "checkboxes": 10, "overflow": 5}.get(kind)
+    is_static = kind in {"static_select", "multi_static_select"}
+    if most is None and not is_static:
+        return []
+    problems = []
+    if element.get("option_groups") is not None:
+        problems += _count(element["option_groups"], f"{where}.option_groups", 100)
+        for group in element["option_groups"]:
+            problems += _plain(group.get("label"), f"{where}.label", 75)
+            problems += _count(group.get("options"), f"{where}.options", 100)
+    else:
+        problems += _count(element.get("options"), f"{where}.options", most or 100)
+    for option in options_of(element):
+        if kind in {"radio_buttons", "checkboxes"}:
+            problems += _text(option.get("text"), f"{where} option text", 75)
+        else:
+            problems += _plain(option.get("text"), f"{where} option text", 75)
+        problems += _length(option.get("value"), f"{where} option value", 75, required=True)
+        if option.get("description") is not None:
+            problems += _text(option["description"], f"{where} option description", 75)
+    first = [element["initial_option"]] if element.get("initial_option") else []
+    for option in [*first, *(element.get("initial_options") or [])]:
+        if option not in options_of(element):
+            problems.append(f"{where}: first option {option.get('value')!r} is not on offer")
+    return problems
+
+
+def _problems_of_first_value(element: Payload, kind: str, where: str) -> list[str]:
+    problems = []
+    day = element.get("initial_date")
+    if day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", str(day)):
+        problems.append(f"{where}.initial_date: {day!r} is not YYYY-MM-DD")
+    if kind == "plain_text_input":
+        most = element.get("max_length", 3000)
+        if not 1 <= most <= 3000 or not 0 <= element.get("min_length", 0) <= most:
+            problems.append(f"{where}: min_length and max_length within 3000")
+        problems += _length(element.get("initial_value"), f"{where}.initial_value", most)
+    return problems
+
+
+def _count(things: Any, where: str, most: int) -> list[str]:
+    if not isinstance(things, list) or not 1 <= len(things) <= most:
+        number = len(things) if isinstance(things, list) else "none"
+        return [f"{where}: {number}, needs 1 to {most}"]
+    return []
+
+
+def _length(text: Any, where: str, most: int, *, required: bool = False) -> list[str]:
+    if text is None and not required:
+        return []
+    if not isinstance(text, str):
+        return [f"{where}: must be a string, not {text!r}"]
+    if required and not text:
+        return [f"{where}: empty"]
+    return [f"{where}: {len(text)} characters, at most {most}"] if len(text) > most else []
+
+
+def _text(thing: Any, where: str, most: int) -> list[str]:
+    if not isinstance(thing, dict) or thing.get("type") not in {"plain_text", "mrkdwn"}:
+        return [f"{where}: must be a text object"]
+    known = {"type", "text", "emoji"} if thing["type"] == "plain_text" else {"type", "text"}
+    known |= {"verbatim"} if thing["type"] == "mrkdwn" else set()
+    problems = [f"{where}.{key}: unknown" for key in sorted(set(thing) - known)]
+    return problems + _length(thing.get("text"), where, most, required=True)
+
+
+def _plain(thing: Any, where: str, most: int) -> list[str]:
+    if isinstance(thing, dict) and thing.get("type") == "mrkdwn":
+        return [f"{where}: must be plain_text"]
+    return _text(thing, where, most)

@@ -1,0 +1,176 @@
+"""What the loopback Slack remembers and hands out: messages, views, calls, answers.
+
+Plain values without behaviour of their own; the copies that a test gets never change afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground.loopback.blocks import Button, buttons, visible_text
+
+Payload = dict[str, Any]
+
+
+class Impossible(Exception):
+    """A person could not do this in Slack: no such button, option, open view or shown message."""
+
+
+class SlackRefusal(Exception):
+    """An API method answers `ok: false` with this code and these further fields."""
+
+    def __init__(self, code: str, status: int = 200, **fields: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.status = status
+        self.fields = fields
+
+
+@dataclass
+class Message:
+    """A message as it stands; `history` holds its earlier (text, blocks), oldest first."""
+
+    team_id: str
+    channel: str
+    ts: str
+    text: str
+    blocks: list[Payload]
+    author_id: str
+    user: str | None = None
+    ephemeral: bool = False
+    thread_ts: str | None = None
+    metadata: Payload | None = None
+    history: list[tuple[str, list[Payload]]] = field(default_factory=list)
+
+    @property
+    def visible_text(self) -> str:
+        """What a person reads: the blocks, or the text where there are none."""
+        return visible_text(self.blocks) if self.blocks else self.text
+
+    @property
+    def buttons(self) -> list[Button]:
+        return buttons(self.blocks)
+
+    def to_slack(self, app_id: str, bot_id: str) -> Payload:
+        """The `message` object of Slack's answers and payloads."""
+        shape: Payload = {
+            "type": "message",
+            "user": self.author_id,
+            "ts": self.ts,
+            "text": self.text,
+            "team": self.team_id,
+            "bot_id": bot_id,
+            "app_id": app_id,
+        }
+        optional = {"blocks": self.blocks, "thread_ts": self.thread_ts, "metadata": self.metadata}
+        return shape | {key: value for key, value in optional.items() if value}
+
+
+@dataclass
+class View:
+    """A modal or Home tab as it stands; `body` is Slack's view object, state included."""
+
+    id: str
+    team_id: str
+    user_id: str
+    body: Payload
+    is_open: bool = True
+    history: list[Payload] = field(default_factory=list)
+
+    @property
+    def type(self) -> str:
+        return str(self.body["type"])
+
+    @property
+    def hash(self) -> str:
+        return str(self.body["hash"])
+
+    @property
+    def callback_id(self) -> str:
+        return str(self.body["callback_id"])
+
+    @property
+    def private_metadata(self) -> str:
+        return str(self.body["private_metadata"])
+
+    @property
+    def title(self) -> str:
+        return str((self.body.get("title") or {}).get("text", ""))
+
+    @property
+    def blocks(self) -> list[Payload]:
+        return list(self.body["blocks"])
+
+    @property
+    def values(self) -> dict[str, dict[str, Payload]]:
+        """What is filled in: `state.values`, by block id, then action id."""
+        values: dict[str, dict[str, Payload]] = self.body["state"]["values"]
+        return values
+
+    @property
+    def visible_text(self) -> str:
+        return visible_text(self.blocks)
+
+    @property
+    def buttons(self) -> list[Button]:
+        return buttons(self.blocks)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the Web API: `answer` is None where the connection was reset."""
+
+    method: str
+    arguments: Payload
+    token: str | None
+    at_seconds: float
+    status: int
+    answer: Any
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Something Slack would have refused, cut or shown badly, and where it came in."""
+
+    where: str
+    code: str
+    problems: tuple[str, ...]
+    payload: Payload
+
+
+@dataclass(frozen=True)
+class ResponsePost:
+    """One POST to a response_url."""
+
+    response_id: str
+    user_id: str
+    channel: str
+    body: Payload
+    status: int
+
+
+@dataclass
+class Answer:
+    """What the app answered to something that Slack sent.
+
+    `status` is the HTTP status; over a socket 200 for an acknowledgement and 0 for none. `body` is
+    parsed JSON, else text. `in_time`: within Slack's three seconds; a late answer has no effect.
+    `sent` is False where Slack's client would have sent nothing.
+    """
+
+    status: int
+    body: Any = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    elapsed_seconds: float = 0.0
+    payload: Payload = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    sent: bool = True
+
+    @property
+    def in_time(self) -> bool:
+        return self.elapsed_seconds < 3.0
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 200 and self.in_time

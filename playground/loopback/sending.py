@@ -1,0 +1,293 @@
+"""What people do in Slack, sent to the app: commands, clicks, picks, submissions, events.
+
+Each function answers with what the app answered, after Slack has acted on it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+from playground.loopback import payloads
+from playground.loopback.blocks import is_empty, is_stateful, located, state_of
+from playground.loopback.delivery import Delivery, How
+from playground.loopback.effects import take_reply, take_submission
+from playground.loopback.records import Answer, Impossible, Message, Payload, View
+from playground.loopback.web_api import WebApi
+
+Found = tuple[Payload, Payload]
+
+
+class Sending:
+    """The acting half of a `Slack`."""
+
+    def __init__(self, api: WebApi, delivery: Delivery, team_id: str) -> None:
+        self.team_id = team_id
+        self.url = ""
+        self._workspace = api.workspace
+        self._api = api
+        self._delivery = delivery
+
+    def command(
+        self,
+        user_id: str,
+        name: str = "/timeoff",
+        text: str = "",
+        *,
+        channel: str = "",
+        **how: Unpack[How],
+    ) -> Answer:
+        """Types a slash command, in the DM with the app unless a `channel` is named."""
+        team_id = how.get("team_id", self.team_id)
+        dm = self._workspace.dm_channel(team_id, user_id)
+        known = self._workspace.channels.get(channel)
+        place = (channel or dm, known.name if known is not None else "directmessage")
+        back = self._response_url(team_id, user_id, place[0])
+        payload = payloads.command(self._workspace, team_id, user_id, name, text, place, back)
+        answer = self._delivery.deliver("slash_commands", payload, how)
+        if answer.ok:
+            take_reply(self._api, team_id, user_id, place[0], answer.body)
+        return answer
+
+    def shortcut(self, user_id: str, callback_id: str, **how: Unpack[How]) -> Answer:
+        """Runs a global shortcut."""
+        team_id = how.get("team_id", self.team_id)
+        payload = payloads.shortcut(self._workspace, team_id, user_id, callback_id)
+        return self._delivery.deliver("interactive", payload, how)
+
+    def click(
+        self,
+        user_id: str,
+        message: Message,
+        action_id: str,
+        value: Any = None,
+        *,
+        block_id: str | None = None,
+        **how: Unpack[How],
+    ) -> Answer:
+        """Presses a button of a message, as `message` looked when it was read (stale clicks).
+
+        `value` picks an option where the element has options, else tells equal action_ids apart.
+        """
+        matches = _matching(message.blocks, action_id, block_id, value)
+        block, element = _only(matches, action_id)
+        chosen = payloads.action(block, element, value)
+        back = self._response_url(message.team_id, user_id, message.channel, message.ts)
+        payload = payloads.action_in_message(self._workspace, user_id, message, chosen, back)
+        return self._delivery.deliver("interactive", payload, how)
+
+    def click_in_view(
+        self,
+        user_id: str,
+        view: View,
+        action_id: str,
+        value: Any = None,
+        *,
+        block_id: str | None = None,
+        **how: Unpack[How],
+    ) -> Answer:
+        """Presses a button or picks `value` in a modal or Home tab, as it looks now."""
+        return self.pick(user_id, view, block_id, action_id, value, **how)
+
+    def pick(
+        self,
+        user_id: str,
+        view: View,
+        block_id: str | None,
+        action_id: str,
+        value: Any,
+        **how: Unpack[How],
+    ) -> Answer:
+        """Picks or types `value`; the app hears of it only if the element tells it.
+
+        An input block tells only with dispatch_action; `answer.sent` says whether it did.
+        """
+        force = how.get("force", False)
+        current = self._current(view, force=force)
+        blocks = view.blocks if force else current.blocks
+        block, element = _only(_matching(blocks, action_id, block_id, value), action_id)
+        if is_stateful(element):
+            state = _state(element, value)
+            self._workspace.fill_in(current, block["block_id"], element["action_id"], state)
+        if block["type"] == "input" and not block.get("dispatch_action"):
+            return Answer(200, sent=False)
+        chosen = payloads.action(block, element, value)
+        payload = payloads.action_in_view(self._workspace, user_id, current, chosen)
+        return self._delivery.deliver("interactive", payload, how)
+
+    def fill(self, view: View, block_id: str, action_id: str, value: Any) -> None:
+        """Types or picks `value`, of which the app hears nothing before the next click."""
+        current = self._current(view)
+        block, element = _only(_matching(current.blocks, action_id, block_id, None), action_id)
+        self._workspace.fill_in(
+            current, block["block_id"], element["action_id"], _state(element, value)
+        )
+
+    def suggest(
+        self, user_id: str, view: View, action_id: str, typed: str, **how: Unpack[How]
+    ) -> Answer:
+        """Types into an external select; `answer.body["options"]` is what the app offers."""
+        current = self._current(view)
+        block, _ = _only(_matching(current.blocks, action_id, None, None), action_id)
+        payload = payloads.suggestion(
+            self._workspace, user_id, current, block["block_id"], action_id, typed
+        )
+        return self._delivery.deliver("interactive", payload, how)
+
+    def submit(
+        self,
+        user_id: str,
+        view: View,
+        values: dict[str, Any] | None = None,
+        **how: Unpack[How],
+    ) -> Answer:
+        """Fills in `values` (by block_id or action_id) and presses submit.
+
+        Inline errors are in `answer.errors`; else the modal closes, changes or gets one on top.
+        Raises Impossible for an empty required field, an option not on offer, a closed modal.
+        """
+        force = how.get("force", False)
+        current = self._current(view, force=force)
+        for name, value in (values or {}).items():
+            block, element = _only(_fields(current.blocks, name), name)
+            self._workspace.fill_in(
+                current, block["block_id"], element["action_id"], _state(element, value)
+            )
+        if not force:
+            _require_complete(current)
+        payload = payloads.submission(self._workspace, user_id, current)
+        answer = self._delivery.deliver("interactive", payload, how)
+        take_submission(self._api, current, answer)
+        return answer
+
+    def close(
+        self, user_id: str, view: View, *, is_cleared: bool = False, **how: Unpack[How]
+    ) -> Answer:
+        """Closes a modal by its X (`is_cleared`) or Cancel; the app hears with notify_on_close."""
+        current = self._current(view)
+        if is_cleared or current.body["clear_on_close"]:
+            self._workspace.close_all(current.team_id, user_id)
+        else:
+            self._workspace.close_view(current)
+        if not current.body["notify_on_close"]:
+            return Answer(200, sent=False)
+        payload = payloads.closing(self._workspace, user_id, current, is_cleared=is_cleared)
+        return self._delivery.deliver("interactive", payload, how)
+
+    def event(
+        self,
+        event: Payload,
+        event_id: str | None = None,
+        retry_num: int | None = None,
+        retry_reason: str = "http_timeout",
+        **how: Unpack[How],
+    ) -> Answer:
+        """Sends an event; `event` is the inner one, with its type."""
+        team_id = how.get("team_id", self.team_id)
+        payload = payloads.event(self._workspace, team_id, event, event_id)
+        if retry_num is None:
+            return self._delivery.deliver("events_api", payload, how)
+        return self._delivery.deliver(
+            "events_api", payload, how, retry_num=retry_num, retry_reason=retry_reason
+        )
+
+    def open_home(self, user_id: str, *, tab: str = "home", **how: Unpack[How]) -> Answer:
+        """Opens the app's Home (or "messages") tab: app_home_opened."""
+        team_id = how.get("team_id", self.team_id)
+        channel = self._workspace.dm_channel(team_id, user_id)
+        inner: Payload = {"type": "app_home_opened", "user": user_id, "channel": channel}
+        inner["tab"] = tab
+        known = self._workspace.homes.get((team_id, user_id))
+        if known is not None and tab == "home":
+            inner["view"] = copy.deepcopy(self._workspace.views[known].body)
+        return self.event(inner, **how)
+
+    def send_raw(
+        self,
+        body: bytes,
+        content_type: str = "application/x-www-form-urlencoded",
+        **how: Unpack[How],
+    ) -> Answer:
+        """Posts these very bytes to the app, signed unless told otherwise."""
+        return self._delivery.post(body, content_type, how)
+
+    def send(self, kind: str, payload: Payload, **how: Unpack[How]) -> Answer:
+        """Sends a payload of "slash_commands", "interactive" or "events_api" as it is given."""
+        return self._delivery.deliver(kind, payload, how)
+
+    def trigger(self, user_id: str, *, team_id: str | None = None) -> str:
+        """A fresh trigger_id of a person's, for calling views.open from a test itself."""
+        return self._workspace.issue_trigger(team_id or self.team_id, user_id)
+
+    def response_url(self, user_id: str, message: Message) -> str:
+        """A response_url for a message, as a click on it would bring along."""
+        return self._response_url(message.team_id, user_id, message.channel, message.ts)
+
+    def _response_url(
+        self, team_id: str, user_id: str, channel: str, message_ts: str | None = None
+    ) -> str:
+        issued = self._workspace.issue_response(team_id, user_id, channel, message_ts)
+        return f"{self.url}/response/{issued.id}"
+
+    def _current(self, view: View, *, force: bool = False) -> View:
+        current = self._workspace.views[view.id]
+        if not current.is_open and not force:
+            raise Impossible(f"{view.id} is closed")
+        return current
+
+
+def _matching(
+    blocks: Iterable[Payload], action_id: str, block_id: str | None, value: Any
+) -> list[Found]:
+    found = [
+        (block, element)
+        for block, element in located(list(blocks))
+        if element.get("action_id") == action_id and block_id in {None, block.get("block_id")}
+    ]
+    if value is None:
+        return found
+    return [
+        (block, element)
+        for block, element in found
+        if element["type"] != "button" or element.get("value") == value
+    ]
+
+
+def _fields(blocks: list[Payload], name: str) -> list[Found]:
+    return [
+        (block, element)
+        for block, element in located(blocks)
+        if is_stateful(element) and name in {block.get("block_id"), element.get("action_id")}
+    ]
+
+
+def _only(found: list[Found], name: str) -> Found:
+    if len(found) != 1:
+        raise Impossible(f"{len(found)} elements are {name!r}: name its block_id or value")
+    return found[0]
+
+
+def _state(element: Payload, value: Any) -> Payload:
+    try:
+        return state_of(element, value)
+    except (KeyError, TypeError) as error:
+        raise Impossible(str(error)) from error
+
+
+def _require_complete(view: View) -> None:
+    """What Slack's client checks before it sends a submission."""
+    if view.type != "modal" or not view.body["submit"]:
+        raise Impossible("this view has nothing to submit")
+    for block, element in located(view.blocks):
+        if block["type"] != "input" or not is_stateful(element):
+            continue
+        state = view.values[block["block_id"]][element["action_id"]]
+        name = f"{block['block_id']}/{element['action_id']}"
+        if is_empty(state):
+            if not block.get("optional"):
+                raise Impossible(f"{name} is required")
+        elif element["type"] == "plain_text_input":
+            most, least = element.get("max_length", 3000), element.get("min_length", 0)
+            if not least <= len(state["value"]) <= most:
+                raise Impossible(f"{name} takes {least} to {most} characters")

@@ -1,0 +1,62 @@
+"""What people have on their screens, as JSON: for whoever draws a `Workspace`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playground.loopback.records import Message, Payload, View
+from playground.loopback.workspace import Workspace
+
+# A screen that grows without end would be slow to draw; Slack loads older messages by scrolling.
+MOST_MESSAGES = 40
+
+
+def screen(workspace: Workspace, team_id: str, user_id: str) -> Payload:
+    """One person's modal, Home tab, DM with the app, and the channels."""
+    with workspace.changed:
+        stack = workspace.stack(team_id, user_id)
+        home = workspace.homes.get((team_id, user_id))
+        dm = workspace.dm_channel(team_id, user_id)
+        return {
+            "modal": _view(stack[-1], len(stack)) if stack else None,
+            "home": _view(workspace.views[home], 0) if home is not None else None,
+            "messages": _messages(workspace, dm, user_id),
+            "channels": [
+                {"id": one.id, "name": one.name, "messages": _messages(workspace, one.id, user_id)}
+                for one in workspace.channels.values()
+                if one.team_id == team_id
+            ],
+        }
+
+
+def _messages(workspace: Workspace, channel: str, user_id: str) -> list[Payload]:
+    seen = [one for one in workspace.messages if one.channel == channel]
+    seen += [one for one in workspace.ephemerals if (one.channel, one.user) == (channel, user_id)]
+    seen.sort(key=lambda one: [int(part) for part in one.ts.split(".")])
+    return [_message(one) for one in seen[-MOST_MESSAGES:]]
+
+
+def _message(message: Message) -> Payload:
+    return {
+        "channel": message.channel,
+        "ts": message.ts,
+        "text": message.text,
+        "blocks": message.blocks,
+        "ephemeral": message.ephemeral,
+        "edited": bool(message.history),
+        "thread_ts": message.thread_ts,
+    }
+
+
+def _view(view: View, depth: int) -> Payload:
+    body: dict[str, Any] = view.body
+    return {
+        "id": view.id,
+        "hash": view.hash,
+        "title": view.title,
+        "submit": (body.get("submit") or {}).get("text"),
+        "close": (body.get("close") or {}).get("text"),
+        "blocks": view.blocks,
+        "values": view.values,
+        "depth": depth,
+    }

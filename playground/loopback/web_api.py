@@ -1,0 +1,326 @@
+"""Slack's Web API over a `Workspace`: one function per method, no HTTP in here.
+
+`WebApi.call(method, arguments, token)` answers as docs.slack.dev/reference/methods has it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from playground.loopback.limits import (
+    MESSAGE_TEXT_LENGTH,
+    UPDATE_TEXT_LENGTH,
+    is_too_large,
+    problems_of_message,
+    problems_of_view,
+)
+from playground.loopback.people import Team
+from playground.loopback.records import Message, Payload, SlackRefusal, Violation
+from playground.loopback.workspace import Workspace
+
+_STRUCTURED = ("blocks", "view", "metadata", "attachments")
+
+
+@dataclass(frozen=True)
+class Method:
+    """An API method: what it does, the scope it asks for, the arguments it cannot do without."""
+
+    run: Callable[[WebApi, Team, Payload], Payload]
+    scope: str | None
+    required: tuple[str, ...]
+
+
+METHODS: dict[str, Method] = {}
+
+_Run = Callable[["WebApi", Team, Payload], Payload]
+
+
+def api_method(name: str, scope: str | None = None, required: str = "") -> Callable[[_Run], _Run]:
+    def register(run: _Run) -> _Run:
+        METHODS[name] = Method(run, scope, tuple(required.split()))
+        return run
+
+    return register
+
+
+class WebApi:
+    """Answers API calls; `socket_url` mints a ws:// address for an app that asks for one.
+
+    Without an `app_token` there is no Socket Mode, without a `client` no OAuth.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        app_token: str | None = None,
+        client: tuple[str, str] | None = None,
+        socket_url: Callable[[], str] = str,
+    ) -> None:
+        self.workspace = workspace
+        self.app_token = app_token
+        self.client = client
+        self._socket_url = socket_url
+
+    def call(
+        self,
+        method: str,
+        arguments: Payload,
+        token: str | None = None,
+        client: tuple[str, str] | None = None,
+    ) -> tuple[int, Payload]:
+        """The HTTP status and body; `client` is the id and secret of HTTP basic auth."""
+        try:
+            with self.workspace.changed:
+                # Copies, so that neither side's objects are the workspace's own.
+                given = copy.deepcopy(arguments)
+                answer = copy.deepcopy(self._answer(method, given, token, client))
+                return 200, {"ok": True} | answer
+        except SlackRefusal as refusal:
+            return refusal.status, {"ok": False, "error": refusal.code} | refusal.fields
+        finally:
+            self.workspace.note_change()
+
+    def _answer(
+        self,
+        method: str,
+        arguments: Payload,
+        token: str | None,
+        client: tuple[str, str] | None,
+    ) -> Payload:
+        if method == "oauth.v2.access":
+            return self._oauth_access(arguments, client)
+        if method == "apps.connections.open":
+            return self._connections_open(token)
+        if method == "api.test":
+            return {"args": arguments}
+        found = METHODS.get(method)
+        if found is None:
+            raise SlackRefusal("unknown_method", req_method=method)
+        team = self._team(token)
+        if found.scope is not None and found.scope not in team.scopes:
+            granted = ",".join(sorted(team.scopes))
+            raise SlackRefusal("missing_scope", needed=found.scope, provided=granted)
+        arguments = _parsed(arguments)
+        missing = [name for name in found.required if arguments.get(name) in (None, "")]
+        if missing:
+            raise _invalid([f"missing required field: {name}" for name in missing])
+        return found.run(self, team, arguments)
+
+    def _team(self, token: str | None) -> Team:
+        if not token:
+            raise SlackRefusal("not_authed")
+        if token in self.workspace.revoked_tokens:
+            raise SlackRefusal("token_revoked")
+        for team in self.workspace.teams.values():
+            if team.token == token:
+                return team
+        raise SlackRefusal("not_allowed_token_type" if token == self.app_token else "invalid_auth")
+
+    def _connections_open(self, token: str | None) -> Payload:
+        if token is None or token != self.app_token:
+            if any(team.token == token for team in self.workspace.teams.values() if token):
+                raise SlackRefusal("not_allowed_token_type")
+            raise SlackRefusal("invalid_auth" if token else "not_authed")
+        return {"url": self._socket_url()}
+
+    def _oauth_access(self, arguments: Payload, client: tuple[str, str] | None) -> Payload:
+        given = client or (arguments.get("client_id"), arguments.get("client_secret"))
+        if given != self.client:
+            is_id_known = self.client is not None and given[0] == self.client[0]
+            raise SlackRefusal("bad_client_secret" if is_id_known else "invalid_client_id")
+        code = self.workspace.oauth_codes.pop(str(arguments.get("code")), None)
+        if code is None:
+            raise SlackRefusal("invalid_code")
+        team = self.workspace.teams[code[0]]
+        team.token = f"xoxb-{team.id}-{self.workspace.next_number()}"
+        return {
+            "app_id": self.workspace.app_id,
+            "access_token": team.token,
+            "token_type": "bot",
+            "scope": ",".join(sorted(team.scopes)),
+            "bot_user_id": team.bot_user_id,
+            "authed_user": {"id": code[1]},
+            "team": {"id": team.id, "name": team.name},
+            "enterprise": None,
+            "is_enterprise_install": False,
+        }
+
+    def violation(self, where: str, code: str, problems: list[str], payload: Payload) -> None:
+        """Records what Slack would not have liked."""
+        self.workspace.violations.append(Violation(where, code, tuple(problems), payload))
+
+    def check_message(self, where: str, arguments: Payload, *, longest: int) -> None:
+        """Raises SlackRefusal no_text, msg_too_long, invalid_blocks; each is also recorded."""
+        text, blocks = arguments.get("text") or "", arguments.get("blocks") or []
+        if not text and not blocks:
+            self.violation(where, "no_text", ["neither text nor blocks"], arguments)
+            raise SlackRefusal("no_text")
+        if len(text) > longest:
+            problem = f"text: {len(text)} characters, at most {longest}"
+            self.violation(where, "msg_too_long", [problem], arguments)
+            raise SlackRefusal("msg_too_long")
+        problems = problems_of_message(text, blocks)
+        missing_text = [one for one in problems if one.startswith("text is missing")]
+        refused = [one for one in problems if one not in missing_text]
+        if missing_text:
+            self.violation(where, "text_missing", missing_text, arguments)
+        if refused:
+            self.violation(where, "invalid_blocks", refused, arguments)
+            messages = [f"[ERROR] {one}" for one in refused]
+            raise SlackRefusal("invalid_blocks", response_metadata={"messages": messages})
+
+    def check_view(self, where: str, view: Any, kind: str | None = None) -> Payload:
+        """The view. Raises SlackRefusal view_too_large, invalid_arguments; each is recorded."""
+        if not isinstance(view, dict):
+            raise _invalid(["view: must be an object"])
+        if is_too_large(view):
+            self.violation(where, "view_too_large", ["over 250 kB"], view)
+            raise SlackRefusal("view_too_large")
+        problems = problems_of_view(view)
+        if kind is not None and view.get("type") != kind:
+            problems.append(f"view.type: must be {kind}")
+        if problems:
+            self.violation(where, "invalid_arguments", problems, view)
+            raise _invalid(problems)
+        return view
+
+
+def _invalid(problems: list[str]) -> SlackRefusal:
+    messages = [f"[ERROR] {one}" for one in problems]
+    return SlackRefusal("invalid_arguments", response_metadata={"messages": messages})
+
+
+def _parsed(arguments: Payload) -> Payload:
+    """The arguments with JSON in strings read, as forms carry it."""
+    parsed = dict(arguments)
+    for name in _STRUCTURED:
+        if isinstance(parsed.get(name), str) and parsed[name]:
+            try:
+                parsed[name] = json.loads(parsed[name])
+            except ValueError:
+                code = "invalid_blocks_format" if name == "blocks" else "invalid_arguments"
+                raise SlackRefusal(code) from None
+    return parsed
+
+
+def is_true(value: Any) -> bool:
+    """A flag as JSON or a form carries it."""
+    return str(value).lower() in {"1", "true"}
+
+
+@api_method("auth.test")
+def _auth_test(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    return {
+        "url": f"https://{team.domain}.slack.com/",
+        "team": team.name,
+        "user": "hiatus",
+        "team_id": team.id,
+        "user_id": team.bot_user_id,
+        "bot_id": team.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+@api_method("auth.revoke")
+def _auth_revoke(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    if not is_true(arguments.get("test")) and team.token is not None:
+        api.workspace.revoked_tokens.add(team.token)
+    return {"revoked": not is_true(arguments.get("test"))}
+
+
+@api_method("team.info", "team:read")
+def _team_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    shape = {"id": team.id, "name": team.name, "domain": team.domain}
+    return {"team": shape | {"email_domain": team.email_domain}}
+
+
+@api_method("chat.postMessage", "chat:write", "channel")
+def _post_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    channel, person_id = _place(api, team, str(arguments["channel"]))
+    api.check_message("chat.postMessage", arguments, longest=MESSAGE_TEXT_LENGTH)
+    message = api.workspace.add_message(_message(api, team, arguments, channel, person_id))
+    shown = message.to_slack(api.workspace.app_id, team.bot_id)
+    return {"channel": channel, "ts": message.ts, "message": shown}
+
+
+@api_method("chat.postEphemeral", "chat:write", "channel user")
+def _post_ephemeral(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    channel, person_id = _place(api, team, str(arguments["channel"]))
+    viewer = str(arguments["user"])
+    if (team.id, viewer) not in api.workspace.people or person_id not in {None, viewer}:
+        raise SlackRefusal("user_not_in_channel")
+    api.check_message("chat.postEphemeral", arguments, longest=MESSAGE_TEXT_LENGTH)
+    message = _message(api, team, arguments, channel, viewer)
+    message.ephemeral = True
+    return {"message_ts": api.workspace.add_message(message).ts}
+
+
+@api_method("chat.update", "chat:write", "channel ts")
+def _update_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    message = _own_message(api, team, arguments, "cant_update_message")
+    api.check_message("chat.update", arguments, longest=UPDATE_TEXT_LENGTH)
+    text, blocks = arguments.get("text") or "", arguments.get("blocks") or []
+    api.workspace.rewrite(message, text, blocks)
+    shown = message.to_slack(api.workspace.app_id, team.bot_id)
+    return {"channel": message.channel, "ts": message.ts, "text": text, "message": shown}
+
+
+@api_method("chat.delete", "chat:write", "channel ts")
+def _delete_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    message = _own_message(api, team, arguments, "cant_delete_message")
+    api.workspace.delete(message)
+    return {"channel": message.channel, "ts": message.ts}
+
+
+def _place(api: WebApi, team: Team, target: str) -> tuple[str, str | None]:
+    """The channel id and, for a DM, whose it is; a user id opens the DM."""
+    workspace = api.workspace
+    if (team.id, target) in workspace.people:
+        if workspace.people[team.id, target].is_bot:
+            raise SlackRefusal("cannot_dm_bot")
+        return workspace.dm_channel(team.id, target), target
+    person_id = workspace.dm_person(team.id, target)
+    if person_id is not None:
+        return target, person_id
+    channel = workspace.channels.get(target)
+    if channel is None or channel.team_id != team.id:
+        raise SlackRefusal("channel_not_found")
+    if channel.is_archived:
+        raise SlackRefusal("is_archived")
+    if not channel.is_member and "chat:write.public" not in team.scopes:
+        raise SlackRefusal("not_in_channel")
+    return target, None
+
+
+def _message(
+    api: WebApi, team: Team, arguments: Payload, channel: str, person_id: str | None
+) -> Message:
+    return Message(
+        team_id=team.id,
+        channel=channel,
+        ts=api.workspace.next_ts(),
+        text=arguments.get("text") or "",
+        blocks=arguments.get("blocks") or [],
+        author_id=team.bot_user_id,
+        user=person_id,
+        thread_ts=arguments.get("thread_ts"),
+        metadata=arguments.get("metadata"),
+    )
+
+
+def _own_message(api: WebApi, team: Team, arguments: Payload, not_own: str) -> Message:
+    channel, ts = str(arguments["channel"]), str(arguments["ts"])
+    workspace = api.workspace
+    if channel not in workspace.channels and workspace.dm_person(team.id, channel) is None:
+        raise SlackRefusal("channel_not_found")
+    message = workspace.message(team.id, channel, ts)
+    if message is None:
+        raise SlackRefusal("message_not_found")
+    if message.author_id != team.bot_user_id:
+        raise SlackRefusal(not_own)
+    return message

@@ -1,0 +1,151 @@
+"""`/playground`: the page on which Slack is played. What it asks for is the bot's to serve.
+
+Anyone who can use the page acts as any of the demo's people, so only a browser on this machine may,
+and only from the page itself: a website that is open in the same browser must not.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.base.client_address import client_address
+from api.documentation.pages import Asset, answer, asset_route, page
+
+_ASSETS: Final = (
+    "icon.svg",
+    "playground.css",
+    "playground.js",
+    "playground-blocks.js",
+    "playground-panel.js",
+    "playground-text.js",
+)
+_BODY: Final = """
+<header class="top">
+<h1>Hiatus playground</h1>
+<p>Slack, played on this machine for three people at once: each picks who they are, types
+<code>{command}</code>, presses buttons. What Hiatus shows here is what it would send to Slack.</p>
+<a href="docs">API</a>
+<button type="button" class="button" id="reset">Empty Slack</button>
+</header>
+<nav class="jump" aria-label="People">
+<a href="#person-1">First person</a> <a href="#person-2">Second</a> <a href="#person-3">Third</a>
+</nav>
+<p class="problems" id="problems" role="alert" hidden></p>
+<main id="playground" data-people="{people}" data-command="{command}" data-token="{token}">
+<p class="empty">The playground needs JavaScript.</p>
+</main>"""
+
+
+_TOKEN_HEADER: Final = "x-playground-token"
+# What a proxy adds: a request with any of these is not from this machine, even from loopback.
+_OF_PROXIES: Final = (
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+)
+_LOOPBACK_HOST: Final = re.compile(
+    r"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
+)
+
+
+def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
+    """The page, showing these people first, by their Slack ids, and holding the session's token."""
+    body = _BODY.format(
+        people=html.escape(",".join(people)), command=html.escape(command), token=html.escape(token)
+    )
+    drawn: list[Asset] = []
+
+    async def playground(request: Request) -> Response:
+        if not drawn:
+            drawn.append(
+                page(
+                    "Hiatus playground",
+                    assets="playground/assets",
+                    head=('<script src="{playground.js}" type="module"></script>',),
+                    body=body,
+                    style="playground.css",
+                )
+            )
+        response = answer(request, drawn[0])
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    found = [
+        Route("/playground", playground),
+        asset_route("/playground/assets/{version}/{name}", _ASSETS),
+    ]
+    for route in found:
+        route.app = _LocalOnly(route.app)
+    return found
+
+
+def guarded(routes: Sequence[Route], token: str) -> Sequence[Route]:
+    """The same routes, for requests that the page with this token sends."""
+    for route in routes:
+        route.app = _LocalOnly(_FromPageOnly(route.app, token))
+    return routes
+
+
+class _LocalOnly:
+    """Serves programs on this machine that address it as such.
+
+    A name of a website's own that resolves to 127.0.0.1 (DNS rebinding) is in ``Host``.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        address = client_address(scope)
+        is_local = (
+            not any(name in headers for name in _OF_PROXIES)
+            and address != ""
+            and ip_address(address).is_loopback
+            and _LOOPBACK_HOST.fullmatch(headers.get("host", "")) is not None
+        )
+        app = self._app if is_local else _refused("The playground is for this machine's browser.")
+        await app(scope, receive, send)
+
+
+class _FromPageOnly:
+    """Serves what the page sends: with its token, and nothing that another origin sends."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        # Browsers send Origin with every POST; older ones know no Sec-Fetch-Site.
+        is_from_page = headers.get("sec-fetch-site", "same-origin") == "same-origin" and (
+            scope["method"] in ("GET", "HEAD") or headers.get("origin") == _origin(headers)
+        )
+        app = self._app
+        if not is_from_page:
+            app = _refused("Only the playground's own page can do that.")
+        elif not secrets.compare_digest(headers.get(_TOKEN_HEADER, "").encode(), self._token):
+            app = _refused("The playground was restarted. Reload this page.")
+        await app(scope, receive, send)
+
+
+def _origin(headers: Headers) -> str:
+    return f"http://{headers['host']}"
+
+
+def _refused(why: str) -> Response:
+    return JSONResponse({"ok": False, "problem": why}, 403, {"Cache-Control": "no-store"})

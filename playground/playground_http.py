@@ -1,0 +1,185 @@
+"""What the playground's page asks for: the screens, and doing what a person does in Slack."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from playground.loopback.records import Answer, Impossible
+from playground.playground import Playground, Unseen, options_in
+
+# How long the page waits for something to happen; a server that stops waits for it too.
+WAIT_SECONDS: Final = 3.0
+_LOOK_SECONDS: Final = 0.05
+_MOST_SHOWN: Final = 6
+_LONGEST_BODY_BYTES: Final = 200_000
+
+Text = Field(default="", max_length=3000)
+Kind = Literal["command", "shortcut", "click", "pick", "suggest", "submit", "close", "open_home"]
+
+
+class Act(BaseModel):
+    """One thing that one person does; ``filled`` is what stands in the form meanwhile."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: str
+    kind: Kind
+    text: str = Text
+    channel: str = Text
+    ts: str = Text
+    view_id: str = Text
+    block_id: str = Text
+    action_id: str = Text
+    value: Any = None
+    filled: list[tuple[str, str, Any]] = Field(default_factory=list, max_length=100)
+    is_cleared: bool = False
+
+
+Handler = Callable[[Playground, Act], Answer]
+
+
+def routes(playground: Playground) -> list[Route]:
+    """To be served to the playground's own page only; the caller guards them."""
+
+    async def state(request: Request) -> Response:
+        shown = request.query_params.get("people", "").split(",")[:_MOST_SHOWN]
+        after = request.query_params.get("after", "")
+        await _something_new(playground, after)
+        return _answered(playground.state(shown))
+
+    async def act(request: Request) -> Response:
+        if not _is_json(request):
+            return _refused(415, "Send JSON.")
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _LONGEST_BODY_BYTES:
+                return _refused(413, "That is more than Slack would send.")
+        try:
+            wanted = Act.model_validate_json(body)
+            if wanted.user not in playground.players:
+                raise Unseen("Nobody here is that.")
+            return _answered(await run_in_threadpool(_done, playground, wanted))
+        except ValidationError:
+            return _refused(422, "Nobody can do that in Slack.")
+        except (Unseen, Impossible) as refusal:
+            return _refused(409, str(refusal))
+
+    async def reset(request: Request) -> Response:
+        if not _is_json(request):
+            return _refused(415, "Send JSON.")
+        playground.reset()
+        return _answered({"ok": True})
+
+    return [
+        Route("/playground/state", state),
+        Route("/playground/act", act, methods=["POST"]),
+        Route("/playground/reset", reset, methods=["POST"]),
+    ]
+
+
+def _is_json(request: Request) -> bool:
+    """Other media types can be posted by any website without asking the server first."""
+    return request.headers.get("content-type", "").partition(";")[0] == "application/json"
+
+
+async def _something_new(playground: Playground, after: str) -> None:
+    until = asyncio.get_running_loop().time() + WAIT_SECONDS
+    while str(playground.version) == after and asyncio.get_running_loop().time() < until:
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _done(playground: Playground, act: Act) -> dict[str, Any]:
+    if act.kind in ("pick", "submit", "suggest"):
+        _fill(playground, act)
+    answer = _HANDLERS[act.kind](playground, act)
+    playground.forget_old()
+    return {
+        "ok": answer.ok,
+        "errors": answer.errors,
+        "options": options_in(answer.body) if act.kind == "suggest" else [],
+        "problem": None if answer.ok else _problem(answer),
+    }
+
+
+def _problem(answer: Answer) -> str:
+    """What Slack's client would say."""
+    if not answer.in_time or answer.status == 0:
+        return "Hiatus did not answer within three seconds."
+    return f"Hiatus answered {answer.status}; Slack shows that something went wrong."
+
+
+def _fill(playground: Playground, act: Act) -> None:
+    view = playground.view(act.user, act.view_id)
+    for block_id, action_id, value in act.filled:
+        # The form may have changed while it was filled in; so it does in Slack.
+        with contextlib.suppress(Impossible):
+            playground.slack.fill(view, block_id, action_id, value)
+
+
+def _command(playground: Playground, act: Act) -> Answer:
+    name, _, text = act.text.strip().partition(" ")
+    return playground.slack.command(act.user, name, text.strip(), channel=act.channel)
+
+
+def _shortcut(playground: Playground, act: Act) -> Answer:
+    return playground.slack.shortcut(act.user, act.text)
+
+
+def _click(playground: Playground, act: Act) -> Answer:
+    message = playground.message(act.user, act.channel, act.ts)
+    return playground.slack.click(
+        act.user, message, act.action_id, act.value, block_id=act.block_id
+    )
+
+
+def _pick(playground: Playground, act: Act) -> Answer:
+    view = playground.view(act.user, act.view_id)
+    return playground.slack.pick(act.user, view, act.block_id, act.action_id, act.value)
+
+
+def _suggest(playground: Playground, act: Act) -> Answer:
+    view = playground.view(act.user, act.view_id)
+    return playground.slack.suggest(act.user, view, act.action_id, act.text)
+
+
+def _submit(playground: Playground, act: Act) -> Answer:
+    return playground.slack.submit(act.user, playground.view(act.user, act.view_id))
+
+
+def _close(playground: Playground, act: Act) -> Answer:
+    view = playground.view(act.user, act.view_id)
+    return playground.slack.close(act.user, view, is_cleared=act.is_cleared)
+
+
+def _open_home(playground: Playground, act: Act) -> Answer:
+    return playground.slack.open_home(act.user)
+
+
+_HANDLERS: Final[dict[str, Handler]] = {
+    "command": _command,
+    "shortcut": _shortcut,
+    "click": _click,
+    "pick": _pick,
+    "suggest": _suggest,
+    "submit": _submit,
+    "close": _close,
+    "open_home": _open_home,
+}
+
+
+def _refused(status: int, why: str) -> Response:
+    return _answered({"ok": False, "problem": why}, status)
+
+
+def _answered(body: dict[str, Any], status: int = 200) -> Response:
+    return JSONResponse(body, status, {"Cache-Control": "no-store"})

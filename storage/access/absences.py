@@ -1,0 +1,254 @@
+"""Who is away when, with what the viewer may see: the calendars' read side.
+
+What leaves this module is fit to be shown; nothing that draws a calendar decides about privacy.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from operator import itemgetter
+from typing import Any, Final, Literal
+
+from peewee import Select, Tuple
+
+from storage.access.feeds import FeedOwner
+from storage.base.values import Absence, FeedScope, Organisation, User
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.rows import day, instant, with_names
+from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.directory import awaited
+from storage.directory.colleagues import team
+
+# Pending leave in a list of who is away: none, what awaits the viewer's decision, or all.
+Pending = Literal["none", "awaiting", "all"]
+
+MAX_ABSENCES: Final = 50_000
+# How long cancelled and declined leave stays in the feeds that may have shown it.
+CANCELLED_SHOWN_DAYS: Final = 30
+# No request is longer (contract 4), so none that began earlier reaches the window.
+_LONGEST_DAYS: Final = 366
+
+_ABSENCE: Final = (
+    LeaveRequestRow.id,
+    LeaveRequestRow.user_id,
+    UserRow.first_name,
+    UserRow.last_name,
+    UserRow.timezone,
+    LeaveRequestRow.status,
+    LeaveRequestRow.start_date,
+    LeaveRequestRow.end_date,
+    LeaveRequestRow.start_half_day,
+    LeaveRequestRow.end_half_day,
+    LeaveTypeRow.name,
+    LeaveTypeRow.colour,
+    LeaveTypeRow.is_private,
+    LeaveRequestRow.version,
+    LeaveRequestRow.updated_at,
+)
+# Where they stand in it.
+_ID: Final = 0
+_START_DATE: Final = 6
+
+
+def visible(
+    tx: Transaction,
+    owner: FeedOwner,
+    scope: FeedScope,
+    *,
+    first_day: date,
+    last_day: date,
+    now: datetime,
+) -> list[Absence]:
+    """What the owner's feed of that scope holds between two days, both included.
+
+    Ordered by first day, then id; at most 50,000. Personal: his own leave, pending included. Team
+    (his department with its manager, those whom he manages, himself) and org: approved leave.
+    Each with leave that was cancelled or declined in the last 30 days, where such a feed may have
+    shown it: a calendar that keeps what it once read has to be told.
+    """
+    found = tx.all(
+        _visible,
+        organisation_id=owner.organisation_id,
+        owner_id=owner.user_id,
+        department_id=owner.department_id if scope == "team" else None,
+        scope=scope,
+        earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
+        limit=MAX_ABSENCES,
+    )
+    found.sort(key=itemgetter(_START_DATE, _ID))
+    shown = (_absence(row, owner.user_id, owner.organisation_timezone) for row in found)
+    return [
+        absence._replace(
+            sequence=absence.sequence + owner.sequence,
+            updated_at=max(absence.updated_at, owner.sequence_at),
+        )
+        for absence in shown
+    ]
+
+
+def away(
+    tx: Transaction,
+    page: PageOf,
+    viewer: User,
+    organisation: Organisation,
+    scope: FeedScope,
+    *,
+    first_day: date,
+    last_day: date,
+    pending: Pending = "none",
+    today: date | None = None,
+) -> Page[Absence]:
+    """Approved leave between two days, both included, as the viewer's feed of that scope shows it.
+
+    ``pending``: which leave is in it that is not decided yet; for "awaiting" also give ``today``.
+    Ordered by first day, then id. Raises UnusableCursor.
+    """
+    bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _away,
+        organisation_id=organisation.id,
+        viewer_id=viewer.id,
+        department_id=viewer.department_id if scope == "team" else None,
+        scope=scope,
+        earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        after_key=after and after[0],
+        after_id=after and after[1],
+        pending=pending,
+        today=today and today.isoformat(),
+        limit=page.limit + 1,
+    )
+    return page_of(
+        tx,
+        page,
+        found,
+        lambda row: _absence(row, viewer.id, organisation.timezone),
+        lambda row: [row[_START_DATE], row[_ID]],
+        *bound_to,
+    )
+
+
+def _absence(row: Any, viewer_id: str, organisation_timezone: str) -> Absence:
+    (
+        request_id,
+        user_id,
+        first_name,
+        last_name,
+        timezone,
+        status,
+        start_date,
+        end_date,
+        start_half_day,
+        end_half_day,
+        type_name,
+        colour,
+        is_private,
+        version,
+        updated_at,
+    ) = row
+    is_own = user_id == viewer_id
+    is_hidden = is_private and not is_own
+    return Absence(
+        request_id,
+        f"{first_name} {last_name}".strip(),
+        is_own,
+        status,
+        day(start_date),
+        day(end_date),
+        start_half_day,
+        end_half_day,
+        None if is_hidden else type_name,
+        None if is_hidden else colour,
+        timezone or organisation_timezone,
+        version,
+        instant(updated_at),
+    )
+
+
+@compiled
+def _visible(
+    organisation_id: Place,
+    owner_id: Place,
+    department_id: Place | None,
+    scope: FeedScope,
+    earliest_start: Place,
+    first_day: Place,
+    last_day: Place,
+    cancelled_since: Place,
+    limit: Place,
+) -> Select:
+    query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.end_date >= first_day,
+        _is_shown(scope, cancelled_since),
+    )
+    if scope == "personal":
+        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
+        return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
+    query = query.where(LeaveRequestRow.start_date >= earliest_start)
+    if scope == "team":
+        members = team(organisation_id, owner_id, department_id)
+        query = query.where(LeaveRequestRow.user_id.in_(members))
+    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+
+
+@compiled
+def _away(
+    organisation_id: Place,
+    viewer_id: Place,
+    department_id: Place | None,
+    scope: FeedScope,
+    earliest_start: Place,
+    first_day: Place,
+    last_day: Place,
+    after_key: Place | None,
+    after_id: Place | None,
+    pending: Pending,
+    today: Place | None,
+    limit: Place,
+) -> Select:
+    is_shown = LeaveRequestRow.status == "approved"
+    if pending != "none":
+        is_pending = LeaveRequestRow.status == "pending"
+        if pending == "awaiting":
+            is_pending &= awaited.awaits(organisation_id, viewer_id, today, for_each=False)
+        is_shown = is_shown | is_pending
+    query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.start_date >= earliest_start,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.end_date >= first_day,
+        is_shown,
+    )
+    if scope == "team":
+        members = team(organisation_id, viewer_id, department_id)
+        query = query.where(LeaveRequestRow.user_id.in_(members))
+    if after_key is not None:
+        place = Tuple(LeaveRequestRow.start_date, LeaveRequestRow.id)
+        query = query.where(place > Tuple(after_key, after_id))
+    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+
+
+def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:
+    just_cancelled = (LeaveRequestRow.status == "cancelled") & (
+        LeaveRequestRow.cancelled_at > cancelled_since
+    )
+    is_declined = LeaveRequestRow.status == "declined"
+    if scope == "personal":
+        just_declined = is_declined & (LeaveRequestRow.decided_at > cancelled_since)
+        is_current = LeaveRequestRow.status.in_(("pending", "approved"))
+        return is_current | just_cancelled | just_declined
+    # Declined leave is never cancelled, so whatever was decided before had been approved.
+    was_approved = LeaveRequestRow.decided_at.is_null(False)
+    # Most declined leave was never approved, so these feeds never showed it.
+    just_reversed = is_declined & (LeaveRequestRow.approval_reversed_at > cancelled_since)
+    is_approved = LeaveRequestRow.status == "approved"
+    return is_approved | (just_cancelled & was_approved) | just_reversed

@@ -1,0 +1,240 @@
+"""API keys: made once, shown once, listed, revoked for good.
+
+Scopes are compared at the REST edge; who may see or revoke whose key is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from peewee import Select, Update
+
+from storage.access.recognition import SHOWN_CHARACTERS, new_api_key, with_reads
+from storage.base import fields
+from storage.base.errors import Forbidden, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.secrets import fingerprint
+from storage.base.values import SCOPES, ApiKey, Caller
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import ApiKeyRow
+from storage.directory import people_rows
+from storage.events import audit
+from storage.rules import rules
+
+
+def create_key(
+    tx: Transaction,
+    *,
+    for_user: str,
+    name: str,
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    by: Caller,
+    now: datetime,
+    secret: str | None = None,
+) -> tuple[ApiKey, str]:
+    """Make a key for a person; the second item is the key itself, which is never readable again.
+
+    ``scopes`` None means every scope that ``by`` holds. A pending person becomes active. People
+    make keys for themselves, the system for anybody. ``secret`` is a key that exists beforehand,
+    instead of a random one. Raises InvalidInput, Forbidden or NotFound.
+    """
+    name = fields.name(name, "name")
+    chosen = _check(scopes, variant, expires_at, by, now)
+    if by.user_id is not None and by.user_id != for_user:
+        raise Forbidden("An API key is made by the person whom it belongs to.")
+    _make_active(tx, for_user, by=by, now=now)
+    secret = secret or new_api_key()
+    key_id = new_id(now)
+    shown: dict[str, Any] = {
+        "user_id": for_user,
+        "name": name,
+        "prefix": secret[:SHOWN_CHARACTERS],
+        "variant": variant,
+        "expires_at": expires_at,
+    }
+    tx.insert(
+        ApiKeyRow,
+        organisation_id=by.organisation_id,
+        id=key_id,
+        secret_sha256=fingerprint(secret),
+        scopes=rows.json_text(chosen),
+        created_at=now,
+        **shown,
+    )
+    after = shown | {"scopes": chosen}
+    audit.record(tx, "api_key.created", "api_key", key_id, by=by, now=now, after=after)
+    return _get(tx, key_id, by), secret
+
+
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    own_only: bool = False,
+    user_id: str | None = None,
+    is_revoked: bool | None = None,
+) -> Page[ApiKey]:
+    """The caller's keys, or for admins everybody's or one person's, unless ``own_only``.
+
+    Newest first; revoked and expired ones are among them. Raises InsufficientRole when somebody
+    else asks for another's, NotFound for a ``user_id`` that is nobody's, UnusableCursor.
+    """
+    if user_id not in (None, by.user_id):
+        rules.check_role(by.role, "admin")
+        people_rows.get(tx, str(user_id), by=by)
+    if own_only or not by.is_admin:
+        user_id = by.user_id
+    bound_to = ("api_keys", by.organisation_id, user_id, is_revoked)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        user_id=user_id,
+        is_revoked=is_revoked,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.api_key, lambda row: [row[0]], *bound_to)
+
+
+def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
+    """One's own key, or anybody's for admins. Raises NotFound, for the keys of others too."""
+    key = _get(tx, key_id, by)
+    if not by.is_admin and key.user_id != by.user_id:
+        raise NotFound("API key")
+    return key
+
+
+def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey:
+    """Stop a key at once: one's own, or anybody's for admins. A revoked key stays as it is.
+
+    Raises NotFound, for the keys of others too.
+    """
+    get(tx, key_id, by=by)
+    _revoke_one(tx, key_id, by=by, now=now)
+    return _get(tx, key_id, by)
+
+
+def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
+    """Stop every key of a person, whoever asks; how many there were. Part of archiving."""
+    living = tx.all(_living_of, organisation_id=by.organisation_id, user_id=user_id)
+    return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in living)
+
+
+def _check(
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    by: Caller,
+    now: datetime,
+) -> list[str]:
+    """The scopes in the order in which the product lists them, once everything is sound."""
+    if variant not in (1, 2):
+        raise InvalidInput.of("variant", "unknown_variant", "The variant is 1 or 2.")
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must lie in the future.")
+    # Only a key bounds what its owner may do: from Slack or a shell he holds every scope.
+    held = with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
+    wanted = held if scopes is None else frozenset(scopes)
+    unknown = sorted(wanted.difference(SCOPES))
+    if unknown:
+        raise InvalidInput.of(
+            "scopes",
+            "unknown_scope",
+            "There is no scope {unknown}. Known are {known}.",
+            unknown=tuple(unknown),
+            known=SCOPES,
+        )
+    if not wanted:
+        raise InvalidInput.of("scopes", "no_scopes", "A key needs at least one scope.")
+    beyond = sorted(wanted - held)
+    if beyond:
+        raise InvalidInput.of(
+            "scopes",
+            "scope_not_held",
+            "The key that you use lacks {beyond}, so a new one cannot have it.",
+            beyond=tuple(beyond),
+        )
+    return [scope for scope in SCOPES if scope in wanted]
+
+
+def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
+    # Held: archiving either sees the new key and revokes it, or is seen here.
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    if user.status in ("deactivated", "archived"):
+        raise InvalidInput.of(
+            "user_id",
+            "user_not_active",
+            "The person is {status} and cannot have a key.",
+            status=user.status,
+        )
+    people_rows.activate(tx, user, by=by, now=now)
+
+
+def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
+    if not fields.is_id(key_id):
+        raise NotFound("API key")
+    row = tx.first(_one, organisation_id=by.organisation_id, key_id=key_id)
+    if row is None:
+        raise NotFound("API key")
+    return rows.api_key(row)
+
+
+def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> bool:
+    if not tx.change(_revoke, organisation_id=by.organisation_id, key_id=key_id, now=now):
+        return False
+    after = {"revoked_at": now}
+    audit.record(tx, "api_key.revoked", "api_key", key_id, by=by, now=now, after=after)
+    return True
+
+
+@compiled
+def _page(
+    organisation_id: Place,
+    user_id: Place | None,
+    is_revoked: bool | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
+    if is_revoked is not None:
+        query = query.where(ApiKeyRow.revoked_at.is_null(not is_revoked))
+    if user_id is not None:
+        query = query.where(ApiKeyRow.user_id == user_id)
+    if after_id is not None:
+        query = query.where(ApiKeyRow.id < after_id)
+    # Ids are made in order of time.
+    return query.order_by(ApiKeyRow.id.desc()).limit(limit)
+
+
+@compiled
+def _one(organisation_id: Place, key_id: Place) -> Select:
+    return ApiKeyRow.select(*rows.API_KEY).where(
+        ApiKeyRow.organisation_id == organisation_id, ApiKeyRow.id == key_id
+    )
+
+
+@compiled
+def _living_of(organisation_id: Place, user_id: Place) -> Select:
+    return ApiKeyRow.select(ApiKeyRow.id).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.user_id == user_id,
+        ApiKeyRow.revoked_at.is_null(),
+    )
+
+
+@compiled
+def _revoke(organisation_id: Place, key_id: Place, now: Place) -> Update:
+    return ApiKeyRow.update(revoked_at=now).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.id == key_id,
+        ApiKeyRow.revoked_at.is_null(),
+    )

@@ -1,0 +1,212 @@
+"""What an API key looks like, and whose it is: asked on every request, kept apart from its making.
+
+Source: contract 6.
+"""
+
+from __future__ import annotations
+
+import secrets
+import zlib
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import orjson
+from peewee import Select, Update
+
+from storage.base.errors import Unauthenticated
+from storage.base.secrets import fingerprint
+from storage.base.values import Caller, Role
+from storage.db.compiled import Engine, Place, among, committed_state, compiled, milliseconds
+from storage.db.database import Transaction
+from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
+
+PREFIX: Final = "hiatus_sk_live_"
+
+# 62 ** 43 is the first power above 2 ** 256, 62 ** 6 the first above 2 ** 32.
+_SECRET_CHARACTERS: Final = 43
+_CHECKSUM_CHARACTERS: Final = 6
+_KEY_CHARACTERS: Final = len(PREFIX) + _SECRET_CHARACTERS + _CHECKSUM_CHARACTERS
+SHOWN_CHARACTERS: Final = len(PREFIX) + 6
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_MINUTE_MILLISECONDS: Final = 60_000
+
+
+class KnownKey(NamedTuple):
+    """A living key of somebody active, and whose it is; it may have expired.
+
+    ``expires_at`` and ``last_used_at`` are in milliseconds, the latter a whole minute; None for
+    never. ``reference_version`` is the organisation's. ``state`` is ``Transaction.state`` as it was
+    when all this was read, or before.
+    """
+
+    organisation_id: str
+    key_id: str
+    user_id: str
+    scopes: str
+    variant: int
+    expires_at: int | None
+    last_used_at: int | None
+    role: Role
+    reference_version: int
+    state: object | None
+
+
+class Recognised(NamedTuple):
+    """Who calls, with the key that says so."""
+
+    caller: Caller
+    key: KnownKey
+
+
+def new_api_key() -> str:
+    """``hiatus_sk_live_``, 32 random bytes in base62 and a checksum of those characters."""
+    return api_key_of(secrets.token_bytes(32))
+
+
+def api_key_of(secret_bytes: bytes) -> str:
+    """The key that 32 bytes make."""
+    secret = _base62(int.from_bytes(secret_bytes, "big"), _SECRET_CHARACTERS)
+    return PREFIX + secret + _checksum(secret)
+
+
+def is_well_formed(key: str) -> bool:
+    """Whether ``key`` can be one of ours at all; costs no query."""
+    if len(key) != _KEY_CHARACTERS or not key.startswith(PREFIX) or not key.isascii():
+        return False
+    secret = key[len(PREFIX) : -_CHECKSUM_CHARACTERS]
+    return key[-_CHECKSUM_CHARACTERS:] == _checksum(secret)
+
+
+def known_keys(tx: Transaction, secrets_sha256: list[str]) -> dict[str, KnownKey]:
+    """The living keys among these by their SHA-256. One query for all of them."""
+    # PostgreSQL names its state in the rows themselves.
+    state = tx.state(None)
+    if len(secrets_sha256) == 1:
+        found = tx.all(_known, secret_sha256=secrets_sha256[0])
+    else:
+        found = tx.all(_known_each, secrets_sha256=secrets_sha256)
+    return {
+        secret_sha256: KnownKey._make([*columns, state if seen is None else tx.state(seen)])
+        for secret_sha256, *columns, seen in found
+    }
+
+
+def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = None) -> Recognised:
+    """Who calls with that key. Raises Unauthenticated for none and for one that has expired."""
+    if key is None or (key.expires_at is not None and key.expires_at <= milliseconds(now)):
+        raise Unauthenticated
+    caller = Caller(
+        key.organisation_id,
+        key.user_id,
+        key.role,
+        _scopes(key.scopes),
+        "api",
+        request_id,
+        key.variant,
+        key.key_id,
+    )
+    return Recognised(caller, key)
+
+
+def recognise(
+    tx: Transaction, secret_sha256: str, *, now: datetime, request_id: str | None = None
+) -> Recognised:
+    """Whose key has this SHA-256.
+
+    Raises Unauthenticated for a key that is unknown, revoked or expired, or whose owner is not
+    active.
+    """
+    key = known_keys(tx, [secret_sha256]).get(secret_sha256)
+    return recognised(key, now=now, request_id=request_id)
+
+
+def recognise_key(
+    tx: Transaction, key: str, *, now: datetime, request_id: str | None = None
+) -> Recognised:
+    """As ``recognise``, from the key as it was sent. Raises Unauthenticated."""
+    if not is_well_formed(key):
+        raise Unauthenticated
+    return recognise(tx, fingerprint(key), now=now, request_id=request_id)
+
+
+def needs_touch(recognised: Recognised, now: datetime) -> bool:
+    """Whether the key's ``last_used_at`` is of an earlier minute than ``now``."""
+    last_used_at = recognised.key.last_used_at
+    return last_used_at is None or last_used_at < _minute(now)
+
+
+def touch(tx: Transaction, organisation_id: str, key_id: str, *, now: datetime) -> None:
+    """Keep the minute in which a key was used; the request itself does not wait for this."""
+    tx.change(_touch, organisation_id=organisation_id, key_id=key_id, minute=_minute(now))
+
+
+@lru_cache(maxsize=1024)
+def _scopes(text: str) -> frozenset[str]:
+    return with_reads(frozenset(orjson.loads(text)))
+
+
+def with_reads(scopes: frozenset[str]) -> frozenset[str]:
+    """Writing includes reading (contract 6)."""
+    implied = {f"{scope[:-6]}:read" for scope in scopes if scope.endswith(":write")}
+    return scopes | implied
+
+
+def _minute(now: datetime) -> int:
+    return milliseconds(now) // _MINUTE_MILLISECONDS * _MINUTE_MILLISECONDS
+
+
+def _checksum(secret: str) -> str:
+    return _base62(zlib.crc32(secret.encode()), _CHECKSUM_CHARACTERS)
+
+
+def _base62(number: int, width: int) -> str:
+    digits = []
+    for _ in range(width):
+        number, digit = divmod(number, 62)
+        digits.append(_BASE62[digit])
+    return "".join(reversed(digits))
+
+
+@compiled
+def _known(secret_sha256: Place, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(ApiKeyRow.secret_sha256 == secret_sha256)
+
+
+@compiled
+def _known_each(secrets_sha256: Place, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(among(ApiKeyRow.secret_sha256, secrets_sha256))
+
+
+def _of_active_owners(engine: Engine) -> Select:
+    return (
+        ApiKeyRow.select(
+            ApiKeyRow.secret_sha256,
+            ApiKeyRow.organisation_id,
+            ApiKeyRow.id,
+            ApiKeyRow.user_id,
+            ApiKeyRow.scopes,
+            ApiKeyRow.variant,
+            ApiKeyRow.expires_at,
+            ApiKeyRow.last_used_at,
+            UserRow.role,
+            OrganisationRow.reference_version,
+            committed_state(engine),
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == ApiKeyRow.organisation_id)
+            & (UserRow.id == ApiKeyRow.user_id),
+        )
+        .join(OrganisationRow, on=(OrganisationRow.id == ApiKeyRow.organisation_id))
+        .where(ApiKeyRow.revoked_at.is_null(), UserRow.status == "active")
+    )
+
+
+@compiled
+def _touch(organisation_id: Place, key_id: Place, minute: Place) -> Update:
+    return ApiKeyRow.update(last_used_at=minute).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.id == key_id,
+        ApiKeyRow.last_used_at.is_null() | (ApiKeyRow.last_used_at < minute),
+    )

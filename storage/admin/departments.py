@@ -1,0 +1,304 @@
+"""Departments: made, read, changed, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from peewee import Delete, Select, Update
+
+from storage.admin import effects, rerouting
+from storage.admin.effects import Effects
+from storage.base import fields
+from storage.base.amounts import check_half_days
+from storage.base.errors import InUse, NameTaken, NotFound
+from storage.base.ids import new_id
+from storage.base.values import AuditAction, Caller, Department, Rerouted
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import DepartmentRow, UserRow
+from storage.directory import people_rows
+from storage.events import audit, reference
+from storage.events.reference import Reference
+from storage.leave import card_refreshes
+from storage.rules import rules
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "manager_id": fields.unchecked,
+    "default_leave_allowance_half_days": fields.optional(check_half_days),
+}
+
+
+def create(
+    tx: Transaction, fields_of_department: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Department:
+    """Add a department: ``name`` and whatever else ``update`` takes.
+
+    Raises InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    fields.require(fields_of_department, "name")
+    values = fields.checked(fields_of_department, _CHECKS)
+    # Of two concurrent calls with one name, the second waits and then sees the first.
+    locks.organisation(tx, by.organisation_id)
+    _check_name_is_free(tx, values["name"], by=by)
+    people_rows.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
+    department = Department(
+        id=new_id(now),
+        name=values["name"],
+        manager_id=values.get("manager_id"),
+        default_leave_allowance_half_days=values.get("default_leave_allowance_half_days"),
+        created_at=now,
+        updated_at=now,
+        version=1,
+    )
+    tx.insert(DepartmentRow, organisation_id=by.organisation_id, **department._asdict())
+    _record(tx, "department.created", None, department, by=by, now=now)
+    return department
+
+
+def get(tx: Transaction, department_id: str, *, by: Caller, is_held: bool = False) -> Department:
+    """One department. Raises NotFound. ``is_held``: it stays so until this transaction ends."""
+    places = {"organisation_id": by.organisation_id, "department_id": department_id}
+    if fields.is_id(department_id):
+        row = tx.first(_department, **places, is_held=is_held)
+        if row is not None:
+            return rows.department(row)
+    raise NotFound("department")
+
+
+def update(
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Department:
+    """Change the name, the manager or the allowance; null clears the latter two.
+
+    Another manager gets the cards of what now awaits him.
+
+    Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    before, after = _checked_update(tx, department_id, changes, by=by, is_held=True)
+    if after == before:
+        return before
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouted = _rerouted(tx, known, before, after, now)
+    after = after._replace(updated_at=now, version=before.version + 1)
+    changed = tx.update(
+        DepartmentRow,
+        {
+            "name": after.name,
+            "manager_id": after.manager_id,
+            "default_leave_allowance_half_days": after.default_leave_allowance_half_days,
+            "updated_at": now,
+            "version": after.version,
+        },
+        organisation_id=by.organisation_id,
+        id=before.id,
+        version=before.version,
+    )
+    if not changed:
+        raise people_rows.ChangedMeanwhile
+    _record(tx, "department.updated", before, after, by=by, now=now)
+    rerouting.tell(tx, known, rerouted, by=by, now=now)
+    _refresh_cards(tx, known, before, after, now)
+    return after
+
+
+def _refresh_cards(
+    tx: Transaction, known: Reference, before: Department, after: Department, now: datetime
+) -> None:
+    """Redraw open cards on which the change shows another balance or other colleagues."""
+    other_manager = after.manager_id != before.manager_id
+    other_allowance = (
+        after.default_leave_allowance_half_days != before.default_leave_allowance_half_days
+    )
+    if other_manager or other_allowance:
+        card_refreshes.enqueue(tx, reference=known, now=now, department_id=before.id)
+    if other_manager:
+        managers = {one for one in (before.manager_id, after.manager_id) if one is not None}
+        card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
+
+
+def foresee_update(
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Effects:
+    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
+    rules.check_role(by.role, "admin")
+    before, after = _checked_update(tx, department_id, changes, by=by, is_held=False)
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouted = tuple(_rerouted(tx, known, before, after, now))
+    if after.default_leave_allowance_half_days == before.default_leave_allowance_half_days:
+        return Effects(rerouted=rerouted)
+    will_be = known._replace(departments={**known.departments, after.id: after})
+    members = people_rows.living(
+        tx, by.organisation_id, department_id=after.id, limit=effects.MAX_CHECKED
+    )
+    concerned = [user for user in members if user.leave_allowance_half_days is None]
+    overdrawn = effects.overdrawn_of(tx, known, will_be, concerned, now=now)
+    return Effects(
+        rerouted=rerouted,
+        moves_allowances=True,
+        balances=overdrawn[: effects.MOST_BALANCED],
+        overdrawn=overdrawn,
+    )
+
+
+def _checked_update(
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, is_held: bool
+) -> tuple[Department, Department]:
+    """The department as it is and as it will be, once everything about the change is sound."""
+    before = get(tx, department_id, by=by, is_held=is_held)
+    after = before._replace(**fields.checked(changes, _CHECKS))
+    if after.manager_id != before.manager_id:
+        people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
+    if fields.name_key(after.name) != fields.name_key(before.name):
+        _check_name_is_free(tx, after.name, by=by)
+    return before, after
+
+
+def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
+    """Raises NameTaken."""
+    wanted = fields.name_key(name)
+    for other_id, other_name in tx.all(_names, organisation_id=by.organisation_id):
+        if fields.name_key(other_name) == wanted:
+            raise NameTaken(other_name, other_id)
+
+
+def _rerouted(
+    tx: Transaction, known: Reference, before: Department, after: Department, now: datetime
+) -> list[Rerouted]:
+    """Pending requests of its members that await others once it has its other manager."""
+    if after.manager_id == before.manager_id:
+        return []
+    members = rerouting.pending_of(tx, known, department_id=before.id)
+    return rerouting.foresee(tx, known, members, after, now=now)
+
+
+def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
+    """Remove a department that nobody belongs to; archived people, who cannot be moved, leave it.
+
+    Raises NotFound, InsufficientRole or InUse; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    department = get(tx, department_id, by=by, is_held=True)
+    places = {"organisation_id": by.organisation_id, "department_id": department.id}
+    if tx.first(_anybody, **places) is not None:
+        raise InUse(
+            "Somebody still belongs to {department}; move them first.", department=department.name
+        )
+    former = [rows.user(row) for row in tx.all(_archived_members, **places)]
+    if tx.change(_take_out_archived, now=now, **places) != len(former):
+        raise people_rows.ChangedMeanwhile
+    moved = [(user, user._replace(department_id=None)) for user in former]
+    people_rows.record_updates(tx, moved, by=by, now=now)
+    if not tx.change(_delete, **places):
+        raise people_rows.ChangedMeanwhile
+    _record(tx, "department.deleted", department, None, by=by, now=now)
+
+
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, manager_id: str | None = None
+) -> Page[Department]:
+    """One page of the departments, oldest first.
+
+    Raises NotFound for a manager who is nobody, UnusableCursor.
+    """
+    if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
+        raise NotFound("user")
+    bound_to = ("departments", by.organisation_id, manager_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _departments,
+        organisation_id=by.organisation_id,
+        manager_id=manager_id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.department, lambda row: [row[0]], *bound_to)
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    before: Department | None,
+    after: Department | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    audit.record_value(tx, action, "department", before, after, _CHECKS, by=by, now=now)
+    reference.changed(tx, by.organisation_id)
+
+
+@compiled
+def _department(organisation_id: Place, department_id: Place, is_held: bool, engine: str) -> Select:
+    query = DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+    # The strongest: even a foreign key that is about to point here has to wait.
+    return locks.held(query, engine, "FOR UPDATE") if is_held else query
+
+
+@compiled
+def _departments(
+    organisation_id: Place, manager_id: Place | None, after_id: Place | None, limit: Place
+) -> Select:
+    query = DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
+    if manager_id is not None:
+        query = query.where(DepartmentRow.manager_id == manager_id)
+    if after_id is not None:
+        query = query.where(DepartmentRow.id > after_id)
+    return query.order_by(DepartmentRow.id).limit(limit)
+
+
+@compiled
+def _names(organisation_id: Place) -> Select:
+    return DepartmentRow.select(DepartmentRow.id, DepartmentRow.name).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
+
+
+@compiled
+def _anybody(organisation_id: Place, department_id: Place) -> Select:
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.department_id == department_id,
+            UserRow.status != "archived",
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _archived_members(organisation_id: Place, department_id: Place) -> Select:
+    return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.department_id == department_id,
+        UserRow.status == "archived",
+    )
+
+
+@compiled
+def _take_out_archived(organisation_id: Place, department_id: Place, now: Place) -> Update:
+    return UserRow.update(department_id=None, updated_at=now, version=UserRow.version + 1).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.department_id == department_id,
+        UserRow.status == "archived",
+    )
+
+
+@compiled
+def _delete(organisation_id: Place, department_id: Place) -> Delete:
+    return DepartmentRow.delete().where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )

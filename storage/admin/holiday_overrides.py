@@ -1,0 +1,319 @@
+"""Where a holiday set differs from its country: overrides made, listed and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple, get_args
+
+from peewee import Delete, Select
+
+from storage.admin import effects, recount
+from storage.admin.effects import Effects
+from storage.base import fields
+from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.values import AuditAction, Caller, HalfDay, HolidayOverride, HolidaySet
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import HolidayOverrideRow
+from storage.directory import holiday_sets
+from storage.events import audit, reference
+from storage.events.reference import Override, Reference
+from storage.rules import holiday_calendar
+
+# All of them are kept in memory, and looked through whenever days are counted.
+MOST_OVERRIDES: Final = 500
+
+# What the audit trail shows of an override.
+AUDITED: Final = ("date", "name", "is_holiday", "half")
+
+
+class TooManyOverrides(Conflict):
+    """The set has as many overrides as one may have."""
+
+    code = "too_many_overrides"
+    title = "There are too many overrides."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A holiday set has at most {most} overrides; delete one first.", most=MOST_OVERRIDES
+        )
+
+
+class NewOverride(NamedTuple):
+    """What an override says. ``name`` may be None where a public holiday is taken away."""
+
+    date: date
+    name: str | None = None
+    is_holiday: bool = True
+    half: HalfDay | None = None
+
+
+def add(
+    tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
+) -> HolidayOverride:
+    """Make a day (or one half of it) a public holiday in that set, or take one away.
+
+    There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
+    AlreadyExists or TooManyOverrides; then nothing has changed.
+    """
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
+    override = _checked(known, holiday_set, new, now)
+    planned = _planned(
+        tx,
+        known,
+        holiday_set,
+        _with(known, holiday_set, override),
+        override.date,
+        now,
+        is_held=True,
+    )
+    try:
+        tx.insert(
+            HolidayOverrideRow,
+            organisation_id=by.organisation_id,
+            holiday_set_id=holiday_set.id,
+            **override._asdict() | {"date": override.date.isoformat()},
+        )
+    except DuplicateRow as error:
+        raise _taken(new.date) from error
+    _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
+    recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    return override
+
+
+def foresee_add(
+    tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
+) -> Effects:
+    """What ``add`` would do to leave; changes nothing. Raises what ``add`` raises."""
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=False)
+    override = _checked(known, holiday_set, new, now)
+    after = _with(known, holiday_set, override)
+    return _foreseen(tx, known, holiday_set, after, override.date, now)
+
+
+def remove(
+    tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
+) -> HolidayOverride:
+    """Take an override back, so that the date is again what the country makes of it.
+
+    Gives what it was. Raises NotFound or InsufficientRole; then nothing has changed.
+    """
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
+    override = _get(tx, holiday_set, override_id, by=by)
+    after = _without(known, holiday_set, override)
+    planned = _planned(tx, known, holiday_set, after, override.date, now, is_held=True)
+    tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
+    _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
+    recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    return override
+
+
+def foresee_remove(
+    tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
+) -> Effects:
+    """What ``remove`` would do to leave; changes nothing. Raises what ``remove`` raises."""
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=False)
+    override = _get(tx, holiday_set, override_id, by=by)
+    after = _without(known, holiday_set, override)
+    return _foreseen(tx, known, holiday_set, after, override.date, now)
+
+
+def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
+    """One override of a set. Raises NotFound."""
+    known = reference.of_organisation(tx, by.organisation_id)
+    return _get(tx, holiday_sets.get(known, set_id), override_id, by=by)
+
+
+def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
+    """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
+    known = reference.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(known, set_id)
+    bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        holiday_set_id=holiday_set.id,
+        after_date=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, _value, lambda row: [row[1]], *bound_to)
+
+
+def _get(
+    tx: Transaction, holiday_set: HolidaySet, override_id: str, *, by: Caller
+) -> HolidayOverride:
+    row = tx.first(
+        _override,
+        organisation_id=by.organisation_id,
+        holiday_set_id=holiday_set.id,
+        override_id=override_id,
+    )
+    if row is None:
+        raise NotFound("holiday override")
+    return _value(row)
+
+
+def _with(known: Reference, holiday_set: HolidaySet, override: HolidayOverride) -> Reference:
+    """The reference data as it is once the override is made."""
+    code = holiday_set.country_code
+    added = Override(
+        override.date.isoformat(),
+        override.name,
+        override.is_holiday,
+        override.half,
+        override.id,
+    )
+    return _overridden(known, code, [*known.overrides.get(code, []), added])
+
+
+def _without(known: Reference, holiday_set: HolidaySet, override: HolidayOverride) -> Reference:
+    code = holiday_set.country_code
+    left = [other for other in known.overrides.get(code, []) if other.id != override.id]
+    return _overridden(known, code, left)
+
+
+def _overridden(known: Reference, code: str, overrides: list[Override]) -> Reference:
+    return known._replace(overrides={**known.overrides, code: overrides})
+
+
+def _foreseen(
+    tx: Transaction,
+    before: Reference,
+    holiday_set: HolidaySet,
+    after: Reference,
+    day: date,
+    now: datetime,
+) -> Effects:
+    leave = _planned(tx, before, holiday_set, after, day, now, is_held=False).leave
+    left = effects.balances_of(tx, before, after, effects.owners(leave), leave, now=now)
+    return Effects(leave, balances=left)
+
+
+def _planned(
+    tx: Transaction,
+    before: Reference,
+    holiday_set: HolidaySet,
+    after: Reference,
+    day: date,
+    now: datetime,
+    *,
+    is_held: bool,
+) -> recount.Planned:
+    """Whose leave on that date counts something else, and why."""
+    organisation, code = after.organisation, holiday_set.country_code
+    gone_by = recount.GoneBy(own_country=code, default_country=code == organisation.country_code)
+    users = recount.people(tx, organisation.id, gone_by, is_held=is_held)
+    leave = recount.plan(tx, after, users, now=now, first_day=day, last_day=day)
+    return recount.Planned(tuple(leave), _cause(before, after, code, day))
+
+
+def _cause(before: Reference, after: Reference, code: str, day: date) -> recount.Cause:
+    was = holiday_sets.holidays_between(before, code, day, day).get(day)
+    now_is = holiday_sets.holidays_between(after, code, day, day).get(day)
+    kind: recount.CauseCode = "public_holiday_changed"
+    if was is None or now_is is None:
+        kind = "public_holiday_added" if was is None else "public_holiday_removed"
+    holiday = now_is or was
+    return recount.Cause(kind, day, None if holiday is None else holiday.name)
+
+
+def _checked(
+    known: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
+) -> HolidayOverride:
+    """The override, once everything about it is sound."""
+    holiday_sets.check_year(new.date.year, "date")
+    if new.half not in (None, *get_args(HalfDay)):
+        raise InvalidInput.of("half", "unknown_half", "A half is am or pm, or null for all day.")
+    code = holiday_set.country_code
+    name = fields.optional_text(new.name, "name", fields.LONGEST_NAME)
+    if name is None and not new.is_holiday:
+        holiday = holiday_calendar.holidays_of(code, new.date.year).get(new.date)
+        name = "Working day" if holiday is None else holiday.name
+    if name is None:
+        raise InvalidInput.of("name", "required", "Name the public holiday.")
+    others = known.overrides.get(code, [])
+    if any(other.date == new.date.isoformat() for other in others):
+        raise _taken(new.date)
+    if len(others) >= MOST_OVERRIDES:
+        raise TooManyOverrides
+    return HolidayOverride(
+        new_id(now), new.date, fields.name(name, "name"), new.is_holiday, new.half, now
+    )
+
+
+def _taken(day: date) -> AlreadyExists:
+    return AlreadyExists("There is an override for {day} already; delete it first.", day=day)
+
+
+def _value(row: Any) -> HolidayOverride:
+    override_id, day, name, is_holiday, half, created_at = row
+    return HolidayOverride(
+        override_id, rows.day(day), name, bool(is_holiday), half, rows.instant(created_at)
+    )
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    holiday_set: HolidaySet,
+    before: HolidayOverride | None,
+    after: HolidayOverride | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    def shown(override: HolidayOverride | None) -> Mapping[str, Any]:
+        if override is None:
+            return {}
+        named = {name: getattr(override, name) for name in AUDITED}
+        return {**named, "country_code": holiday_set.country_code}
+
+    subject: Any = after or before
+    audit.record(
+        tx,
+        action,
+        "holiday_override",
+        subject.id,
+        by=by,
+        now=now,
+        before=shown(before),
+        after=shown(after),
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+_COLUMNS: Final = tuple(getattr(HolidayOverrideRow, name) for name in HolidayOverride._fields)
+
+
+@compiled
+def _override(organisation_id: Place, holiday_set_id: Place, override_id: Place) -> Select:
+    return HolidayOverrideRow.select(*_COLUMNS).where(
+        HolidayOverrideRow.organisation_id == organisation_id,
+        HolidayOverrideRow.id == override_id,
+        HolidayOverrideRow.holiday_set_id == holiday_set_id,
+    )
+
+
+@compiled
+def _page(
+    organisation_id: Place, holiday_set_id: Place, after_date: Place | None, limit: Place
+) -> Select:
+    query = HolidayOverrideRow.select(*_COLUMNS).where(
+        HolidayOverrideRow.organisation_id == organisation_id,
+        HolidayOverrideRow.holiday_set_id == holiday_set_id,
+    )
+    if after_date is not None:
+        query = query.where(HolidayOverrideRow.date > after_date)
+    return query.order_by(HolidayOverrideRow.date).limit(limit)
+
+
+@compiled
+def _delete(organisation_id: Place, override_id: Place) -> Delete:
+    return HolidayOverrideRow.delete().where(
+        HolidayOverrideRow.organisation_id == organisation_id, HolidayOverrideRow.id == override_id
+    )

@@ -1,0 +1,99 @@
+"""A holiday set deleted, with the overrides that belong to it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from peewee import Delete, Select, fn
+
+from storage.admin.effects import Effects
+from storage.admin.holiday_overrides import AUDITED
+from storage.base.errors import InUse
+from storage.base.values import Caller, HolidaySet
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
+from storage.directory import holiday_sets
+from storage.events import audit, reference
+from storage.events.reference import Reference
+
+
+class HolidaySetInUse(InUse):
+    """The organisation or somebody who is not archived goes by these public holidays."""
+
+    code = "holiday_set_in_use"
+    title = "The holiday set is still in use."
+
+
+def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> HolidaySet:
+    """Delete a set that nobody goes by, with its overrides; archived people do not count.
+
+    Nobody's leave counts anew, since nobody uses it. Raises NotFound, InsufficientRole or
+    HolidaySetInUse; then nothing has changed.
+    """
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
+    _check_unused(tx, known, holiday_set)
+    places = {"organisation_id": by.organisation_id, "holiday_set_id": holiday_set.id}
+    overrides = known.overrides.get(holiday_set.country_code, [])
+    tx.change(_delete_overrides, **places)
+    tx.change(_delete_set, **places)
+    audit.record(
+        tx,
+        "holiday_set.deleted",
+        "holiday_set",
+        holiday_set.id,
+        by=by,
+        now=now,
+        before={
+            "country_code": holiday_set.country_code,
+            "overrides": [
+                {name: getattr(override, name) for name in AUDITED} for override in overrides
+            ],
+        },
+    )
+    reference.changed(tx, by.organisation_id)
+    return holiday_set
+
+
+def foresee_remove(tx: Transaction, set_id: str, *, by: Caller) -> Effects:
+    """As ``remove``, which touches nobody: raises what it raises, and changes nothing."""
+    _check_unused(tx, *holiday_sets.to_change(tx, set_id, by=by, is_held=False))
+    return Effects()
+
+
+def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> None:
+    """Raises HolidaySetInUse."""
+    code = holiday_set.country_code
+    if code == known.organisation.country_code:
+        raise HolidaySetInUse("{code} is the organisation's own country.", code=code)
+    row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
+    if row is not None and row[0]:
+        raise HolidaySetInUse(
+            "People who go by the public holidays of {code}: {count}; change that first.",
+            code=code,
+            count=row[0],
+        )
+
+
+@compiled
+def _delete_overrides(organisation_id: Place, holiday_set_id: Place) -> Delete:
+    return HolidayOverrideRow.delete().where(
+        HolidayOverrideRow.organisation_id == organisation_id,
+        HolidayOverrideRow.holiday_set_id == holiday_set_id,
+    )
+
+
+@compiled
+def _delete_set(organisation_id: Place, holiday_set_id: Place) -> Delete:
+    return HolidaySetRow.delete().where(
+        HolidaySetRow.organisation_id == organisation_id, HolidaySetRow.id == holiday_set_id
+    )
+
+
+@compiled
+def _users_of(organisation_id: Place, country_code: Place) -> Select:
+    return UserRow.select(fn.COUNT(UserRow.id)).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.public_holiday_country_code == country_code,
+        UserRow.status != "archived",
+    )

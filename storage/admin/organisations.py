@@ -1,0 +1,393 @@
+"""Organisations: the first moment of one, its settings, and finding it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple, get_args
+
+import orjson
+from peewee import Select, fn
+
+from storage.admin import effects, people, recount
+from storage.admin.effects import BalanceEffect, Effects
+from storage.base import fields
+from storage.base.amounts import check_half_days
+from storage.base.errors import AlreadyExists, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.values import (
+    AuditAction,
+    Caller,
+    LeaveEffect,
+    LeaveYearType,
+    Organisation,
+    Source,
+    User,
+)
+from storage.db import locks, rows
+from storage.db.compiled import Place, among, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.tables import OrganisationRow
+from storage.directory import holiday_sets, people_rows
+from storage.events import audit, feed_changes, reference
+from storage.events.reference import Reference
+from storage.leave import card_refreshes, leave_types
+from storage.rules import days, holiday_calendar, rules
+from storage.rules.leave_years import check_leave_year_start
+from storage.slack import digests
+
+LONGEST_SLUG: Final = 48
+# How many organisations of one name get a readable slug.
+_NUMBERED_SLUGS: Final = 50
+
+_CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
+
+
+def _check_channel(value: Any, field: str) -> str:
+    """A Slack channel's id. Raises InvalidInput ``invalid_channel``, also for a name."""
+    if not isinstance(value, str) or not _CHANNEL_ID.fullmatch(value):
+        raise InvalidInput.of(
+            field, "invalid_channel", "Give the id of a Slack channel, such as C024BE91L."
+        )
+    return value
+
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "country_code": holiday_calendar.check_country,
+    "timezone": fields.timezone,
+    "working_days": days.check_working_days,
+    "leave_year_type": fields.one_of(*get_args(LeaveYearType)),
+    "leave_year_start_month": fields.whole_number(1, 12),
+    "leave_year_start_day": fields.whole_number(1, 31),
+    "default_leave_allowance_half_days": check_half_days,
+    "carry_over_half_days": check_half_days,
+    "carry_over_expiry_month": fields.optional(fields.whole_number(1, 12)),
+    "day_starts_at": fields.clock_time,
+    "midday_at": fields.clock_time,
+    "day_ends_at": fields.clock_time,
+    "slack_members_join": fields.boolean,
+    "digest_channel": fields.optional(_check_channel),
+}
+
+
+# Settings that decide what anybody is granted, and in which leave year.
+_OF_ALLOWANCES: Final = (
+    "leave_year_type",
+    "leave_year_start_month",
+    "leave_year_start_day",
+    "default_leave_allowance_half_days",
+    "carry_over_half_days",
+    "carry_over_expiry_month",
+)
+
+
+# Settings that decide when the events of calendar feeds begin and end.
+_IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
+# More of these makes no balance negative.
+_AMOUNTS: Final = ("default_leave_allowance_half_days", "carry_over_half_days")
+
+
+class NewOrganisation(NamedTuple):
+    """What it takes to begin. ``slug`` is made from the name when it is None.
+
+    ``domain`` is the one of its e-mail addresses, by which a Slack workspace is recognised.
+    """
+
+    name: str
+    country_code: str
+    timezone: str
+    owner_email: str
+    owner_first_name: str
+    owner_last_name: str
+    slug: str | None = None
+    domain: str | None = None
+
+
+def create(
+    tx: Transaction, new: NewOrganisation, *, source: Source, now: datetime
+) -> tuple[Organisation, User]:
+    """Begin an organisation with its settings, leave types, holiday set and a pending owner.
+
+    Raises InvalidInput, or AlreadyExists when the slug that was asked for is taken.
+    """
+    settings = fields.checked(
+        {"name": new.name, "country_code": new.country_code, "timezone": new.timezone}, _CHECKS
+    )
+    slug = _free_slug(tx, settings["name"]) if new.slug is None else _check_slug(tx, new.slug)
+    organisation = Organisation(
+        id=new_id(now),
+        slug=slug,
+        domain=new.domain,
+        logo_url=None,
+        working_days=days.WEEKDAYS[:5],
+        leave_year_type="calendar",
+        leave_year_start_month=1,
+        leave_year_start_day=1,
+        default_leave_allowance_half_days=50,
+        carry_over_half_days=0,
+        carry_over_expiry_month=None,
+        day_starts_at="09:00",
+        midday_at="13:00",
+        day_ends_at="17:00",
+        slack_team_id=None,
+        slack_members_join=True,
+        digest_channel=None,
+        reference_version=1,
+        created_at=now,
+        updated_at=now,
+        **settings,
+    )
+    _insert(tx, organisation)
+    by = Caller(organisation.id, None, "owner", frozenset(), source)
+    _record(tx, "organisation.created", {}, _audited(organisation), by=by, now=now)
+    holiday_sets.ensure(tx, organisation.country_code, by=by, now=now)
+    leave_types.add_defaults(tx, by=by, now=now)
+    owner = {
+        "email": new.owner_email,
+        "first_name": new.owner_first_name,
+        "last_name": new.owner_last_name,
+        "role": "owner",
+    }
+    user = people.create(tx, owner, by=by, now=now)
+    return get(tx, by=by), user
+
+
+def get(tx: Transaction, *, by: Caller) -> Organisation:
+    """The caller's organisation. Raises NotFound."""
+    return reference.of_organisation(tx, by.organisation_id).organisation
+
+
+def update(
+    tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Organisation:
+    """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
+
+    A new country gets a holiday set where it has none; leave ahead is counted anew where it or the
+    working days change (recount.py). Raises InsufficientRole or InvalidInput;
+    then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    before, after = _checked_update(tx, changes, by=by)
+    if "digest_channel" in changes:
+        # Also the same channel: an admin may have put right what Slack refused it for.
+        digests.try_again(tx, by.organisation_id, now=now)
+    if after == before:
+        return get(tx, by=by)
+    planned = _counted_anew(tx, before, after, by=by, now=now, is_held=True)
+    if after["country_code"] != before["country_code"]:
+        holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
+    columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
+    if not tx.update(OrganisationRow, columns, id=by.organisation_id):
+        raise people_rows.ChangedMeanwhile
+    _record(tx, "organisation.updated", before, after, by=by, now=now)
+    if planned is not None:
+        known = reference.of_organisation(tx, by.organisation_id)
+        recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    if any(after[name] != before[name] for name in _OF_ALLOWANCES):
+        known = reference.of_organisation(tx, by.organisation_id)
+        card_refreshes.enqueue(tx, reference=known, now=now)
+    if any(after[name] != before[name] for name in _IN_EVENTS):
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+    return get(tx, by=by)
+
+
+def foresee_update(
+    tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Effects:
+    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
+    rules.check_role(by.role, "admin")
+    before, after = _checked_update(tx, changes, by=by)
+    planned = _counted_anew(tx, before, after, by=by, now=now, is_held=False)
+    leave = () if planned is None else planned.leave
+    known = reference.of_organisation(tx, by.organisation_id)
+    will_be = _with(known, after)
+    is_new = after["country_code"] != before["country_code"]
+    overdrawn = _overdrawn(tx, known, will_be, leave, now)
+    balances = effects.balances_of(tx, known, will_be, effects.owners(leave), leave, now=now)
+    # Negative balances first, as the list may be cut off.
+    shown = dict.fromkeys((*overdrawn, *balances))
+    return Effects(
+        leave,
+        chosen_country_code=after["country_code"] if is_new else None,
+        balances=tuple(shown)[: effects.MOST_BALANCED] if overdrawn else balances,
+        moves_allowances=any(after[name] != before[name] for name in _OF_ALLOWANCES),
+        overdrawn=overdrawn,
+    )
+
+
+def _overdrawn(
+    tx: Transaction,
+    known: Reference,
+    will_be: Reference,
+    leave: Sequence[LeaveEffect],
+    now: datetime,
+) -> tuple[BalanceEffect, ...]:
+    """The balances that other settings of allowances make negative."""
+    before, after = known.organisation, will_be.organisation
+    changed = [name for name in _OF_ALLOWANCES if getattr(before, name) != getattr(after, name)]
+    # More than before makes no balance negative.
+    if all(name in _AMOUNTS and getattr(after, name) > getattr(before, name) for name in changed):
+        return ()
+    people = people_rows.living(tx, before.id, limit=effects.MAX_CHECKED)
+    return effects.overdrawn_of(tx, known, will_be, people, leave, now=now)
+
+
+def _checked_update(
+    tx: Transaction, changes: Mapping[str, Any], *, by: Caller
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings before and after, once everything about the change is sound."""
+    values = fields.checked(changes, _CHECKS)
+    before = _settings(tx, by.organisation_id)
+    after = before | values
+    check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
+    _check_working_hours(after)
+    return before, after
+
+
+def _counted_anew(
+    tx: Transaction,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+    is_held: bool,
+) -> recount.Planned | None:
+    other_week = after["working_days"] != before["working_days"]
+    other_country = after["country_code"] != before["country_code"]
+    cause = recount.cause_of_settings(other_week=other_week, other_country=other_country)
+    if cause is None:
+        return None
+    known = _with(reference.of_organisation(tx, by.organisation_id), after)
+    gone_by = recount.GoneBy(default_country=other_country, default_week=other_week)
+    users = recount.people(tx, by.organisation_id, gone_by, is_held=is_held)
+    return recount.Planned(tuple(recount.plan(tx, known, users, now=now)), cause)
+
+
+def _with(known: Reference, settings: Mapping[str, Any]) -> Reference:
+    """The reference data as it is once these settings hold."""
+    return known._replace(organisation=known.organisation._replace(**settings))
+
+
+def by_slug(tx: Transaction, slug: str) -> Organisation:
+    """The organisation of that slug. Raises NotFound."""
+    row = tx.first(_organisation_of_slug, slug=slug)
+    if row is None:
+        raise NotFound("organisation")
+    return rows.organisation(row)
+
+
+def only_one(tx: Transaction) -> Organisation | None:
+    """The deployment's single organisation; None where there is none, or more than one."""
+    found = tx.all(_first_two)
+    return rows.organisation(found[0]) if len(found) == 1 else None
+
+
+def count(tx: Transaction) -> int:
+    """How many organisations there are."""
+    row = tx.first(_count)
+    return 0 if row is None else int(row[0])
+
+
+def _insert(tx: Transaction, organisation: Organisation) -> None:
+    columns = organisation._asdict() | {"working_days": rows.json_text(organisation.working_days)}
+    try:
+        tx.insert(OrganisationRow, **columns)
+    except DuplicateRow as error:  # Two at once made the same slug of their names.
+        raise AlreadyExists("The slug {slug} is taken.", slug=organisation.slug) from error
+
+
+def _check_slug(tx: Transaction, slug: str) -> str:
+    if slug != fields.slug_of(slug, LONGEST_SLUG) or not slug:
+        raise InvalidInput.of(
+            "slug", "invalid_slug", "A slug has small letters, digits and single hyphens."
+        )
+    if tx.first(_organisation_of_slug, slug=slug) is not None:
+        raise AlreadyExists("The slug {slug} is taken.", slug=slug)
+    return slug
+
+
+def _free_slug(tx: Transaction, name: str) -> str:
+    """``acme``, or the first of ``acme-2``, ``acme-3``, … that nobody has."""
+    base = fields.slug_of(name, LONGEST_SLUG) or "organisation"
+    numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
+    taken = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
+    free = (slug for slug in (base, *numbered) if slug not in taken)
+    return next(free, None) or f"{base}-{secrets.token_hex(4)}"
+
+
+def _check_working_hours(settings: Mapping[str, Any]) -> None:
+    if not settings["day_starts_at"] < settings["midday_at"] < settings["day_ends_at"]:
+        raise InvalidInput.of(
+            "midday_at",
+            "working_hours_out_of_order",
+            "The day starts before midday, and midday comes before its end.",
+        )
+
+
+def _settings(tx: Transaction, organisation_id: str) -> dict[str, Any]:
+    """What ``update`` can change, by name."""
+    row = tx.first(_settings_of, organisation_id=organisation_id)
+    if row is None:
+        raise NotFound("organisation")
+    settings = dict(zip(_CHECKS, row, strict=True))
+    settings["working_days"] = tuple(orjson.loads(settings["working_days"]))
+    settings["slack_members_join"] = bool(settings["slack_members_join"])
+    return settings
+
+
+def _audited(organisation: Organisation) -> dict[str, Any]:
+    audited = {name: getattr(organisation, name, None) for name in _CHECKS}
+    return audited | {"slug": organisation.slug, "domain": organisation.domain}
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    audit.record(
+        tx,
+        action,
+        "organisation",
+        by.organisation_id,
+        by=by,
+        now=now,
+        before=before,
+        after=after,
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+@compiled
+def _organisation_of_slug(slug: Place) -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.slug == slug)
+
+
+@compiled
+def _slugs_among(slugs: Place) -> Select:
+    return OrganisationRow.select(OrganisationRow.slug).where(among(OrganisationRow.slug, slugs))
+
+
+@compiled
+def _settings_of(organisation_id: Place) -> Select:
+    columns = [getattr(OrganisationRow, name) for name in _CHECKS]
+    return OrganisationRow.select(*columns).where(OrganisationRow.id == organisation_id)
+
+
+@compiled
+def _first_two() -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).limit(2)
+
+
+@compiled
+def _count() -> Select:
+    return OrganisationRow.select(fn.COUNT(OrganisationRow.id))

@@ -1,0 +1,471 @@
+"""The people of an organisation: made, read, changed. Joining and leaving are elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from storage.access import access, feeds
+from storage.admin import effects, leaving, recount, rerouting
+from storage.admin.effects import Effects
+from storage.base import fields
+from storage.base.amounts import check_half_days
+from storage.base.errors import (
+    CannotArchiveSelf,
+    Conflict,
+    EmailTaken,
+    InsufficientRole,
+    InvalidInput,
+    LastOwner,
+    NotFound,
+)
+from storage.base.values import ROLES, Caller, LeaveRequest, Rerouted, Role, User, UserStatus
+from storage.db import locks, rows
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.directory import people_rows
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import card_refreshes
+from storage.rules import days, holiday_calendar, rules
+
+# The most that the unpaged list holds.
+Sort = Literal["created_at", "-created_at"]
+# The most people that anybody is given at once.
+LONGEST_LIST: Final = 10_000
+
+_UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "first_name": fields.name,
+    "last_name": fields.name,
+    "role": fields.one_of(*ROLES),
+    "department_id": fields.unchecked,
+    "manager_id": fields.unchecked,
+    "job_title": fields.optional(fields.name),
+    "start_date": fields.unchecked,
+    "working_days": fields.optional(days.check_working_days),
+    "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
+    "leave_allowance_half_days": fields.optional(check_half_days),
+    "avatar_url": fields.unchecked,
+    "timezone": fields.optional(fields.timezone),
+}
+_NO_SUCH_FIELD: Final = object()
+_CREATE_CHECKS: Final = {"email": fields.email, **_UPDATE_CHECKS}
+# These look at other people, their leave or the organisation, so they go one after the other: of
+# two changes at once of what a day counts, or of who decides, the later one sees the earlier.
+_LOOKING_AROUND: Final = (
+    "role",
+    "department_id",
+    "manager_id",
+    "working_days",
+    "public_holiday_country_code",
+)
+# These decide about the balance and the colleagues on the cards of a person's own requests.
+_ON_CARDS: Final = ("leave_allowance_half_days", "start_date", "department_id", "manager_id")
+
+
+class UserPending(Conflict):
+    """A pending person has not used the service yet, so there is nothing to reactivate."""
+
+    code = "user_pending"
+    title = "The user is pending."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Only deactivated users are reactivated. This one is pending, and becomes active with "
+            "their first use of Slack or of an API key."
+        )
+
+
+class UserArchived(Conflict):
+    """An archived person stays as they were, readable, until they are restored."""
+
+    code = "user_archived"
+    title = "The user is archived."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "An archived user cannot be changed: restore the user first, or create a new one."
+        )
+
+
+def create(
+    tx: Transaction, fields_of_user: Mapping[str, Any], *, by: Caller, now: datetime
+) -> User:
+    """Add a pending person: ``email``, ``first_name``, ``last_name`` and whatever ``update`` takes.
+
+    Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput or
+    EmailTaken; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    fields.require(fields_of_user, "email", "first_name", "last_name")
+    values = fields.checked(fields_of_user, _CREATE_CHECKS)
+    role: Role = values.pop("role", "member")
+    check_may_manage(by, None, role)
+    locks.organisation(tx, by.organisation_id)
+    check_department(tx, values.get("department_id"), by=by)
+    check_manager(tx, values.get("manager_id"), by=by)
+    return people_rows.add(tx, values | {"role": role}, "pending", by=by, now=now)
+
+
+def update(
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> User:
+    """Change the fields that are in ``changes``; null clears one that may be null.
+
+    Other working days or public holidays count the person's leave ahead anew (recount.py); another
+    manager, department or role gives those who are asked now their cards (rerouting.py).
+
+    Admins and owners change everything, only owners change owners; anybody changes his own names
+    and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
+    NotYourField, InvalidInput, UserArchived or LastOwner; then nothing has changed.
+    """
+    user, after = _checked_update(tx, user_id, changes, by=by, is_held=True)
+    if after == user:
+        return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    cause = recount.cause_of(user, after)
+    counted_anew = [] if cause is None else recount.plan(tx, known, [after], now=now)
+    rerouted = _rerouted(tx, known, user, after, now)
+    after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    if cause is not None:
+        recount.apply(tx, known, counted_anew, cause, by=by, now=now)
+    rerouting.tell(tx, known, rerouted, by=by, now=now)
+    _refresh_cards(tx, known, user, after, now)
+    return after
+
+
+def _refresh_cards(
+    tx: Transaction, known: Reference, user: User, after: User, now: datetime
+) -> None:
+    """Redraw open cards on which the change shows another balance or other colleagues."""
+    if any(getattr(user, name) != getattr(after, name) for name in _ON_CARDS):
+        card_refreshes.enqueue(tx, reference=known, now=now, user_ids={user.id})
+    if user.department_id != after.department_id:
+        # Former and new colleagues: their cards list this person's leave no longer, or from now on.
+        for department_id in {user.department_id, after.department_id} - {None}:
+            card_refreshes.enqueue(tx, reference=known, now=now, department_id=department_id)
+    if user.manager_id != after.manager_id:
+        managers = {one for one in (user.manager_id, after.manager_id) if one is not None}
+        card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
+
+
+def _rerouted(
+    tx: Transaction, known: Reference, user: User, after: User, now: datetime
+) -> list[Rerouted]:
+    """What awaits others once the person is as he will be.
+
+    His own requests may, and those of people on whose leave he decides now or then.
+    """
+    concerned: list[LeaveRequest] = []
+    if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
+        concerned += rerouting.pending_of(tx, known, user_id=user.id)
+    if _is_another_approver(user, after):
+        concerned += rerouting.awaiting(tx, known, user, now=now)
+        if after.role in ("admin", "owner"):
+            concerned += rerouting.pending_of(tx, known)
+        elif after.role == "approver" and after.department_id is not None:
+            concerned += rerouting.pending_of(tx, known, department_id=after.department_id)
+    each = list({request.id: request for request in concerned}.values())
+    return rerouting.foresee(tx, known, each, after, now=now)
+
+
+def _is_another_approver(user: User, after: User) -> bool:
+    """Whether the office changes by which he may decide on leave."""
+    if after.role != user.role:
+        return True
+    return after.role == "approver" and after.department_id != user.department_id
+
+
+def foresee_update(
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Effects:
+    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
+    user, after = _checked_update(tx, user_id, changes, by=by, is_held=False)
+    known = reference.of_organisation(tx, by.organisation_id)
+    chosen = after.public_holiday_country_code
+    is_new = chosen is not None and chosen != user.public_holiday_country_code
+    is_counted = recount.cause_of(user, after) is not None
+    leave = recount.plan(tx, known, [after], now=now) if is_counted else []
+    balances = effects.balances_of(tx, known, known, [(user, after)], leave, now=now)
+    return Effects(
+        tuple(leave),
+        chosen_country_code=chosen if is_new else None,
+        rerouted=tuple(_rerouted(tx, known, user, after, now)),
+        balances=balances,
+        overdrawn=effects.overdrawn(balances),
+    )
+
+
+def _checked_update(
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, is_held: bool
+) -> tuple[User, User]:
+    """The person as he is and as he will be, once everything about the change is sound."""
+    if not by.is_admin:
+        if user_id != by.user_id:
+            raise InsufficientRole("admin")
+        user = people_rows.get(tx, user_id, by=by)
+        rules.check_own_fields(_differing(user, changes))
+    values = fields.checked(changes, _UPDATE_CHECKS)
+    looks_around = not values.keys().isdisjoint(_LOOKING_AROUND)
+    if is_held and looks_around:
+        locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, is_held=is_held)
+    if by.is_admin:
+        check_may_manage(by, user, values.get("role"))
+    if user.status == "archived":
+        raise UserArchived
+    after = user._replace(**values)
+    if after.role != user.role:
+        check_owner_remains(tx, user, by=by)
+    if after.department_id != user.department_id:
+        check_department(tx, after.department_id, by=by)
+    if after.manager_id != user.manager_id:
+        check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
+    return user, after
+
+
+def _differing(user: User, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes that change something: a client may send a whole object back."""
+    return {
+        name: value
+        for name, value in changes.items()
+        if getattr(user, name, _NO_SUCH_FIELD) != (tuple(value) if type(value) is list else value)
+    }
+
+
+def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Take a person out for good, in one transaction, and keep the record.
+
+    Revokes keys and feeds, cancels what is pending, gives up approved leave after today, and
+    tells others of approvals that now await them (leaving.py). One who is archived already comes
+    back as he is. Raises NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing
+    has changed.
+    """
+    user = _to_be_stopped(tx, user_id, by=by)
+    if user.status == "archived":
+        return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    foreseen = leaving.foresee_archiving(tx, known, user, now=now)
+    archived = user._replace(status="archived")
+    archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
+    access.revoke_all_of(tx, user_id, by=by, now=now)
+    feeds.revoke_all_of(tx, user_id, by=by, now=now)
+    leaving.archived(tx, known, foreseen, by=by, now=now)
+    return archived
+
+
+def foresee_archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Effects:
+    """What ``archive`` would do; changes nothing. Raises what ``archive`` raises."""
+    user = _to_be_stopped(tx, user_id, by=by, is_held=False)
+    if user.status == "archived":
+        return Effects()
+    known = reference.of_organisation(tx, by.organisation_id)
+    found = leaving.foresee_archiving(tx, known, user, now=now)
+    left = effects.balances_of(tx, known, known, [(user, user)], found.leave, now=now)
+    return found._replace(balances=left)
+
+
+def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Switch a person off for a while: keys and feeds stop answering, requests stay.
+
+    Others are told of approvals that now await them. One who is deactivated already comes back as
+    he is. Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf; then
+    nothing has changed.
+    """
+    user = _to_be_stopped(tx, user_id, by=by)
+    if user.status == "archived":
+        raise UserArchived
+    if user.status == "deactivated":
+        return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    foreseen = leaving.foresee_deactivating(tx, known, user, now=now)
+    deactivated = user._replace(status="deactivated")
+    deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
+    leaving.deactivated(tx, known, foreseen, by=by, now=now)
+    return deactivated
+
+
+def foresee_deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Effects:
+    """What ``deactivate`` would do; changes nothing. Raises what ``deactivate`` raises."""
+    user = _to_be_stopped(tx, user_id, by=by, is_held=False)
+    if user.status == "archived":
+        raise UserArchived
+    if user.status == "deactivated":
+        return Effects()
+    known = reference.of_organisation(tx, by.organisation_id)
+    return leaving.foresee_deactivating(tx, known, user, now=now)
+
+
+def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Make a deactivated person active again; an active one stays as they are.
+
+    Their keys and feeds answer again, and they get the cards of what awaits them. Raises NotFound,
+    InsufficientRole, UserPending or UserArchived.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    check_may_manage(by, user)
+    if user.status == "archived":
+        raise UserArchived
+    if user.status == "pending":
+        raise UserPending
+    if user.status == "active":
+        return user
+    active = user._replace(status="active")
+    active = people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouting.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
+    return active
+
+
+def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """Bring an archived person back as pending; any other one comes back unchanged.
+
+    Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
+    their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
+    linked to another person by now. Raises NotFound, InsufficientRole (only an owner restores an
+    owner), or EmailTaken while another person has the address; then nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    check_may_manage(by, user)
+    if user.status != "archived":
+        return user
+    if people_rows.has_email(tx, by.organisation_id, user.email):
+        raise EmailTaken(user.email)
+    restored = user._replace(status="pending")
+    if user.slack_user_id is not None:
+        other = people_rows.find_by_slack_id(tx, by.organisation_id, user.slack_user_id)
+        if other is not None and other.status != "archived":
+            restored = restored._replace(slack_user_id=None)
+    restored = people_rows.save(tx, user, restored, "user.restored", by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    rerouting.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)
+    return restored
+
+
+def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Rerouted]:
+    """What awaits the person now that he is back."""
+    requests = rerouting.awaiting(tx, known, user, now=now)
+    before = rerouting.asked(tx, known, requests, now=now, absent_id=user.id)
+    return rerouting.difference(requests, before, rerouting.asked(tx, known, requests, now=now))
+
+
+def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = True) -> User:
+    """The person, held unless it is a trial, whom ``by`` may archive or deactivate."""
+    rules.check_role(by.role, "admin")
+    if is_held:
+        locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, is_held=is_held)
+    check_may_manage(by, user)
+    # First: the last owner can only be met by himself, and should hear why it cannot work.
+    check_owner_remains(tx, user, by=by)
+    if user.id == by.user_id:
+        raise CannotArchiveSelf
+    return user
+
+
+def list_all(tx: Transaction, /, *, by: Caller, **filters: Any) -> list[User]:
+    """What ``page`` gives with the same filters, at most 10,000 people."""
+    return page(tx, PageOf(LONGEST_LIST), by=by, **filters).items
+
+
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    status: UserStatus | None = None,
+    department_id: str | None = None,
+    role: Role | None = None,
+    manager_id: str | None = None,
+    email: str | None = None,
+    sort: Sort = "created_at",
+) -> Page[User]:
+    """One page of everybody who passes the filters, by the time at which they were added.
+
+    Raises NotFound for a department or manager that is nobody's, UnusableCursor.
+    """
+    _check_filter(tx, department_id, by=by)
+    if manager_id is not None:
+        people_rows.get(tx, manager_id, by=by)
+    filters: dict[str, Any] = {
+        "status": status,
+        "department_id": department_id,
+        "role": role,
+        "manager_id": manager_id,
+        "email_key": None if email is None else email.casefold(),
+    }
+    bound_to = ("users", by.organisation_id, *filters.values(), sort)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        people_rows.users,
+        organisation_id=by.organisation_id,
+        descends=sort == "-created_at",
+        after_at=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+        **filters,
+    )
+    # created_at stands third from the end of a user's columns.
+    return page_of(tx, page, found, rows.user, lambda row: [row[-3], row[0]], *bound_to)
+
+
+def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
+    """Whoever has the address, compared without case, whatever his status."""
+    return people_rows.find_by_email(tx, organisation_id, email)
+
+
+def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
+    """Whoever was matched with that Slack user before, whatever his status."""
+    return people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
+
+
+def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
+    """Raises InsufficientRole unless ``by`` may make, change or archive that person."""
+    target_role = None if user is None else user.role
+    if not rules.may_manage(by.role, target_role, new_role):
+        raise InsufficientRole(rules.role_needed_to_manage(target_role, new_role))
+
+
+def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
+    """Raises LastOwner when nobody else would be an active owner; needs the organisation's lock."""
+    if user.role != "owner" or user.status in ("deactivated", "archived"):
+        return
+    if not people_rows.has_other_active_owner(tx, by.organisation_id, user.id):
+        raise LastOwner
+
+
+def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
+    """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
+    if department_id is not None and not people_rows.has_department(
+        tx, by.organisation_id, department_id, is_held=True
+    ):
+        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
+
+
+def check_manager(
+    tx: Transaction, manager_id: str | None, *, by: Caller, of_user_id: str | None = None
+) -> None:
+    """Refuse a manager who is unknown, archived or stands below the person himself.
+
+    Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
+    the organisation's lock.
+    """
+    people_rows.check_can_manage(tx, by.organisation_id, manager_id)
+    if manager_id is None or of_user_id is None:
+        return
+    if people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
+        raise InvalidInput.of(
+            "manager_id", "manager_cycle", "This manager reports, in the end, to the same person."
+        )
+
+
+def _check_filter(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
+    if department_id is not None and not people_rows.has_department(
+        tx, by.organisation_id, department_id
+    ):
+        raise NotFound("department")

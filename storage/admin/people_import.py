@@ -1,0 +1,347 @@
+"""A file of people brought in: planned as a whole, written as a whole or not at all.
+
+The rules are those of ``people.create`` and ``people.update``; what those look up for one person is
+read here for all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from storage.admin import departments, people
+from storage.base.errors import Conflict, FieldError, Refusal
+from storage.base.ids import new_id
+from storage.base.values import Caller, User
+from storage.db import locks, rows
+from storage.db.database import ROWS_AT_ONCE, Transaction
+from storage.directory import people_rows, slack_syncs
+from storage.events import reference
+from storage.rules.people_file import BadLines, Line
+
+# Called with how many people are done.
+Progress = Callable[[int], None]
+
+_MOST_OWNERS: Final = 10_000
+
+
+class Imported(NamedTuple):
+    """How many of each there were, or would be."""
+
+    people_created: int
+    people_updated: int
+    people_unchanged: int
+    departments_created: int
+
+
+class FileOvertaken(Conflict):
+    """Somebody added a person of the file while it was being brought in."""
+
+    code = "file_overtaken"
+    title = "Somebody added a person of the file at the same moment."
+
+    def __init__(self) -> None:
+        super().__init__("Nothing was imported; run the command again.")
+
+
+class _NewDepartment(NamedTuple):
+    """``id`` stands for it in the plan, until it is made."""
+
+    id: str
+    name: str
+
+
+class _Person(NamedTuple):
+    """A line with all that was found of it; ``user`` is None for somebody new."""
+
+    line: Line
+    id: str
+    user: User | None
+    values: dict[str, Any]
+
+    @property
+    def is_changed(self) -> bool:
+        return self.user is not None and self.user._replace(**self.values) != self.user
+
+
+class _Plan(NamedTuple):
+    """``people`` are in an order in which every manager precedes whom he manages."""
+
+    people: list[_Person]
+    new_departments: list[_NewDepartment]
+
+    @property
+    def counts(self) -> Imported:
+        created = sum(person.user is None for person in self.people)
+        updated = sum(person.is_changed for person in self.people)
+        unchanged = len(self.people) - created - updated
+        return Imported(created, updated, unchanged, len(self.new_departments))
+
+
+def preview(
+    tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
+) -> Imported:
+    """What ``bring_in`` would do; it refuses the same."""
+    return _planned(tx, lines, by=by, now=now, is_update=is_update).counts
+
+
+def bring_in(
+    tx: Transaction,
+    lines: Sequence[Line],
+    *,
+    by: Caller,
+    now: datetime,
+    is_update: bool,
+    progress: Progress,
+) -> Imported:
+    """Add the people, and the departments that are not there yet, in this one transaction.
+
+    ``is_update``: a known address changes that person, in the cells that are not empty; otherwise
+    it is refused. Raises BadLines that names every wrong line, or FileOvertaken; then nothing has
+    changed.
+    """
+    locks.organisation(tx, by.organisation_id)
+    plan = _planned(tx, lines, by=by, now=now, is_update=is_update)
+    changed = [person.id for person in plan.people if person.is_changed]
+    people_rows.hold(tx, by.organisation_id, changed)
+    try:
+        _make_departments(tx, plan, by=by, now=now)
+        done = _add(tx, plan.people, by=by, now=now, progress=progress)
+        _change(tx, plan.people, by=by, now=now, progress=lambda count: progress(done + count))
+    except people_rows.ChangedMeanwhile as error:
+        raise FileOvertaken from error
+    # Imported approvers are asked as soon as their Slack accounts are known.
+    slack_syncs.request(tx, by.organisation_id, now=now)
+    progress(len(lines))
+    return plan.counts
+
+
+def _planned(
+    tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
+) -> _Plan:
+    """Raises BadLines."""
+    known = _known(tx, lines, by=by)
+    found = [_person(line, known.get(line.email.casefold()), now) for line in lines]
+    faults = [fault for person in found for fault in _faults(person, is_update=is_update)]
+    faults += _set_managers(found, known)
+    new_departments, ambiguous = _set_departments(tx, found, by=by, now=now)
+    faults += ambiguous
+    faults += _owner_faults(tx, found, by=by)
+    managers = _managers(tx, found, by=by)
+    circles = _circles(managers)
+    faults += [
+        _fault(person, "manager_email", "manager_cycle", "This manager reports to the same person.")
+        for person in found
+        if person.id in circles
+    ]
+    if faults:
+        raise BadLines(faults)
+    depths: dict[str, int] = {}
+    found.sort(key=lambda person: _depth(person.id, managers, depths))
+    return _Plan(found, new_departments)
+
+
+def _fault(person: _Person, column: str, code: str, detail: str) -> FieldError:
+    return FieldError(f"/{person.line.number}/{column}", code, detail)
+
+
+def _person(line: Line, user: User | None, now: datetime) -> _Person:
+    # An archived person's address is free: it makes a new person.
+    if user is None or user.status == "archived":
+        return _Person(line, new_id(now), None, dict(line.values))
+    # The address as it was first written stays.
+    values = {name: value for name, value in line.values.items() if name != "email"}
+    return _Person(line, user.id, user, values)
+
+
+def _known(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, User]:
+    """Those who are there already, by address: the file's people and their managers."""
+    keys = {line.email.casefold() for line in lines}
+    keys |= {line.manager_email.casefold() for line in lines if line.manager_email}
+    found = tx.all(
+        people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
+    )
+    # Archived people first: a later person with the same address replaces them.
+    users = sorted(map(rows.user, found), key=lambda user: user.status != "archived")
+    return {user.email.casefold(): user for user in users}
+
+
+def _faults(person: _Person, *, is_update: bool) -> Iterable[FieldError]:
+    if person.user is None:
+        for name in ("first_name", "last_name"):
+            if name not in person.values:
+                yield _fault(person, name, "required", f"{name} is required for a new person.")
+    elif not is_update:
+        detail = f"{person.line.email} is there already; --update would change the person."
+        yield _fault(person, "email", "email_taken", detail)
+
+
+def _set_managers(found: Sequence[_Person], known: Mapping[str, User]) -> Iterable[FieldError]:
+    """Put the managers' ids in; they may stand anywhere in the file, or be there already."""
+    ids = {person.line.email.casefold(): person.id for person in found}
+    faults = []
+    for person in found:
+        email = person.line.manager_email
+        if email is None:
+            continue
+        user = known.get(email.casefold())
+        is_in_file = email.casefold() in ids
+        if not is_in_file and user is not None and user.status == "archived":
+            detail = f"{email} is archived."
+            faults.append(_fault(person, "manager_email", "manager_archived", detail))
+        elif not is_in_file and user is None:
+            detail = f"{email} is neither in the file nor in the organisation."
+            faults.append(_fault(person, "manager_email", "not_found", detail))
+        else:
+            person.values["manager_id"] = ids.get(email.casefold()) or user and user.id
+    return faults
+
+
+def _set_departments(
+    tx: Transaction, found: Sequence[_Person], *, by: Caller, now: datetime
+) -> tuple[list[_NewDepartment], Iterable[FieldError]]:
+    """Put the departments' ids in; gives those that have to be made first."""
+    existing: dict[str, list[str]] = {}
+    for department in reference.of_organisation(tx, by.organisation_id).departments.values():
+        existing.setdefault(department.name.casefold(), []).append(department.id)
+    new: list[_NewDepartment] = []
+    faults = []
+    for person in found:
+        name = person.line.department
+        if name is None:
+            continue
+        ids = existing.get(name.casefold())
+        if ids is None:
+            new.append(_NewDepartment(new_id(now), name))
+            ids = existing[name.casefold()] = [new[-1].id]
+        if len(ids) > 1:
+            detail = f"There are {len(ids)} departments called {name}."
+            faults.append(_fault(person, "department", "ambiguous", detail))
+        person.values["department_id"] = ids[0]
+    return new, faults
+
+
+def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Iterable[FieldError]:
+    """Those who would leave the organisation without an active owner."""
+    demoted = [
+        person
+        for person in found
+        if person.user is not None
+        and (person.user.role, person.user.status) == ("owner", "active")
+        and person.values.get("role", "owner") != "owner"
+    ]
+    if not demoted:
+        return []
+    places = {"organisation_id": by.organisation_id, "limit": _MOST_OWNERS}
+    remaining = {row[0] for row in tx.all(people_rows.active_owners, **places)}
+    remaining -= {person.id for person in demoted}
+    remaining |= {
+        person.id
+        for person in found
+        if person.user is not None
+        and person.user.status == "active"
+        and person.values.get("role") == "owner"
+    }
+    detail = "The organisation would have no active owner left."
+    return [_fault(person, "role", "last_owner", detail) for person in demoted if not remaining]
+
+
+def _managers(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Mapping[str, str | None]:
+    """Who would manage whom: the file's people, and everybody above them."""
+    managers: dict[str, str | None] = {
+        person.id: person.values.get("manager_id") or (person.user and person.user.manager_id)
+        for person in found
+    }
+    while unread := sorted({one for one in managers.values() if one and one not in managers}):
+        above = tx.all(people_rows.managers_of, organisation_id=by.organisation_id, user_ids=unread)
+        managers |= dict(above)
+    return managers
+
+
+def _circles(managers: Mapping[str, str | None]) -> set[str]:
+    """Everybody from whom the way up leads back to himself."""
+    circles: set[str] = set()
+    seen: set[str] = set()
+    for user_id in managers:
+        way: dict[str, int] = {}
+        at: str | None = user_id
+        while at is not None and at not in seen and at not in way:
+            way[at] = len(way)
+            at = managers.get(at)
+        if at in way:
+            circles |= {one for one, place in way.items() if place >= way[at]}
+        seen |= way.keys()
+    return circles
+
+
+def _depth(user_id: str, managers: Mapping[str, str | None], known: dict[str, int]) -> int:
+    """How many stand above the person; ``known`` keeps what was found on the way."""
+    way: list[str] = []
+    at: str | None = user_id
+    while at is not None and at not in known:
+        way.append(at)
+        at = managers.get(at)
+    depth = -1 if at is None else known[at]
+    for one in reversed(way):
+        depth += 1
+        known[one] = depth
+    return known[user_id]
+
+
+def _make_departments(tx: Transaction, plan: _Plan, *, by: Caller, now: datetime) -> None:
+    made = {
+        new.id: departments.create(tx, {"name": new.name}, by=by, now=now).id
+        for new in plan.new_departments
+    }
+    for person in plan.people:
+        planned = person.values.get("department_id")
+        if planned in made:
+            person.values["department_id"] = made[planned]
+
+
+def _add(
+    tx: Transaction,
+    found: Sequence[_Person],
+    *,
+    by: Caller,
+    now: datetime,
+    progress: Progress,
+) -> int:
+    """Write those who are new; how many there are."""
+    new = [person.values | {"id": person.id} for person in found if person.user is None]
+    for start in range(0, len(new), ROWS_AT_ONCE):
+        people_rows.add_all(tx, new[start : start + ROWS_AT_ONCE], "pending", by=by, now=now)
+        progress(min(start + ROWS_AT_ONCE, len(new)))
+    return len(new)
+
+
+def _change(
+    tx: Transaction,
+    found: Sequence[_Person],
+    *,
+    by: Caller,
+    now: datetime,
+    progress: Progress,
+) -> None:
+    """Change those who are there, as PATCH would. Raises BadLines."""
+    changed = [person for person in found if person.is_changed]
+    # New owners first: the last old one may then go.
+    for person in changed:
+        if person.values.get("role") == "owner":
+            _update(tx, person, {"role": "owner"}, by=by, now=now)
+    for number, person in enumerate(changed, 1):
+        _update(tx, person, person.values, by=by, now=now)
+        progress(number)
+
+
+def _update(
+    tx: Transaction, person: _Person, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> None:
+    try:
+        people.update(tx, person.id, changes, by=by, now=now)
+    except (people_rows.ChangedMeanwhile, BadLines):
+        raise
+    except Refusal as refusal:
+        line = FieldError(f"/{person.line.number}", refusal.code, refusal.detail)
+        raise BadLines([line]) from refusal

@@ -1,0 +1,261 @@
+"""Leave that lies ahead, counted anew when what its days count has changed (contract 5).
+
+``plan`` works out what changes and ``apply`` writes just that, so a dry run, which stops between
+the two, cannot say anything else than what happens.
+
+What lies ahead are the days from today on, in the organisation's time zone: a request that is
+running keeps what its past days counted. Nobody's leave is taken from him by a recount: it stays
+even where nothing of it counts any more, or where it overdraws the allowance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from functools import reduce
+from operator import or_
+from typing import Any, Final, Literal, NamedTuple
+
+from peewee import Select
+
+from storage.base.clock import local_day
+from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
+from storage.db import locks, rows
+from storage.db.compiled import Place, among, compiled
+from storage.db.database import Transaction
+from storage.db.tables import LeaveRequestRow, UserRow
+from storage.events import audit, outbox
+from storage.events.reference import Reference
+from storage.leave import card_refreshes, drafts, leave_rows
+from storage.rules import days
+
+CauseCode = Literal[
+    "working_days_changed",
+    "public_holidays_changed",
+    "working_days_and_public_holidays_changed",
+    "public_holiday_added",
+    "public_holiday_removed",
+    "public_holiday_changed",
+]
+# Statuses of leave that takes up days.
+_STANDING: Final = ("pending", "approved")
+
+
+class Cause(NamedTuple):
+    """Why leave was counted anew. The last three codes come with the date, and a name if known."""
+
+    code: CauseCode
+    holiday_date: date | None = None
+    holiday_name: str | None = None
+
+
+class Planned(NamedTuple):
+    """What a change would do to leave, and why."""
+
+    leave: tuple[LeaveEffect, ...]
+    cause: Cause
+
+
+class News(NamedTuple):
+    """What the owner of a recounted request is told."""
+
+    before_half_days: int
+    after_half_days: int
+    cause: Cause
+
+
+class GoneBy(NamedTuple):
+    """Whose leave may change: everybody who goes by one of these, archived people aside.
+
+    ``own_country``: this code as ``public_holiday_country_code``. ``default_country`` and
+    ``default_week``: none of one's own, so that the organisation's holds.
+    """
+
+    own_country: str | None = None
+    default_country: bool = False
+    default_week: bool = False
+
+
+def cause_of(before: User, after: User) -> Cause | None:
+    """Why a change of a person makes his leave count anew; None when it does not."""
+    return _cause(
+        before.working_days != after.working_days,
+        before.public_holiday_country_code != after.public_holiday_country_code,
+    )
+
+
+def cause_of_settings(*, other_week: bool, other_country: bool) -> Cause | None:
+    """As ``cause_of``, for the organisation's own working days and country."""
+    return _cause(other_week, other_country)
+
+
+def _cause(other_week: bool, other_country: bool) -> Cause | None:
+    if other_week and other_country:
+        return Cause("working_days_and_public_holidays_changed")
+    if other_week:
+        return Cause("working_days_changed")
+    return Cause("public_holidays_changed") if other_country else None
+
+
+def people(tx: Transaction, organisation_id: str, gone_by: GoneBy, *, is_held: bool) -> list[User]:
+    """Everybody whom a change concerns.
+
+    ``is_held``: none of them asks for leave, changes or cancels any before this transaction ends.
+    """
+    if not any(gone_by):
+        return []
+    found = tx.all(
+        _people,
+        organisation_id=organisation_id,
+        own_country=gone_by.own_country,
+        default_country=gone_by.default_country,
+        default_week=gone_by.default_week,
+        is_held=is_held,
+    )
+    return [rows.user(row) for row in found]
+
+
+def plan(
+    tx: Transaction,
+    known: Reference,
+    users: Sequence[User],
+    *,
+    now: datetime,
+    first_day: date = date.min,
+    last_day: date = date.max,
+) -> list[LeaveEffect]:
+    """Which leave of these people counts something else, by first day; changes nothing.
+
+    ``known`` and ``users`` are as they will be. Two days bound what can have changed, both
+    included. Hold the people first where the plan is carried out.
+    """
+    today = local_day(now, known.organisation.timezone)
+    if not users or last_day < today:
+        return []
+    of_id = {user.id: user for user in users}
+    found = tx.all(
+        _ahead,
+        organisation_id=known.organisation.id,
+        user_ids=list(of_id),
+        first_day=max(first_day, today).isoformat(),
+        last_day=last_day.isoformat(),
+    )
+    recounted = []
+    for row in found:
+        before = rows.leave_request(row)
+        user = of_id[before.user_id]
+        counted_halves = _counted(known, user, before, today)
+        if counted_halves != before.counted_halves:
+            after = before._replace(
+                counted_halves=counted_halves,
+                total_half_days=days.total_half_days(counted_halves),
+                updated_at=now,
+                version=before.version + 1,
+            )
+            recounted.append(LeaveEffect(user, before, after))
+    return sorted(recounted, key=lambda one: (one.before.start_date, one.before.id))
+
+
+def apply(
+    tx: Transaction,
+    known: Reference,
+    recounted: Sequence[LeaveEffect],
+    cause: Cause,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write what was planned: counts, audit entries and ``leave_request.updated`` events.
+
+    Owners are told in Slack where the total differs, and approvers' cards are redrawn.
+    """
+    if not recounted:
+        return
+    why: dict[str, Any] = {"why": cause.code}
+    if cause.holiday_date is not None:
+        why |= {"holiday_date": cause.holiday_date, "holiday_name": cause.holiday_name}
+    moved = [(one.before, one.after) for one in recounted]
+    leave_rows.save_all(tx, "leave_request.recounted", moved, by=by, now=now, why=why)
+    changed = [(one.after, one.user) for one in recounted]
+    outbox.announce_all(tx, "leave_request.updated", changed, reference=known, now=now)
+    outbox.notify_all(
+        tx,
+        "leave_request.recounted",
+        [one.after for one in recounted],
+        told=[
+            one.after
+            for one in recounted
+            if one.after.total_half_days != one.before.total_half_days
+        ],
+        reference=known,
+        now=now,
+    )
+    card_refreshes.enqueue(
+        tx,
+        reference=known,
+        now=now,
+        user_ids={one.user.id for one in recounted},
+        except_ids={one.after.id for one in recounted},
+    )
+
+
+def news(tx: Transaction, organisation_id: str, request_id: str, at: datetime) -> News | None:
+    """What the recount at that instant did to a request, from the audit trail."""
+    changes = audit.changes_at(tx, organisation_id, "leave_request.recounted", request_id, at)
+    if changes is None or "total_days" not in changes:
+        return None
+    after = {name: change["after"] for name, change in changes.items()}
+    day = after.get("holiday_date")
+    return News(
+        round(2 * changes["total_days"]["before"]),
+        round(2 * after["total_days"]),
+        Cause(after["why"], None if day is None else rows.day(day), after.get("holiday_name")),
+    )
+
+
+def _counted(known: Reference, user: User, request: LeaveRequest, today: date) -> str:
+    """What the request's dates count by today's rules; those before today as they did."""
+    span = days.Span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+    counted_halves = days.counted_halves(drafts.count(known, user, span))
+    past = max((today - request.start_date).days, 0)
+    return request.counted_halves[:past] + counted_halves[past:]
+
+
+@compiled
+def _people(
+    organisation_id: Place,
+    own_country: Place | None,
+    default_country: bool,
+    default_week: bool,
+    is_held: bool,
+    engine: str,
+) -> Select:
+    choices: Iterable[Any] = (
+        *(() if own_country is None else (UserRow.public_holiday_country_code == own_country,)),
+        *((UserRow.public_holiday_country_code.is_null(),) if default_country else ()),
+        *((UserRow.working_days.is_null(),) if default_week else ()),
+    )
+    # In one order: two that hold many rows never wait for each other.
+    query = (
+        UserRow.select(*rows.USER)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.status != "archived",
+            reduce(or_, choices),
+        )
+        .order_by(UserRow.id)
+    )
+    return locks.held(query, engine) if is_held else query
+
+
+@compiled
+def _ahead(organisation_id: Place, user_ids: Place, first_day: Place, last_day: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        among(LeaveRequestRow.user_id, user_ids),
+        LeaveRequestRow.end_date >= first_day,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.status.in_(_STANDING),
+    )

@@ -1,0 +1,162 @@
+"""Pending requests that await other people than before: who they are, and telling them in Slack.
+
+Approvers are worked out whenever somebody asks (approvers.py), so nothing is moved here. New
+approvers get the request's card, everybody's cards are redrawn, and the audit trail says who was
+asked before and who is now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from storage.base.clock import local_day
+from storage.base.values import Caller, Department, LeaveRequest, Rerouted, User
+from storage.db.database import Transaction
+from storage.directory import approvers
+from storage.events import audit, outbox
+from storage.events.reference import Reference
+from storage.leave import leave_reading, leave_rows
+
+# Of those that await one person, or the members of one department.
+MOST_REQUESTS: Final = 5_000
+
+Asked = dict[str, list[User]]
+
+
+def without(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[Rerouted]:
+    """What awaits the person, and whom it would await if he were no longer there."""
+    requests = awaiting(tx, known, user, now=now)
+    before = asked(tx, known, requests, now=now)
+    after = asked(tx, known, requests, now=now, absent_id=user.id)
+    return difference(requests, before, after)
+
+
+def awaiting(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[LeaveRequest]:
+    """Pending requests that await the person, oldest first."""
+    return leave_reading.awaiting_all(
+        tx,
+        known.organisation.id,
+        user.id,
+        is_admin=user.role in ("admin", "owner"),
+        today=local_day(now, known.organisation.timezone),
+        limit=MOST_REQUESTS,
+    )
+
+
+def pending_of(
+    tx: Transaction,
+    known: Reference,
+    *,
+    user_id: str | None = None,
+    department_id: str | None = None,
+) -> list[LeaveRequest]:
+    """The pending requests of a person, or of everybody in a department."""
+    return leave_rows.pending_of(
+        tx,
+        known.organisation.id,
+        user_id=user_id,
+        department_id=department_id,
+        limit=MOST_REQUESTS,
+    )
+
+
+def asked(
+    tx: Transaction,
+    known: Reference,
+    requests: Sequence[LeaveRequest],
+    *,
+    now: datetime,
+    absent_id: str | None = None,
+    as_if: User | Department | None = None,
+) -> Asked:
+    """Whom each requester's leave awaits, by the requester's id.
+
+    ``absent_id`` is left out; ``as_if`` counts as he or it will be.
+    """
+    return approvers.of_people(
+        tx,
+        known.organisation.id,
+        {request.user_id for request in requests},
+        today=local_day(now, known.organisation.timezone),
+        absent_id=absent_id,
+        as_if=as_if,
+    )
+
+
+def foresee(
+    tx: Transaction,
+    known: Reference,
+    concerned: Sequence[LeaveRequest],
+    as_if: User | Department,
+    *,
+    now: datetime,
+) -> list[Rerouted]:
+    """Which of the requests await others once somebody, or a department, is as he or it will be."""
+    before = asked(tx, known, concerned, now=now)
+    return difference(concerned, before, asked(tx, known, concerned, now=now, as_if=as_if))
+
+
+def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) -> list[Rerouted]:
+    """The requests that await others now."""
+    rerouted = [
+        Rerouted(
+            request,
+            tuple(before.get(request.user_id, ())),
+            tuple(after.get(request.user_id, ())),
+        )
+        for request in requests
+    ]
+    return [
+        one
+        for one in rerouted
+        if {user.id for user in one.before} != {user.id for user in one.after}
+    ]
+
+
+def show_to_linked(
+    tx: Transaction, known: Reference, before: User, after: User, *, by: Caller, now: datetime
+) -> None:
+    """Give a person whose Slack account has become known the cards of what awaits them.
+
+    ``before`` and ``after``: the person without and with the account. A pending person is asked
+    only now; an active one was asked before, when no card could reach them.
+    """
+    requests = awaiting(tx, known, after, now=now)
+    if not requests:
+        return
+    if approvers.may_be_asked(before):
+        outbox.post_missing_cards(tx, after.id, requests, reference=known, now=now)
+        return
+    asked_before = asked(tx, known, requests, now=now, absent_id=after.id)
+    asked_after = asked(tx, known, requests, now=now)
+    tell(tx, known, difference(requests, asked_before, asked_after), by=by, now=now)
+
+
+def tell(
+    tx: Transaction,
+    known: Reference,
+    rerouted: Sequence[Rerouted],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Audit it, give new approvers their cards and redraw the others'."""
+    ids = [
+        (one.request.id, [user.id for user in one.before], [user.id for user in one.after])
+        for one in rerouted
+    ]
+    changes = [
+        (request_id, {"approvers": before}, {"approvers": after})
+        for request_id, before, after in ids
+    ]
+    audit.record_all(tx, "leave_request.rerouted", "leave_request", changes, by=by, now=now)
+    outbox.notify_all(
+        tx,
+        "leave_request.rerouted",
+        [one.request for one in rerouted],
+        approvers={request_id: set(after) - set(before) for request_id, before, after in ids},
+        reference=known,
+        now=now,
+    )

@@ -1,0 +1,253 @@
+"""Checks of single fields that several use cases share: texts, e-mail addresses, ids, time zones.
+
+A check takes a value and its field's name and gives the value in its normal form.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zoneinfo
+from collections.abc import Callable, Mapping, Set
+from functools import lru_cache
+from typing import Any, Final
+
+from storage.base.errors import FieldError, InvalidInput, Sentence
+
+Check = Callable[[Any, str], Any]
+
+LONGEST_NAME: Final = 200
+# RFC 5321, section 4.5.3.1.3, less the two angle brackets.
+LONGEST_EMAIL: Final = 254
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LABEL: Final = r"[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?"
+_EMAIL: Final = re.compile(rf'[^\s@<>()\[\],;:\\"]{{1,64}}@(?:{_LABEL}\.)+{_LABEL}')
+_CLOCK_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
+# They reorder the text around them, so that a name reads as another one: explicit bidirectional
+# embeddings, overrides and isolates. The marks U+200E and U+200F only order a name's own letters.
+_BIDIRECTIONAL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Controls, lone surrogates, line and paragraph separators. Joiners (Cf) are letters' own business.
+_NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
+
+
+def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+    """The changes, each in its normal form.
+
+    Raises InvalidInput that names every wrong field at once; one without a check is
+    ``unknown_field``.
+    """
+    normal: dict[str, Any] = {}
+    errors: list[FieldError] = []
+    for field, value in changes.items():
+        check = checks.get(field)
+        if check is None:
+            detail = Sentence("There is no field {field}.", field=field)
+            errors.append(FieldError(f"/{field}", "unknown_field", detail))
+            continue
+        try:
+            normal[field] = check(value, field)
+        except InvalidInput as refusal:
+            errors.extend(refusal.errors)
+    if errors:
+        raise InvalidInput(errors)
+    return normal
+
+
+def require(fields: Mapping[str, Any], *names: str) -> None:
+    """Raises InvalidInput ``required`` that names every field which is absent or null."""
+    missing = [name for name in names if fields.get(name) is None]
+    if missing:
+        raise InvalidInput(
+            [
+                FieldError(f"/{name}", "required", Sentence("{field} is required.", field=name))
+                for name in missing
+            ]
+        )
+
+
+def optional(check: Check) -> Check:
+    """The check, with null let through."""
+
+    def check_unless_none(value: Any, field: str) -> Any:
+        return None if value is None else check(value, field)
+
+    return check_unless_none
+
+
+def unchecked(value: Any, field: str) -> Any:
+    """Any value: a later step looks at it, with the database at hand."""
+    return value
+
+
+def one_of(*words: str) -> Check:
+    """A check that lets only these words pass; its code is ``unknown_<field>``."""
+
+    def check_word(value: Any, field: str) -> Any:
+        if value not in words:
+            raise InvalidInput.of(field, f"unknown_{field}", "Use one of {words}.", words=words)
+        return value
+
+    return check_word
+
+
+def boolean(value: Any, field: str) -> bool:
+    """True or false. Raises InvalidInput ``not_a_boolean``; null counts as neither."""
+    if not isinstance(value, bool):
+        raise InvalidInput.of(
+            field, "not_a_boolean", "{field} is either true or false.", field=field
+        )
+    return value
+
+
+def clock_time(value: Any, field: str) -> str:
+    """A time of day such as ``09:00``. Raises InvalidInput ``invalid_time``."""
+    if not isinstance(value, str) or _CLOCK_TIME.fullmatch(value) is None:
+        raise InvalidInput.of(
+            field, "invalid_time", "Write {field} as HH:MM, such as 09:00.", field=field
+        )
+    return value
+
+
+def whole_number(least: int, most: int) -> Check:
+    """A check for whole numbers, both bounds included; its code is ``out_of_range``."""
+
+    def check_number(value: Any, field: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise InvalidInput.of(
+                field,
+                "out_of_range",
+                "{field} is a whole number from {least} to {most}.",
+                field=field,
+                least=least,
+                most=most,
+            )
+        return value
+
+    return check_number
+
+
+def name(value: Any, field: str) -> str:
+    """A name without the space around it, 1 to 200 characters on one line.
+
+    Raises InvalidInput ``invalid_length`` or ``control_character``.
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if not 1 <= len(text) <= LONGEST_NAME:
+        raise InvalidInput.of(
+            field,
+            "invalid_length",
+            "{field} has 1 to {most} characters.",
+            field=field,
+            most=LONGEST_NAME,
+        )
+    _refuse_invisible(text, field, _NOT_IN_NAMES)
+    return text
+
+
+def free_text(value: str, field: str, longest: int) -> str:
+    """Text of several lines without the space around it, at most ``longest`` characters.
+
+    Raises InvalidInput ``invalid_length`` or ``control_character``; line breaks and tabs are fine.
+    """
+    text = value.strip()
+    if len(text) > longest:
+        raise InvalidInput.of(
+            field,
+            "invalid_length",
+            "{field} has at most {most} characters.",
+            field=field,
+            most=longest,
+        )
+    _refuse_invisible(text, field, _NOT_IN_TEXTS, allowed="\n\r\t")
+    return text
+
+
+def _refuse_invisible(text: str, field: str, categories: Set[str], allowed: str = "") -> None:
+    """Raises InvalidInput ``control_character``, which names the first one, such as ``U+202E``."""
+    for character in text:
+        is_unwanted = unicodedata.category(character) in categories
+        if (is_unwanted or _BIDIRECTIONAL.match(character)) and character not in allowed:
+            code_point = f"U+{ord(character):04X}"
+            raise InvalidInput.of(
+                field,
+                "control_character",
+                "{field} contains the invisible character {character}; remove it.",
+                field=field,
+                character=code_point,
+            )
+
+
+def optional_text(value: str | None, field: str, longest: int) -> str | None:
+    """As ``free_text``; None for null and for nothing but space."""
+    if value is None or not value.strip():
+        return None
+    return free_text(value, field, longest)
+
+
+def without_bidirectional(text: str) -> str:
+    """The text without the characters that reorder what stands around them."""
+    return _BIDIRECTIONAL.sub("", text)
+
+
+def plain_name(text: str) -> str:
+    """A name from another system, made to pass ``name``; it may come out empty."""
+    readable = without_bidirectional(text)
+    kept = (" " if unicodedata.category(c) in _NOT_IN_NAMES else c for c in readable)
+    return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
+
+
+def slug_of(text: str, longest: int) -> str:
+    """Small ASCII letters, digits and hyphens that resemble the text; empty when nothing does."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:longest].rstrip("-")
+
+
+def name_key(text: str) -> str:
+    """By which two names are the same: without case, and however their letters are encoded."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def email(value: Any, field: str) -> str:
+    """An address of the shape ``local@host.domain``, at most 254 characters, without outer space.
+
+    Raises InvalidInput ``invalid_email``. Whether anybody reads it there is not known.
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if len(text) > LONGEST_EMAIL or _EMAIL.fullmatch(text) is None or not text.isprintable():
+        raise InvalidInput.of(
+            field,
+            "invalid_email",
+            "Give an address such as ada@example.com in {field}.",
+            field=field,
+        )
+    return text
+
+
+def is_id(text: str) -> bool:
+    """Whether PostgreSQL would take the text for a UUID in the form that we write."""
+    return _ID.fullmatch(text) is not None
+
+
+def timezone(value: Any, field: str) -> str:
+    """An IANA name. Raises InvalidInput ``unknown_timezone``."""
+    if not is_timezone(value):
+        raise InvalidInput.of(
+            field,
+            "unknown_timezone",
+            "{value} is no IANA time zone such as Europe/London.",
+            value=repr(value),
+        )
+    known: str = value
+    return known
+
+
+def is_timezone(text: str) -> bool:
+    """Whether the time zone database knows the name."""
+    return text in _timezones()
+
+
+@lru_cache(maxsize=1)
+def _timezones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())

@@ -1,0 +1,39 @@
+"""Identifiers made by the application, so that no write waits for the database to name a row."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+
+from storage.base.random_bytes import random_bytes
+
+# As far as a clock is believed to have been set back, in milliseconds; a day.
+_SET_BACK = 86_400_000
+
+_lock = threading.Lock()
+_latest = 0
+
+
+def new_id(now: datetime) -> str:
+    """A version 7 UUID as 36 lower-case characters, greater than every one made before it here.
+
+    Milliseconds, then 12 bits that count what one millisecond makes, then 62 random bits. Sorts by
+    time, which is kind to indexes. A clock that was more than a day ahead is not followed for
+    ever: its ids stay ahead of those made after it was put right. Source: RFC 9562, sections 5.7
+    and 6.2, method 1.
+    """
+    global _latest
+    stamp = int(now.timestamp() * 1000) << 12
+    with _lock:
+        if _latest - stamp < _SET_BACK << 12:
+            stamp = max(stamp, _latest + 1)
+        _latest = stamp
+    head = f"{stamp >> 12:012x}"
+    tail = f"{0b10 << 62 | int.from_bytes(random_bytes(8), 'big') >> 2:016x}"
+    return f"{head[:8]}-{head[8:]}-7{stamp & 0xFFF:03x}-{tail[:4]}-{tail[4:]}"
+
+
+def earliest_id(instant: datetime) -> str:
+    """What sorts before every id that is made at that instant or later."""
+    head = f"{int(instant.timestamp() * 1000):012x}"
+    return f"{head[:8]}-{head[8:]}-0000-0000-000000000000"

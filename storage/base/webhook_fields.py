@@ -1,0 +1,47 @@
+"""Checks of what a webhook endpoint is made of: a URL's shape, the names of events."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from storage.base.errors import InvalidInput
+from storage.base.values import EVENT_TYPES
+
+MAX_URL_CHARACTERS: Final = 2_000
+EVERY_EVENT: Final = "*"
+
+
+def check_url(url: Any) -> str:
+    """The URL as it is, if it has the shape of one. Raises InvalidInput ``url_invalid``."""
+    if isinstance(url, str) and len(url) <= MAX_URL_CHARACTERS and url.isprintable():
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme in ("http", "https") and parts.hostname and " " not in url:
+            return url
+    raise InvalidInput.of(
+        "url",
+        "url_invalid",
+        "Give a URL such as https://example.com/hook, of at most {most} characters.",
+        most=MAX_URL_CHARACTERS,
+    )
+
+
+def check_events(events: Any) -> list[str]:
+    """Each name once, as first given. Raises InvalidInput ``no_events`` or ``unknown_event``."""
+    known = (*EVENT_TYPES, EVERY_EVENT)
+    chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))
+    unknown = [str(name) for name in chosen if name not in known]
+    if unknown:
+        raise InvalidInput.of(
+            "events",
+            "unknown_event",
+            "There is no event {unknown}. Name one or more of {known}.",
+            unknown=tuple(unknown),
+            known=known,
+        )
+    if not chosen:
+        raise InvalidInput.of("events", "no_events", "Name one or more of {known}.", known=known)
+    return chosen

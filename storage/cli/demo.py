@@ -1,0 +1,207 @@
+"""A made-up organisation to try Hiatus with: people, approvals that wait, leave around today."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from storage.access import access, recognition
+from storage.admin import departments, organisations, people
+from storage.admin.organisations import NewOrganisation
+from storage.base.errors import InvalidInput, NotFound, Unauthenticated
+from storage.base.values import SCOPES, Caller, HalfDay, LeaveRequest, User
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.leave import leave, leave_types
+from storage.leave.drafts import Draft
+
+SLUG: Final = "acme-demo"
+OWNER_EMAIL: Final = "olivia@acme.example"
+MEMBER_EMAIL: Final = "amir@acme.example"
+
+# First name, last name, job title, role, department, first name of the manager. Managers first.
+_PEOPLE: Final = (
+    ("Grace", "Okafor", "Head of Engineering", "approver", "Engineering", "Olivia"),
+    ("Marta", "Silva", "Head of Design", "approver", "Design", "Olivia"),
+    ("Henrik", "Lund", "People Operations", "admin", None, "Olivia"),
+    ("Amir", "Rahimi", "Backend Engineer", "member", "Engineering", "Grace"),
+    ("Chloe", "Dubois", "Frontend Engineer", "member", "Engineering", "Grace"),
+    ("Kenji", "Mori", "Site Reliability Engineer", "member", "Engineering", "Grace"),
+    ("Noor", "Haddad", "Product Designer", "member", "Design", "Marta"),
+    ("Tom", "Becker", "Researcher", "member", "Design", None),
+)
+
+
+class DemoOrganisation(NamedTuple):
+    """``api_key`` is its owner's, with every scope; ``member_api_key`` an ordinary member's."""
+
+    organisation_id: str
+    organisation_name: str
+    owner_email: str
+    api_key: str
+    member_email: str
+    member_api_key: str
+
+
+class _Leave(NamedTuple):
+    """Whose leave of which type, in weekdays from today (0 is today or the next weekday)."""
+
+    first_name: str
+    code: str
+    starts_in: int
+    weekdays: int
+    # What the manager does about it; None lets it wait.
+    then: str | None = None
+    note: str | None = None
+    half_day: HalfDay | None = None
+
+
+_LEAVE: Final = (
+    _Leave("Amir", "annual", -25, 5, "approve"),
+    _Leave("Chloe", "annual", -1, 4, "approve", "Lisbon with friends"),
+    _Leave("Kenji", "sick", 0, 1),
+    _Leave("Noor", "annual", -12, 3, "approve"),
+    _Leave("Noor", "annual", 8, 5, None, "My brother gets married"),
+    _Leave("Tom", "annual", 2, 1, "approve", half_day="pm"),
+    _Leave("Marta", "annual", 4, 3, "approve"),
+    _Leave("Grace", "annual", 15, 5, "approve"),
+    _Leave("Amir", "annual", 6, 4, None, "Moving house"),
+    _Leave("Chloe", "unpaid", 30, 10, "decline", "A long trip"),
+    _Leave("Kenji", "annual", 12, 2, "cancel"),
+    _Leave("Henrik", "parental", 20, 20, "approve"),
+)
+
+
+def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
+    """The demo organisation, made if the database holds no organisation at all.
+
+    None where it holds others only: nobody's data is touched.
+    """
+    if organisations.count(tx) == 0:
+        return fill(tx, now=now)
+    return _found(tx, now)
+
+
+def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
+    """Make the organisation, its people, keys and leave, by the use cases that everybody uses."""
+    new = NewOrganisation("Acme", "GB-ENG", "Europe/London", OWNER_EMAIL, "Olivia", "Bennett", SLUG)
+    organisation, owner = organisations.create(tx, new, source="cli", now=now)
+    by = _caller(organisation.id, owner)
+    owner = people_rows.activate(tx, owner, by=by, now=now)
+    staff = _hire(tx, owner, by=by, now=now)
+    for person in (owner, staff["Amir"]):
+        _make_key(tx, person, _caller(organisation.id, person), now)
+    for wish in _LEAVE:
+        # A public holiday may leave nothing to take off; the rest is lively enough.
+        with suppress(InvalidInput):
+            _take(tx, wish, staff, by=by, now=now)
+    found = _found(tx, now)
+    if found is None:
+        raise NotFound("organisation")
+    return found
+
+
+def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
+    """What can be said of it again: its keys follow from the deployment's own secret."""
+    try:
+        organisation = organisations.by_slug(tx, SLUG)
+        owner = recognition.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
+    except (NotFound, Unauthenticated):
+        return None
+    if owner.organisation_id != organisation.id:
+        return None
+    return DemoOrganisation(
+        organisation.id,
+        organisation.name,
+        OWNER_EMAIL,
+        _key_for(tx, OWNER_EMAIL),
+        MEMBER_EMAIL,
+        _key_for(tx, MEMBER_EMAIL),
+    )
+
+
+def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[str, User]:
+    """Everybody by first name; each department is led by its approver."""
+    staff = {owner.first_name: owner}
+    department_ids = {
+        name: departments.create(tx, {"name": name}, by=by, now=now).id
+        for name in ("Engineering", "Design")
+    }
+    for first_name, last_name, job_title, role, department, manager in _PEOPLE:
+        fields: dict[str, Any] = {
+            "email": f"{first_name.lower()}@acme.example",
+            "first_name": first_name,
+            "last_name": last_name,
+            "job_title": job_title,
+            "role": role,
+            "department_id": department and department_ids[department],
+            "manager_id": manager and staff[manager].id,
+        }
+        user = people.create(tx, fields, by=by, now=now)
+        staff[first_name] = people_rows.activate(tx, user, by=by, now=now)
+        if role == "approver" and department is not None:
+            changes = {"manager_id": user.id}
+            departments.update(tx, department_ids[department], changes, by=by, now=now)
+    return staff
+
+
+def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
+    access.create_key(
+        tx,
+        for_user=person.id,
+        name="Demo",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=by,
+        now=now,
+        secret=_key_for(tx, person.email),
+    )
+
+
+def _key_for(tx: Transaction, email: str) -> str:
+    halves = [tx.secrets.sign(f"demo key {half} {email}".encode()) for half in (1, 2)]
+    return recognition.api_key_of(b"".join(halves))
+
+
+def _take(
+    tx: Transaction, wish: _Leave, staff: dict[str, User], *, by: Caller, now: datetime
+) -> LeaveRequest:
+    requester = _caller(by.organisation_id, staff[wish.first_name])
+    types = leave_types.page(tx, PageOf(100), by=by).items
+    first_day = _weekday(now.date(), wish.starts_in)
+    draft = Draft(
+        next(leave_type.id for leave_type in types if leave_type.code == wish.code),
+        first_day,
+        _weekday(first_day, wish.weekdays - 1),
+        wish.half_day,
+        None,
+        wish.note,
+    )
+    request = leave.submit(tx, by=requester, draft=draft, now=now)
+    if wish.then == "approve":
+        return leave.approve(tx, request.id, by=by, now=now)
+    if wish.then == "decline":
+        reason = "We launch that week; can you go a month later?"
+        return leave.decline(tx, request.id, reason=reason, by=by, now=now)
+    if wish.then == "cancel":
+        return leave.cancel(tx, request.id, by=requester, now=now)
+    return request
+
+
+def _weekday(day: date, number: int) -> date:
+    """The day so many weekdays later, or earlier; a weekend counts as the Monday after it."""
+    while day.weekday() > 4:
+        day += timedelta(days=1)
+    step = timedelta(days=1 if number > 0 else -1)
+    for _ in range(abs(number)):
+        day += step
+        while day.weekday() > 4:
+            day += step
+    return day
+
+
+def _caller(organisation_id: str, user: User) -> Caller:
+    return Caller(organisation_id, user.id, user.role, frozenset(SCOPES), "cli")

@@ -1,0 +1,110 @@
+"""The demo organisation in a Slack of its own: the playground's workspace, and who is who there.
+
+Reversible: whoever tries Hiatus before giving it a real workspace loses nothing by that.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from peewee import Delete, Update
+
+from storage.admin import people
+from storage.base.clock import local_day
+from storage.base.values import SCOPES, Caller, User
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
+from storage.directory import approvers, slack_syncs
+from storage.events import outbox, reference
+from storage.leave import leave_reading
+from storage.slack import slack_workspaces
+
+# No workspace of Slack's is called so: their ids have nine characters or more, and no words.
+TEAM_ID: Final = "T0PLAYGROUND"
+_MOST_PEOPLE: Final = 200
+_MOST_WAITING: Final = 100
+
+
+def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User] | None:
+    """Tie the organisation to the playground; its people who can use Slack, with their ids there.
+
+    What waits for a decision is shown to those who may decide, because a playground forgets. None
+    when the organisation belongs to another workspace: then nothing has changed.
+    """
+    organisation = reference.of_organisation(tx, organisation_id).organisation
+    if organisation.slack_team_id is None:
+        slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
+    elif organisation.slack_team_id != TEAM_ID:
+        return None
+    # The playground's directory comes from the organisation's people: there is nothing to compare.
+    slack_syncs.end(tx, organisation_id)
+    for user in _staff(tx, organisation_id):
+        if user.slack_user_id is None:
+            slack_workspaces.remember_slack_id(
+                tx, organisation_id, user.id, _slack_id(user), now=now
+            )
+    show_waiting(tx, organisation_id, now=now)
+    return [user for user in _staff(tx, organisation_id) if user.slack_user_id is not None]
+
+
+def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Queue the card of every request that waits, for whoever may decide on it."""
+    by = _system(organisation_id)
+    known = reference.of_organisation(tx, organisation_id)
+    waiting = leave_reading.page(tx, PageOf(_MOST_WAITING), by=by, status="pending")
+    today = local_day(now, known.organisation.timezone)
+    for request in waiting.items:
+        asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+        outbox.notify(
+            tx, "leave_request.created", request, by=by, approvers=asked, reference=known, now=now
+        )
+
+
+def leave(tx: Transaction, *, now: datetime) -> bool:
+    """Undo ``enter``, so that a real workspace can be tied; whether there was anything to undo."""
+    found = slack_workspaces.find(tx, TEAM_ID)
+    if found is None:
+        return False
+    organisation_id = found.id
+    if not tx.change(_untie, organisation_id=organisation_id, now=now):
+        return False
+    tx.change(_forget_people, organisation_id=organisation_id, now=now)
+    tx.change(_forget_messages, organisation_id=organisation_id)
+    reference.changed(tx, organisation_id)
+    return True
+
+
+def _staff(tx: Transaction, organisation_id: str) -> list[User]:
+    everybody = people.page(tx, PageOf(_MOST_PEOPLE), by=_system(organisation_id)).items
+    return [user for user in everybody if user.status in ("pending", "active")]
+
+
+def _slack_id(user: User) -> str:
+    word = "".join(letter for letter in user.email.partition("@")[0].upper() if letter.isalnum())
+    return f"U0{word}"[:32]
+
+
+def _system(organisation_id: str) -> Caller:
+    return Caller(organisation_id, None, "owner", frozenset(SCOPES), "cli")
+
+
+@compiled
+def _untie(organisation_id: Place, now: Place) -> Update:
+    return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
+        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
+    )
+
+
+@compiled
+def _forget_people(organisation_id: Place, now: Place) -> Update:
+    return UserRow.update(slack_user_id=None, updated_at=now).where(
+        UserRow.organisation_id == organisation_id, UserRow.slack_user_id.is_null(False)
+    )
+
+
+@compiled
+def _forget_messages(organisation_id: Place) -> Delete:
+    return SlackMessageRow.delete().where(SlackMessageRow.organisation_id == organisation_id)

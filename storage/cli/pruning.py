@@ -1,0 +1,47 @@
+"""Rows that nobody needs any more, deleted a batch at a time so that no writer waits long."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+
+from storage.access import idempotency
+from storage.base.errors import DatabaseUnavailable
+from storage.db.database import Database, Transaction
+from storage.events import delivery_log
+from storage.slack import notices, slack_events, slack_states
+
+# As long as contract 9 keeps webhook deliveries.
+NOTICES_KEPT: Final = timedelta(days=30)
+# How many rows one transaction deletes.
+BATCH: Final = 1_000
+
+_log = structlog.stdlib.get_logger("hiatus.database")
+
+
+async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
+    """Delete what was settled or used up long ago, kind by kind.
+
+    Raises DatabaseUnavailable.
+    """
+    for name, delete in (
+        ("notices", partial(notices.prune, before=now - NOTICES_KEPT, limit=batch)),
+        ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
+        ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
+        ("slack_states", partial(slack_states.prune, now=now, limit=batch)),
+        ("deliveries", partial(_prune_deliveries, now=now, limit=batch)),
+    ):
+        try:
+            while await database.write_long(delete) == batch:
+                pass
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # an error with one kind stops no other
+            _log.exception("pruning.failed", kind=name)
+
+
+def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
+    return max(delivery_log.prune(tx, now=now, limit=limit))

@@ -1,0 +1,252 @@
+"""One handle on the database: ``read`` and ``write`` that know what each engine wants.
+
+SQLite's short reads and writes run where they stand, and a thread commits several callers' writes
+together; PostgreSQL's run on an executor with a connection for each thread. Callers hand over a
+function whose first argument is the ``Transaction``; nobody else decides about threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+import peewee
+
+from storage.base.secrets import Secrets
+from storage.db.compiled import Compiled, Engine, Statement, insert_of, inserts_of, update_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Rows in one INSERT: with 30 columns, half of what SQLite binds in one statement.
+ROWS_AT_ONCE: Final = 512
+# For how long a call waits for the database unless the settings say otherwise.
+TIMEOUT_SECONDS: Final = 10.0
+
+_INSERTS: dict[Any, Statement] = {}
+_UPDATES: dict[Any, Statement] = {}
+
+
+def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
+    """The same work, which sees the caller's context variables on whichever thread runs it.
+
+    Threads start with an empty context: a view rendered there would forget the reader's language,
+    a log line the request that it belongs to.
+    """
+    return partial(copy_context().run, work)
+
+
+class DuplicateRow(Exception):
+    """A unique index refused the row; the transaction can only be rolled back.
+
+    ``columns`` are the index's, empty where they are not known.
+    """
+
+    def __init__(self, message: str, columns: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = frozenset(columns)
+
+
+class Transaction:
+    """What a use case sees of the database; it is valid until the use case returns."""
+
+    __slots__ = ("_execute", "engine", "reference_cache", "secrets", "woken")
+
+    def __init__(
+        self,
+        execute: Callable[[str, Any], Any],
+        engine: Engine,
+        secrets: Secrets,
+        reference_cache: dict[str, Any],
+    ) -> None:
+        self._execute = execute
+        self.engine = engine
+        self.secrets = secrets
+        self.reference_cache = reference_cache
+        self.woken: set[str] = set()
+
+    def all(self, query: Compiled, **places: Any) -> list[tuple[Any, ...]]:
+        """Every row, as plain tuples; the query bounds how many there can be."""
+        statement = query.statement(self.engine, places)
+        rows: list[tuple[Any, ...]] = self._execute(
+            statement.sql, statement.bound(places)
+        ).fetchall()
+        return rows
+
+    def first(self, query: Compiled, **places: Any) -> tuple[Any, ...] | None:
+        """The first row or None."""
+        statement = query.statement(self.engine, places)
+        row: tuple[Any, ...] | None = self._execute(
+            statement.sql, statement.bound(places)
+        ).fetchone()
+        return row
+
+    def change(self, query: Compiled, **places: Any) -> int:
+        """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
+        statement = query.statement(self.engine, places)
+        changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
+        return changed
+
+    def insert(self, table: type[peewee.Model], **values: Any) -> None:
+        """Add one row. Raises DuplicateRow where a unique index refuses it."""
+        statement = self._insertion(table, values)
+        self._execute(statement.sql, statement.bound(values))
+
+    def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
+        """Add one row under an id of its own, before the next statement or the commit.
+
+        On PostgreSQL every statement is a journey, which what is done ``soon`` makes together.
+        """
+        self.insert(table, **values)
+
+    def change_soon(self, query: Compiled, **places: Any) -> None:
+        """As ``change``, when ``insert_soon`` adds: for what needs no answer and cannot fail."""
+        self.change(query, **places)
+
+    def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
+        key = (table, self.engine, *values)
+        statement = _INSERTS.get(key)
+        if statement is None:
+            statement = _INSERTS[key] = insert_of(table, list(values), self.engine)
+        return statement
+
+    def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
+        """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
+        start = 0
+        while start < len(rows):
+            # Powers of two: one statement for each is all that ever has to be compiled.
+            size = min(1 << (len(rows) - start).bit_length() - 1, ROWS_AT_ONCE)
+            some = rows[start : start + size]
+            statement = inserts_of(table, list(some[0]), size, self.engine)
+            values = {
+                f"{name}_{index}": value
+                for index, row in enumerate(some)
+                for name, value in row.items()
+            }
+            self._execute(statement.sql, statement.bound(values))
+            start += size
+
+    def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
+        """Change the rows whose columns equal ``where``; how many there were.
+
+        Every status change passes through here with the status it leaves in ``where``.
+        """
+        key = (table, self.engine, *changes, None, *where)
+        statement = _UPDATES.get(key)
+        if statement is None:
+            statement = _UPDATES[key] = update_of(table, list(changes), list(where), self.engine)
+        places = changes | {f"where_{name}": value for name, value in where.items()}
+        changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
+        return changed
+
+    def state(self, seen: str | None) -> object | None:
+        """A name for what is committed by now; ``seen`` is a row's ``compiled.committed_state``.
+
+        While two names are equal, nothing was committed in between. None where that is not known.
+        """
+        return None
+
+    def wake(self, name: str) -> None:
+        """Call the dispatcher of that name once this transaction is committed."""
+        self.woken.add(name)
+
+
+class Database(ABC):
+    """Open with ``open_database``; close when done. Safe to use from several threads."""
+
+    engine: Engine
+
+    def __init__(self, secrets: Secrets) -> None:
+        self.secrets = secrets
+        self.reference_cache: dict[str, Any] = {}
+        self._wakers: dict[str, Callable[[], None]] = {}
+
+    def on_wake(self, name: str, call: Callable[[], None]) -> None:
+        """Have ``call`` run after every commit that woke ``name``, on whichever thread committed.
+
+        It must neither block nor raise: other callers' writes wait behind it.
+        """
+        self._wakers[name] = call
+
+    def _wake(self, names: set[str]) -> None:
+        for name in names:
+            waker = self._wakers.get(name)
+            if waker is not None:
+                waker()
+
+    async def hear_wakes(self) -> None:
+        """Pass on what other processes wake, until cancelled; on SQLite nobody can tell."""
+        await asyncio.Event().wait()
+
+    @staticmethod
+    def open(url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS) -> Database:
+        """The handle for ``sqlite:///file`` or ``postgresql://…``; it connects when first used.
+
+        A database that does not answer for ``timeout_seconds`` is unavailable.
+        """
+        if url.startswith("sqlite:"):
+            from storage.db.sqlite import BUSY_SECONDS, SqliteDatabase
+
+            path = url.removeprefix("sqlite:///")
+            return SqliteDatabase(path, secrets, min(BUSY_SECONDS, timeout_seconds))
+        from storage.db.postgresql import PostgresqlDatabase
+
+        return PostgresqlDatabase(url, secrets, timeout_seconds)
+
+    @abstractmethod
+    async def read(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a short reading use case without blocking the event loop for long."""
+
+    @abstractmethod
+    async def read_each(
+        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
+    ) -> T | None:
+        """What a short reading use case finds for one key, of as many as it is handed at once.
+
+        Where a query is a journey, callers of the same moment share it. What it finds follows from
+        the keys and the database alone: where nothing was committed since, it is not asked again.
+        """
+
+    @abstractmethod
+    async def read_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a reading use case that may take many milliseconds, always on a thread."""
+
+    @abstractmethod
+    async def write(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a short use case in one transaction: committed when it returns, undone if it raises.
+
+        Raises whatever the use case raises, or DatabaseUnavailable; then nothing has changed.
+        Raises OutcomeUnknown where the connection was lost during COMMIT.
+        """
+
+    @abstractmethod
+    async def write_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write``, for a use case that may take many milliseconds: always on a thread."""
+
+    @abstractmethod
+    def read_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``, for callers without an event loop."""
+
+    @abstractmethod
+    def write_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write_long``, for callers without an event loop."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish what was begun and close every connection."""

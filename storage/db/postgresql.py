@@ -1,0 +1,350 @@
+"""PostgreSQL behind the handle: its own executor, one connection for each thread."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+import peewee
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.types.string import TextLoader
+
+from storage.base.errors import DatabaseUnavailable, OutcomeUnknown
+from storage.base.secrets import Secrets
+from storage.db import connections, wakeups
+from storage.db.compiled import Compiled, Engine
+from storage.db.connections import Connection, NoAnswer
+from storage.db.database import (
+    TIMEOUT_SECONDS,
+    Database,
+    DuplicateRow,
+    Transaction,
+    in_callers_context,
+)
+from storage.db.gathering import Gathering
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THREADS = 4
+ATTEMPTS = 3
+_UNDONE_BY_OTHERS = (
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+)
+_LOST = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    # The server has become a standby.
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+_KEY = re.compile(r"\(([^()]*)\)=\(")
+_CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+
+class _Transaction(Transaction):
+    """Keeps back what is to be done soon, and sends it as one statement."""
+
+    __slots__ = ("_kept_back", "_losses", "_run")
+
+    def __init__(
+        self,
+        cursor: psycopg.Cursor[Any],
+        secrets: Secrets,
+        reference_cache: dict[str, Any],
+        losses: int,
+    ) -> None:
+        super().__init__(self._run_in_turn, "postgresql", secrets, reference_cache)
+        self._losses = losses
+        self._run = partial(_execute, cursor)
+        self._kept_back: list[tuple[str, Any]] = []
+
+    def state(self, seen: str | None) -> object | None:
+        # After a fail-over that lost something the same names may come again.
+        return None if seen is None else (self._losses, seen)
+
+    def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
+        statement = self._insertion(table, values)
+        self._kept_back.append((statement.sql, statement.bound(values)))
+
+    def change_soon(self, query: Compiled, **places: Any) -> None:
+        statement = query.statement(self.engine, places)
+        if any(sql == statement.sql for sql, _ in self._kept_back):
+            # One statement may not change a row twice.
+            self.send_kept_back()
+        self._kept_back.append((statement.sql, statement.bound(places)))
+
+    def send_kept_back(self) -> None:
+        if self._kept_back:
+            statements, values = zip(*self._kept_back, strict=True)
+            self._kept_back = []
+            self._run(_together(statements), tuple(chain.from_iterable(values)))
+
+    def _run_in_turn(self, sql: str, values: Any) -> Any:
+        self.send_kept_back()
+        return self._run(sql, values)
+
+
+class PostgresqlDatabase(Database):
+    engine: Engine = "postgresql"
+
+    def __init__(
+        self, url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
+        super().__init__(secrets)
+        self._timeout_seconds = timeout_seconds
+        self._parameters = connections.parameters_of(url, timeout_seconds)
+        self._announcer = wakeups.Announcer(self._parameters, timeout_seconds)
+        self._local = threading.local()
+        self._gatherings: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, dict[object, Gathering[str, Any]]
+        ] = WeakKeyDictionary()
+        self._connections: list[Connection] = []
+        # How many connections were lost.
+        self._losses = 0
+        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
+
+    async def read(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._on_a_thread(self._attempt_read, True, use_case, *args, **kwargs)
+
+    async def read_each(
+        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
+    ) -> T | None:
+        # What waits for its turn belongs to one event loop; tests have several.
+        of_loop = self._gatherings.setdefault(asyncio.get_running_loop(), {})
+        gathering = of_loop.get(use_case)
+        if gathering is None:
+
+            async def ask(keys: list[str]) -> Mapping[str, T]:
+                return await self.read(use_case, keys)
+
+            gathering = of_loop[use_case] = Gathering(ask)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await gathering.get(key)
+        except TimeoutError:
+            # The question before this one has taken part of the time.
+            raise DatabaseUnavailable("PostgreSQL did not answer in time.") from None
+
+    async def read_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._on_a_thread(self._attempt_read, False, use_case, *args, **kwargs)
+
+    async def write(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._on_a_thread(self._attempt_write, True, use_case, *args, **kwargs)
+
+    async def write_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._on_a_thread(self._attempt_write, False, use_case, *args, **kwargs)
+
+    def read_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return self._until_it_answers(partial(self._attempt_read, use_case, *args, **kwargs))
+
+    def write_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return self._until_it_answers(partial(self._attempt_write, use_case, *args, **kwargs))
+
+    async def _on_a_thread(
+        self, attempt: Callable[..., T], is_short: bool, *args: Any, **kwargs: Any
+    ) -> T:
+        """Have a thread make attempts; waiting for a thread counts towards the time-out.
+
+        Work that no thread has begun by then is never done. Short work ends within the time-out as
+        a whole. Long work must only have a connection by then: each of its statements has the
+        time-out for itself.
+        """
+        ends_at = time.monotonic() + self._timeout_seconds
+        working = self._executor.submit(
+            in_callers_context(
+                partial(
+                    self._until_it_answers,
+                    partial(attempt, *args, **kwargs),
+                    ends_at,
+                    is_short=is_short,
+                )
+            )
+        )
+        is_given_up = False
+
+        def give_up() -> None:
+            # Nothing happens where a thread has begun.
+            nonlocal is_given_up
+            is_given_up = working.cancel()
+
+        waiting = asyncio.get_running_loop().call_later(self._timeout_seconds, give_up)
+        try:
+            return await asyncio.wrap_future(working)
+        except asyncio.CancelledError:
+            if not is_given_up:
+                raise
+            raise DatabaseUnavailable("No thread became free: the database is too slow.") from None
+        finally:
+            waiting.cancel()
+
+    def _wake(self, names: set[str]) -> None:
+        super()._wake(names)
+        for name in names - self._wakers.keys():
+            # Nobody here does that work.
+            self._announcer.announce(name)
+
+    async def hear_wakes(self) -> None:
+        # What is heard is for this process alone.
+        await wakeups.hear(
+            self._parameters, self._timeout_seconds, self._wake_here, list(self._wakers)
+        )
+
+    def _wake_here(self, name: str) -> None:
+        super()._wake({name})
+
+    def close(self) -> None:
+        self._announcer.close()
+        self._executor.shutdown()
+        for connection in self._connections:
+            connection.close()
+
+    def _attempt_read(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return use_case(self._transaction(self.reference_cache), *args, **kwargs)
+
+    def _attempt_write(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        # What is read in here is everybody's only once it is committed.
+        cache = self.reference_cache
+        known = cache.copy()
+        tx = self._transaction(known)
+        connection = self._connection()
+        connection.execute("BEGIN")
+        try:
+            result = use_case(tx, *args, **kwargs)
+            tx.send_kept_back()
+        except BaseException:
+            if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
+                connection.execute("ROLLBACK")
+            raise
+        try:
+            ended = connection.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            if connection.pgconn.transaction_status == TransactionStatus.IDLE:
+                # PostgreSQL says that it has undone the transaction.
+                raise
+            # Not repeated: whether it was committed is unknown.
+            self._forget_connection()
+            raise OutcomeUnknown("The connection was lost during COMMIT.") from error
+        if ended.statusmessage != "COMMIT":
+            raise RuntimeError("The use case went on after an error that undid its transaction.")
+        cache.update(known)
+        self._wake(tx.woken)
+        return result
+
+    def _until_it_answers(
+        self, attempt: Callable[[], T], ends_at: float | None = None, *, is_short: bool = False
+    ) -> T:
+        """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection.
+
+        With ``ends_at``, an attempt has half of the time that is left, so that a server that does
+        not answer leaves time for another connection, perhaps to another host. Long work has to
+        connect in that time, short work to end.
+        """
+        for attempts_left in range(ATTEMPTS - 1, -1, -1):
+            try:
+                until = _half_way(ends_at) if attempts_left else ends_at
+                self._local.connects_by = until
+                self._local.ends_at = until if is_short else None
+                return attempt()
+            except psycopg.errors.ForeignKeyViolation:
+                # What the row refers to was deleted after we read it, perhaps before we remembered
+                # it: the next attempt reads it again. If that changes nothing, the fault is ours.
+                self.reference_cache = {}
+                if not attempts_left:
+                    raise
+            except _UNDONE_BY_OTHERS as error:
+                if not attempts_left:
+                    raise DatabaseUnavailable(str(error)) from error
+            except _LOST as error:
+                self._forget_connection()
+                is_too_late = not is_short and isinstance(error, NoAnswer)
+                if is_too_late or not attempts_left:
+                    raise DatabaseUnavailable(str(error)) from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def _connection(self) -> Connection:
+        """This thread's connection, which ends its waits in time for this attempt."""
+        ends_at: float | None = self._local.ends_at
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.ends_at = ends_at
+            return connection
+        connection = connections.connect(
+            self._parameters, self._timeout_seconds, ends_at=self._local.connects_by
+        )
+        connection.ends_at = ends_at
+        # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
+        for name in ("uuid", "date"):
+            connection.adapters.register_loader(name, TextLoader)
+        self._local.connection = connection
+        self._local.host = connection.info.host, connection.info.port
+        self._connections.append(connection)
+        # Every query is written for one plan; planning it again takes longer than running it.
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+        return connection
+
+    def _forget_connection(self) -> None:
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            self._losses += 1
+            # A new cache: transactions that have begun still fill the old one.
+            self.reference_cache = {}
+            self._connections.remove(connection)
+            connection.close()
+            # Another host may have taken over; the one that was lost is asked last.
+            self._parameters = connections.with_last(self._parameters, *self._local.host)
+
+    def _transaction(self, known: dict[str, Any]) -> _Transaction:
+        return _Transaction(self._connection().cursor(), self.secrets, known, self._losses)
+
+
+def _half_way(ends_at: float | None) -> float | None:
+    if ends_at is None:
+        return None
+    now = time.monotonic()
+    return now + max(ends_at - now, 0.0) / 2
+
+
+def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:
+    try:
+        return cursor.execute(sql, values)
+    except psycopg.errors.UniqueViolation as error:
+        # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
+        found = _KEY.search(error.diag.message_detail or "")
+        raise DuplicateRow(str(error), found.group(1).split(", ") if found else ()) from error
+
+
+@lru_cache(maxsize=256)
+def _together(statements: tuple[str, ...]) -> str:
+    """Several changes as one statement; foreign keys are checked at its end."""
+    *first, last = statements
+    if not first:
+        return last
+    parts = [f"c{number} AS ({statement})" for number, statement in enumerate(first)]
+    return f"WITH {', '.join(parts)} {last}"

@@ -1,0 +1,142 @@
+"""Bringing a database to the schema of this code, and telling whether it is there."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import peewee
+from playhouse.migrations import Runner
+
+from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.db.compiled import compiled
+from storage.db.database import TIMEOUT_SECONDS, Transaction
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK_KEY = 4_852_613
+_HISTORY = "schema_migration"
+# For how long another process may hold a SQLite file, in which it migrates, say.
+_BUSY_SECONDS = 60
+
+
+def migrate(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
+    """Apply the migrations that are missing; oldest first. Processes take turns.
+
+    A statement may take as long as it needs while the server still accepts connections.
+    """
+    with _locked(url, timeout_seconds) as database:
+        applied: list[str] = Runner(database, str(MIGRATIONS), table_name=_HISTORY).up()
+    return applied
+
+
+def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    """Raise SchemaOutOfDate, naming the cure, unless the database has just these migrations."""
+    with _connected(url, timeout_seconds) as database:
+        applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
+    _compare(applied)
+
+
+def check_schema_again(tx: Transaction) -> None:
+    """As ``check_schema``, through the handle of a process that has been running for a while."""
+    _compare({name for (name,) in tx.all(_applied_names)})
+
+
+@compiled
+def _applied_names() -> peewee.Select:
+    history = peewee.Table(_HISTORY, ("name",))
+    return history.select(history.name)
+
+
+def _compare(applied: set[str]) -> None:
+    needed = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
+    missing = sorted(needed - applied)
+    if missing:
+        raise SchemaOutOfDate(
+            f"The database lacks the migration {missing[0]}: run `hiatus migrate` first."
+        )
+    unknown = sorted(applied - needed)
+    if unknown:
+        raise SchemaOutOfDate(
+            f"The database has the migration {unknown[0]}, which this version does not know: "
+            "run a newer version of Hiatus."
+        )
+
+
+@contextmanager
+def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
+    """Peewee's own connection, for schema work only. Raises DatabaseUnavailable without one."""
+    database: Any
+    if url.startswith("sqlite:"):
+        _make_private(url.removeprefix("sqlite:///"))
+        database = peewee.SqliteDatabase(
+            url.removeprefix("sqlite:///"),
+            pragmas={"journal_mode": "wal"},
+            timeout=_BUSY_SECONDS,
+        )
+    else:
+        database = _postgresql(url, timeout_seconds)
+    try:
+        _connect(database)
+        yield database
+    except peewee.DatabaseError as error:
+        # Of SQLite, the plain DatabaseError: the file is damaged.
+        if isinstance(error, peewee.OperationalError) or type(error) is peewee.DatabaseError:
+            raise DatabaseUnavailable(str(error)) from error
+        if isinstance(error, peewee.IntegrityError):
+            raise SchemaOutOfDate(
+                "A row of the database breaks a rule of the new schema. Correct it, then run "
+                f"`hiatus migrate` again. {error}"
+            ) from error
+        raise
+    finally:
+        database.close()
+
+
+def _make_private(path: str) -> None:
+    """Make a new SQLite file for its owner only; SQLite gives -wal and -shm its permissions."""
+    # If it cannot be made, SQLite says so in its own words.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
+    # Imported here: with SQLite nothing else needs it.
+    from storage.db.connections import connect_patiently, parameters_of
+
+    class Postgresql(peewee.PostgresqlDatabase):  # type: ignore[misc]
+        def _connect(self) -> Any:
+            return connect_patiently(parameters_of(url, timeout_seconds), timeout_seconds)
+
+    return Postgresql(url, prefer_psycopg3=True)
+
+
+def _connect(database: Any) -> None:
+    """Connect, if need be after waiting for whoever holds a SQLite file.
+
+    To make a new file a WAL is refused at once while it is held, whatever time-out is set.
+    """
+    gives_up_at = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            database.connect()
+            return
+        except peewee.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > gives_up_at:
+                raise
+            time.sleep(0.05)
+
+
+@contextmanager
+def _locked(url: str, timeout_seconds: float) -> Iterator[Any]:
+    with _connected(url, timeout_seconds) as database:
+        if isinstance(database, peewee.SqliteDatabase):
+            with database.atomic("IMMEDIATE"):
+                yield database
+            return
+        # Held until the connection closes, which is when the caller is done.
+        database.execute_sql("SELECT pg_advisory_lock(%s)", (_LOCK_KEY,))
+        yield database

@@ -1,0 +1,875 @@
+"""Peewee models: columns, keys and indexes. No rules.
+
+Every table leads with ``organisation_id``, so that a cluster can shard by it (contract 12). Columns
+named ``*_at`` and ``*_until`` hold whole milliseconds since 1970 in UTC; dates are dates; lists are
+JSON text; amounts of leave are whole half-days. Change a table here and in a new migration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from peewee import (
+    SQL,
+    BigIntegerField,
+    BlobField,
+    BooleanField,
+    CharField,
+    CompositeKey,
+    DateField,
+    Field,
+    IntegerField,
+    Model,
+    TextField,
+)
+
+from storage.base.amounts import MOST_HALF_DAYS
+from storage.base.values import DELIVERY_STATUSES, LEAVE_STATUSES, ROLES, USER_STATUSES
+
+
+class IdField(Field):  # type: ignore[misc]  # the stubs make it Any
+    """A UUID as text on SQLite and as PostgreSQL's own type; always text in Python."""
+
+    field_type = "UUID"
+
+
+def references(table: str, *columns: str) -> SQL:
+    """A foreign key within the organisation: an id of another organisation cannot satisfy it."""
+    own = ", ".join(("organisation_id", *columns))
+    return SQL(f"FOREIGN KEY ({own}) REFERENCES {table} (organisation_id, id)")
+
+
+def check(name: str, condition: str) -> SQL:
+    """A rule that the database holds even against statements that are not ours.
+
+    A condition on NULL is unknown and therefore passes.
+    """
+    return SQL(f'CONSTRAINT "{name}" CHECK ({condition})')
+
+
+def one_of(column: str, values: Iterable[str]) -> str:
+    """The condition that a column holds one of these words."""
+    words = ", ".join(f"'{value}'" for value in values)
+    return f"{column} IN ({words})"
+
+
+class OrganisationRow(Model):  # type: ignore[misc]
+    id = IdField(primary_key=True)
+    name = TextField()
+    slug = CharField(unique=True)
+    domain = TextField(null=True)
+    logo_url = TextField(null=True)
+    country_code = CharField(32)
+    timezone = CharField(64)
+    working_days = TextField()
+    leave_year_type = CharField(16)
+    leave_year_start_month = IntegerField()
+    leave_year_start_day = IntegerField()
+    default_leave_allowance_half_days = IntegerField()
+    carry_over_half_days = IntegerField()
+    carry_over_expiry_month = IntegerField(null=True)
+    day_starts_at = CharField(5)
+    midday_at = CharField(5)
+    day_ends_at = CharField(5)
+    slack_team_id = CharField(32, null=True, unique=True)
+    slack_members_join = BooleanField()
+    digest_channel = CharField(32, null=True)
+    # Grows with every change of what reference.py keeps in memory.
+    reference_version = IntegerField()
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+
+    class Meta:
+        table_name = "organisations"
+        # Which one a new workspace may belong to.
+        indexes = ((("domain",), False),)
+        constraints = [
+            check(
+                "organisations_leave_year_type",
+                one_of("leave_year_type", ("calendar", "fiscal", "anniversary")),
+            ),
+            check(
+                "organisations_leave_year_start_month", "leave_year_start_month BETWEEN 1 AND 12"
+            ),
+            check("organisations_leave_year_start_day", "leave_year_start_day BETWEEN 1 AND 31"),
+            check(
+                "organisations_default_leave_allowance",
+                f"default_leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}",
+            ),
+            check(
+                "organisations_carry_over", f"carry_over_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
+            ),
+            check(
+                "organisations_carry_over_expiry_month", "carry_over_expiry_month BETWEEN 1 AND 12"
+            ),
+        ]
+
+
+# Those that want a digest.
+OrganisationRow.add_index(
+    OrganisationRow.id,
+    where=SQL("digest_channel IS NOT NULL"),
+    name="organisations_digests",
+)
+
+
+class DepartmentRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    name = TextField()
+    # No foreign key: users already refer to departments, and PostgreSQL makes tables in order.
+    manager_id = IdField(null=True)
+    default_leave_allowance_half_days = IntegerField(null=True)
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "departments"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "manager_id"), False),)
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            check(
+                "departments_default_leave_allowance",
+                f"default_leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}",
+            ),
+        ]
+
+
+class UserRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    email = TextField()
+    email_key = TextField()
+    first_name = TextField()
+    last_name = TextField()
+    role = CharField(16)
+    status = CharField(16)
+    department_id = IdField(null=True)
+    manager_id = IdField(null=True)
+    job_title = TextField(null=True)
+    start_date = DateField(null=True)
+    working_days = TextField(null=True)
+    public_holiday_country_code = CharField(32, null=True)
+    leave_allowance_half_days = IntegerField(null=True)
+    avatar_url = TextField(null=True)
+    timezone = CharField(64, null=True)
+    locale = CharField(16, null=True)
+    slack_user_id = CharField(32, null=True)
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "users"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("organisation_id", "email_key"), False),
+            (("organisation_id", "slack_user_id"), False),
+            (("organisation_id", "created_at", "id"), False),
+            (("organisation_id", "role"), False),
+            # Members of a department, and its approvers.
+            (("organisation_id", "department_id", "role"), False),
+            (("organisation_id", "manager_id"), False),
+        )
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            references("departments", "department_id"),
+            references("users", "manager_id"),
+            check("users_role", one_of("role", ROLES)),
+            check("users_status", one_of("status", USER_STATUSES)),
+            check(
+                "users_leave_allowance", f"leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
+            ),
+        ]
+
+
+# An archived person's address and Slack account are free for others.
+UserRow.add_index(
+    UserRow.organisation_id,
+    UserRow.email_key,
+    unique=True,
+    where=SQL("status <> 'archived'"),
+    name="users_emails",
+)
+UserRow.add_index(
+    UserRow.organisation_id,
+    UserRow.slack_user_id,
+    unique=True,
+    where=SQL("status <> 'archived'"),
+    name="users_slack_accounts",
+)
+
+
+class LeaveTypeRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    name = TextField()
+    code = CharField(64)
+    colour = CharField(7)
+    emoji = CharField(100, null=True)
+    requires_approval = BooleanField()
+    deducts_allowance = BooleanField()
+    allow_overdraft = BooleanField()
+    is_paid = BooleanField()
+    is_private = BooleanField()
+    requires_note = BooleanField()
+    min_notice_days = IntegerField()
+    max_consecutive_days = IntegerField(null=True)
+    is_archived = BooleanField()
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "leave_types"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "code"), True),)
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            check("leave_types_min_notice_days", "min_notice_days BETWEEN 0 AND 730"),
+            check("leave_types_max_consecutive_days", "max_consecutive_days BETWEEN 1 AND 366"),
+        ]
+
+
+class LeaveRequestRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    user_id = IdField()
+    leave_type_id = IdField()
+    status = CharField(16)
+    start_date = DateField()
+    end_date = DateField()
+    start_half_day = CharField(2, null=True)
+    end_half_day = CharField(2, null=True)
+    total_half_days = IntegerField()
+    counted_halves = TextField()
+    note = TextField(null=True)
+    decided_by = IdField(null=True)
+    decided_at = BigIntegerField(null=True)
+    decision_reason = TextField(null=True)
+    cancelled_at = BigIntegerField(null=True)
+    # When an approval was last reversed: calendar feeds had shown the leave (absences.py).
+    approval_reversed_at = BigIntegerField(null=True)
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "leave_requests"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("organisation_id", "created_at", "id"), False),
+            (("organisation_id", "user_id", "created_at", "id"), False),
+            (("organisation_id", "user_id", "end_date"), False),
+            (("organisation_id", "status", "created_at", "id"), False),
+            (("organisation_id", "leave_type_id", "created_at", "id"), False),
+            (("organisation_id", "start_date", "id"), False),
+            # Both ends: which leave meets a span of days is told without a look at the rows.
+            (("organisation_id", "end_date", "start_date"), False),
+        )
+        constraints = [
+            references("users", "user_id"),
+            references("leave_types", "leave_type_id"),
+            references("users", "decided_by"),
+            check("leave_requests_status", one_of("status", LEAVE_STATUSES)),
+            check("leave_requests_start_half_day", one_of("start_half_day", ("am", "pm"))),
+            check("leave_requests_end_half_day", one_of("end_half_day", ("am", "pm"))),
+            check("leave_requests_dates", "start_date <= end_date"),
+            check("leave_requests_total", f"total_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"),
+        ]
+
+
+# What an approver decided on stays visible to him.
+LeaveRequestRow.add_index(
+    LeaveRequestRow.organisation_id,
+    LeaveRequestRow.decided_by,
+    where=SQL("decided_by IS NOT NULL"),
+    name="leave_requests_decided",
+)
+
+
+class HolidaySetRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    country_code = CharField(32)
+    created_at = BigIntegerField()
+
+    class Meta:
+        table_name = "holiday_sets"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "country_code"), True),)
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class HolidayOverrideRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    holiday_set_id = IdField()
+    date = DateField()
+    name = TextField()
+    is_holiday = BooleanField()
+    half = CharField(2, null=True)
+    created_at = BigIntegerField()
+
+    class Meta:
+        table_name = "holiday_overrides"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "holiday_set_id", "date"), True),)
+        constraints = [
+            references("holiday_sets", "holiday_set_id"),
+            check("holiday_overrides_half", one_of("half", ("am", "pm"))),
+        ]
+
+
+class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    user_id = IdField()
+    leave_year_start = DateField()
+    half_days = IntegerField()
+    reason = TextField()
+    created_by = IdField(null=True)
+    created_at = BigIntegerField()
+
+    class Meta:
+        table_name = "allowance_adjustments"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("organisation_id", "user_id", "leave_year_start"), False),
+            (("organisation_id", "user_id", "id"), False),
+        )
+        constraints = [
+            references("users", "user_id"),
+            check(
+                "allowance_adjustments_half_days",
+                f"half_days <> 0 AND half_days BETWEEN -{MOST_HALF_DAYS} AND {MOST_HALF_DAYS}",
+            ),
+        ]
+
+
+class ApiKeyRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    user_id = IdField()
+    name = TextField()
+    secret_sha256 = CharField(64, unique=True)
+    prefix = CharField(32)
+    scopes = TextField()
+    variant = IntegerField()
+    created_at = BigIntegerField()
+    expires_at = BigIntegerField(null=True)
+    last_used_at = BigIntegerField(null=True)
+    revoked_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "api_keys"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "user_id", "id"), False),)
+        constraints = [
+            references("users", "user_id"),
+            check("api_keys_variant", "variant IN (1, 2)"),
+        ]
+
+
+class CalendarFeedRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    user_id = IdField()
+    name = TextField(null=True)
+    # The person's own token (contract 8) is a feed too; regenerating replaces it.
+    is_personal_token = BooleanField()
+    token_sha256 = CharField(64, unique=True)
+    token_encrypted = TextField()
+    created_at = BigIntegerField()
+    revoked_at = BigIntegerField(null=True)
+    last_fetched_at = BigIntegerField(null=True)
+    last_fetched_by = TextField(null=True)
+
+    class Meta:
+        table_name = "calendar_feeds"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "user_id"), False),)
+        constraints = [references("users", "user_id")]
+
+
+class FeedChangesRow(Model):  # type: ignore[misc]
+    """How often leave and people changed, as calendars show them; people share 16 counters.
+
+    An organisation's counters add up to a number that grows with every such change: whoever
+    remembers what he drew at that number need not look again (feed_changes.py).
+    """
+
+    organisation_id = IdField()
+    shard = IntegerField()
+    changes = BigIntegerField()
+
+    class Meta:
+        table_name = "feed_changes"
+        primary_key = CompositeKey("organisation_id", "shard")
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class FeedSequenceRow(Model):  # type: ignore[misc]
+    """How often calendar events changed without a new version of any leave request.
+
+    Added to the ``SEQUENCE`` of every event of the organisation (feed_changes.py).
+    """
+
+    organisation_id = IdField(primary_key=True)
+    sequence = BigIntegerField()
+    changed_at = BigIntegerField()
+
+    class Meta:
+        table_name = "feed_sequences"
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class WebhookRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    url = TextField()
+    events = TextField()
+    is_active = BooleanField()
+    disabled_reason = TextField(null=True)
+    secret_encrypted = TextField()
+    previous_secret_encrypted = TextField(null=True)
+    previous_secret_until = BigIntegerField(null=True)
+    failing_since_at = BigIntegerField(null=True)
+    # When admins were told of it; of an earlier time of failing where it is before that began.
+    failing_told_at = BigIntegerField(null=True)
+    created_by = IdField(null=True)
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "webhooks"
+        primary_key = CompositeKey("organisation_id", "id")
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class EventRow(Model):  # type: ignore[misc]
+    """What happened, with the very bytes that every receiver is sent."""
+
+    organisation_id = IdField()
+    id = IdField()
+    type = CharField(64)
+    leave_request_id = IdField(null=True)
+    sequence = IntegerField()
+    body = BlobField()
+    created_at = BigIntegerField()
+
+    class Meta:
+        table_name = "events"
+        primary_key = CompositeKey("organisation_id", "id")
+
+
+class DeliveryRow(Model):  # type: ignore[misc]
+    """One event on its way to one webhook."""
+
+    organisation_id = IdField()
+    id = IdField()
+    webhook_id = IdField()
+    event_id = IdField()
+    event_type = CharField(64)
+    leave_request_id = IdField(null=True)
+    sequence = IntegerField()
+    status = CharField(16)
+    attempts = IntegerField()
+    due_at = BigIntegerField()
+    claim_id = CharField(36, null=True)
+    last_status_code = IntegerField(null=True)
+    last_error = TextField(null=True)
+    created_at = BigIntegerField()
+    settled_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "deliveries"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("organisation_id", "webhook_id", "status", "event_type", "id"), False),
+            (("organisation_id", "event_id"), False),
+        )
+        constraints = [
+            references("webhooks", "webhook_id"),
+            references("events", "event_id"),
+            check("deliveries_status", one_of("status", DELIVERY_STATUSES)),
+            check("deliveries_attempts", "attempts >= 0"),
+        ]
+
+
+# What claims look at, endpoint by endpoint, and only what is not settled: it stays small.
+DeliveryRow.add_index(
+    DeliveryRow.webhook_id,
+    DeliveryRow.organisation_id,
+    DeliveryRow.due_at,
+    where=SQL("status = 'pending'"),
+    name="deliveries_queue",
+)
+# What was not tried yet. The condition is not the queue's, so that nobody uses that for this.
+DeliveryRow.add_index(
+    DeliveryRow.leave_request_id,
+    DeliveryRow.webhook_id,
+    DeliveryRow.organisation_id,
+    DeliveryRow.sequence,
+    where=SQL("settled_at IS NULL AND attempts = 0"),
+    name="deliveries_in_order",
+)
+DeliveryRow.add_index(
+    DeliveryRow.organisation_id,
+    DeliveryRow.webhook_id,
+    DeliveryRow.due_at,
+    where=SQL("claim_id IS NOT NULL"),
+    name="deliveries_claimed",
+)
+DeliveryRow.add_index(
+    DeliveryRow.settled_at, where=SQL("settled_at IS NOT NULL"), name="deliveries_settled"
+)
+
+
+class DeliveryAttemptRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    delivery_id = IdField()
+    attempted_at = BigIntegerField()
+    status_code = IntegerField(null=True)
+    error = TextField(null=True)
+    duration_milliseconds = IntegerField()
+    answer_excerpt = BlobField(null=True)
+
+    class Meta:
+        table_name = "delivery_attempts"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "delivery_id"), False),)
+        constraints = [
+            references("deliveries", "delivery_id"),
+            check("delivery_attempts_duration", "duration_milliseconds >= 0"),
+        ]
+
+
+class AuditRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    action = CharField(64)
+    occurred_at = BigIntegerField()
+    actor_id = IdField(null=True)
+    source = CharField(16)
+    subject_type = CharField(32)
+    subject_id = IdField()
+    changes = TextField()
+    request_id = TextField(null=True)
+
+    class Meta:
+        table_name = "audit_entries"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("organisation_id", "occurred_at", "id"), False),
+            # Each filter with the list's order: a page is read, never sorted.
+            (("organisation_id", "action", "occurred_at", "id"), False),
+            (("organisation_id", "actor_id", "occurred_at", "id"), False),
+            (("organisation_id", "subject_id", "occurred_at", "id"), False),
+        )
+        constraints = [
+            check("audit_entries_source", one_of("source", ("api", "slack", "cli", "scheduler"))),
+        ]
+
+
+class IdempotencyKeyRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    api_key_id = IdField()
+    idempotency_key = TextField()
+    request_sha256 = CharField(64)
+    status_code = IntegerField(null=True)
+    headers = TextField(null=True)
+    body = BlobField(null=True)
+    created_at = BigIntegerField()
+
+    class Meta:
+        table_name = "idempotency_keys"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("organisation_id", "api_key_id", "idempotency_key"), True),
+            (("created_at",), False),
+        )
+
+
+class SlackInstallationRow(Model):  # type: ignore[misc]
+    organisation_id = IdField()
+    id = IdField()
+    team_id = CharField(32)
+    enterprise_id = CharField(32, null=True)
+    bot_id = CharField(32)
+    bot_user_id = CharField(32)
+    bot_token_encrypted = TextField()
+    scopes = TextField()
+    installed_by = CharField(32, null=True)
+    installed_at = BigIntegerField()
+    uninstalled_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "slack_installations"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("team_id",), True),)
+
+
+class SlackStateRow(Model):  # type: ignore[misc]
+    """A single-use OAuth state; it precedes any organisation."""
+
+    state_sha256 = CharField(64, primary_key=True)
+    expires_at = BigIntegerField()
+
+    class Meta:
+        table_name = "slack_states"
+        indexes = ((("expires_at",), False),)
+
+
+class SlackEventRow(Model):  # type: ignore[misc]
+    """Events that were received: Slack sends one up to four times."""
+
+    event_id = CharField(64, primary_key=True)
+    received_at = BigIntegerField()
+    # Null while somebody is at it, and where the process died meanwhile.
+    handled_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "slack_events"
+        indexes = ((("received_at",), False),)
+
+
+class SlackProfileRow(Model):  # type: ignore[misc]
+    """What only Slack's own texts need to know of a person."""
+
+    organisation_id = IdField()
+    user_id = IdField()
+    locale = CharField(35, null=True)
+    updated_at = BigIntegerField()
+    # Slack's own time of the last change of the profile that was applied.
+    slack_updated_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "slack_profiles"
+        primary_key = CompositeKey("organisation_id", "user_id")
+        constraints = [references("users", "user_id")]
+
+
+class SlackSyncRow(Model):  # type: ignore[misc]
+    """When an organisation's people are compared with its workspace next; after a claim, when the
+    lease of ``claim_id`` expires."""
+
+    organisation_id = IdField(primary_key=True)
+    due_at = BigIntegerField()
+    claim_id = CharField(36, null=True)
+    failures = IntegerField()
+    last_error = CharField(100, null=True)
+    synced_at = BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "slack_syncs"
+        indexes = ((("due_at",), False),)
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class SlackHomeRow(Model):  # type: ignore[misc]
+    """Who has opened the App Home, when last, and how far he has leafed through its lists."""
+
+    organisation_id = IdField()
+    user_id = IdField()
+    opened_at = BigIntegerField()
+    leafed = TextField()
+
+    class Meta:
+        table_name = "slack_homes"
+        primary_key = CompositeKey("organisation_id", "user_id")
+        constraints = [references("users", "user_id")]
+
+
+class SlackMessageRow(Model):  # type: ignore[misc]
+    """Where the card of a request stands in one approver's DM."""
+
+    organisation_id = IdField()
+    id = IdField()
+    leave_request_id = IdField()
+    user_id = IdField()
+    channel = CharField(32)
+    ts = CharField(32)
+    posted_at = BigIntegerField()
+
+    class Meta:
+        table_name = "slack_messages"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "leave_request_id", "user_id"), True),)
+        constraints = [references("leave_requests", "leave_request_id")]
+
+
+class NoticeRow(Model):  # type: ignore[misc]
+    """Something to show one person in Slack: ids, drawn from what is true when it is sent.
+
+    It is about a leave request or a webhook.
+    """
+
+    organisation_id = IdField()
+    id = IdField()
+    kind = CharField(32)
+    user_id = IdField()
+    leave_request_id = IdField(null=True)
+    event_type = CharField(64)
+    status = CharField(16)
+    attempts = IntegerField()
+    due_at = BigIntegerField()
+    claim_id = CharField(36, null=True)
+    last_error = TextField(null=True)
+    created_at = BigIntegerField()
+    settled_at = BigIntegerField(null=True)
+    webhook_id = IdField(null=True)
+    # The days on which a "cover_changed" notice says that the person's leave changed.
+    first_day = DateField(null=True)
+    last_day = DateField(null=True)
+
+    class Meta:
+        table_name = "notices"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "leave_request_id", "user_id"), False),)
+        constraints = [
+            references("users", "user_id"),
+            references("leave_requests", "leave_request_id"),
+            references("webhooks", "webhook_id"),
+            check("notices_status", one_of("status", DELIVERY_STATUSES)),
+            check("notices_attempts", "attempts >= 0"),
+        ]
+
+
+# What to delete with a webhook.
+NoticeRow.add_index(
+    NoticeRow.organisation_id,
+    NoticeRow.webhook_id,
+    where=SQL("webhook_id IS NOT NULL"),
+    name="notices_of_webhooks",
+)
+NoticeRow.add_index(NoticeRow.due_at, where=SQL("status = 'pending'"), name="notices_due")
+NoticeRow.add_index(
+    NoticeRow.user_id,
+    NoticeRow.leave_request_id,
+    NoticeRow.id,
+    where=SQL("status = 'pending'"),
+    name="notices_in_order",
+)
+
+
+class ReminderRow(Model):  # type: ignore[misc]
+    """A request that waits for one approver: when that has to be looked at next."""
+
+    organisation_id = IdField()
+    leave_request_id = IdField()
+    user_id = IdField()
+    asked_at = BigIntegerField()
+    # Reminders that are used up.
+    sent = IntegerField()
+    # Asked because those before him did not answer; he may therefore decide.
+    is_next_step = BooleanField()
+    due_at = BigIntegerField()
+
+    class Meta:
+        table_name = "reminders"
+        primary_key = CompositeKey("organisation_id", "leave_request_id", "user_id")
+        indexes = (
+            (("due_at",), False),
+            (("organisation_id", "due_at"), False),
+            (("organisation_id", "user_id"), False),
+        )
+        constraints = [
+            references("leave_requests", "leave_request_id"),
+            references("users", "user_id"),
+            check("reminders_sent", "sent >= 0"),
+        ]
+
+
+class ReminderSummaryRow(Model):  # type: ignore[misc]
+    """The last day on which an approver was sent a summary."""
+
+    organisation_id = IdField()
+    user_id = IdField()
+    day = DateField()
+
+    class Meta:
+        table_name = "reminder_summaries"
+        primary_key = CompositeKey("organisation_id", "user_id")
+        constraints = [references("users", "user_id")]
+
+
+class DigestRow(Model):  # type: ignore[misc]
+    """The last message about who is out, and when the next look is due."""
+
+    organisation_id = IdField(primary_key=True)
+    due_at = BigIntegerField()
+    channel = CharField(32, null=True)
+    day = DateField(null=True)
+    ts = CharField(32, null=True)
+    shown_sha256 = CharField(64, null=True)
+    # The channel that Slack would not take it for, and why.
+    refused_channel = CharField(32, null=True)
+    refused_because = CharField(64, null=True)
+
+    class Meta:
+        table_name = "digests"
+        indexes = ((("due_at",), False),)
+        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+
+
+class LeaseRow(Model):  # type: ignore[misc]
+    """Which process does a job that only one may do; it belongs to no organisation."""
+
+    name = CharField(64, primary_key=True)
+    holder = CharField(64)
+    held_until = BigIntegerField()
+
+    class Meta:
+        table_name = "leases"
+
+
+class SecretCanaryRow(Model):  # type: ignore[misc]
+    """A known text, encrypted with each key that was ever the first; of the whole deployment."""
+
+    number = IntegerField(primary_key=True)
+    encrypted = TextField()
+
+    class Meta:
+        table_name = "secret_canaries"
+
+
+# In the order in which they can be made.
+TABLES: tuple[type[Model], ...] = (
+    OrganisationRow,
+    DepartmentRow,
+    UserRow,
+    LeaveTypeRow,
+    LeaveRequestRow,
+    HolidaySetRow,
+    HolidayOverrideRow,
+    AllowanceAdjustmentRow,
+    ApiKeyRow,
+    CalendarFeedRow,
+    FeedChangesRow,
+    FeedSequenceRow,
+    WebhookRow,
+    EventRow,
+    DeliveryRow,
+    DeliveryAttemptRow,
+    AuditRow,
+    IdempotencyKeyRow,
+    SlackInstallationRow,
+    SlackStateRow,
+    SlackEventRow,
+    SlackProfileRow,
+    SlackSyncRow,
+    SlackHomeRow,
+    SlackMessageRow,
+    NoticeRow,
+    ReminderRow,
+    ReminderSummaryRow,
+    DigestRow,
+    LeaseRow,
+    SecretCanaryRow,
+)

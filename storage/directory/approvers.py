@@ -1,0 +1,537 @@
+"""Who may decide on whose leave: worked out when asked, never frozen (contract 4).
+
+The ladder has four rungs: the person's manager, the department's manager, the department's
+approvers, admins and owners. A rung is asked when nobody on the rungs below it is present, that is
+active or pending with a known Slack account, not the requester, and not on approved leave today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from peewee import JOIN, SQL, Case, Select, fn
+
+from storage.base.values import Department, User
+from storage.db import rows
+from storage.db.compiled import Place, among, compiled
+from storage.db.database import Transaction
+from storage.db.tables import DepartmentRow, LeaveRequestRow, UserRow
+
+# Nobody needs more deciders than this; it bounds the messages that one request causes.
+MOST_APPROVERS = 50
+# How many people a preview names who could not be asked.
+MOST_NAMED: Final = 5
+_ABOVE_ALL: Final = 5
+
+# Nobody's id, where a place has to hold one.
+_NOBODY: Final = "00000000-0000-0000-0000-000000000000"
+
+
+class AsIf(NamedTuple):
+    """One change that is not made yet: somebody as he will be, or his department. Places, all."""
+
+    user_id: Place | None = None
+    role: Place | None = None
+    user_department_id: Place | None = None
+    manager_id: Place | None = None
+    department_id: Place | None = None
+    head_id: Place | None = None
+
+    def of_user(self, alias: Any, column: str, place: Any) -> Any:
+        """A column of users, read as if."""
+        now_is = getattr(alias, column)
+        if self.user_id is None:
+            return now_is
+        return Case(None, ((alias.id == self.user_id, place),), now_is)
+
+    def role_of(self, user: Any) -> Any:
+        return self.of_user(user, "role", self.role)
+
+    def department_of(self, user: Any) -> Any:
+        return self.of_user(user, "department_id", self.user_department_id)
+
+    def manager_of(self, user: Any) -> Any:
+        return self.of_user(user, "manager_id", self.manager_id)
+
+    def head_of(self, department: Any) -> Any:
+        if self.department_id is None:
+            return department.manager_id
+        is_meant = department.id == self.department_id
+        return Case(None, ((is_meant, self.head_id),), department.manager_id)
+
+
+_AS_IT_IS: Final = AsIf()
+
+
+def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: date) -> list[User]:
+    """Whose decision that person's leave awaits, by id; empty when nobody else could decide."""
+    found = tx.all(
+        _approvers, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
+    )
+    return [rows.user(row) for row in found]
+
+
+def of_people(
+    tx: Transaction,
+    organisation_id: str,
+    user_ids: Collection[str],
+    *,
+    today: date,
+    absent_id: str | None = None,
+    as_if: User | Department | None = None,
+) -> dict[str, list[User]]:
+    """As ``of_person`` for many, by their ids; nobody who could decide leaves one out.
+
+    Either of: ``absent_id``, somebody to be taken for no longer active; ``as_if``, somebody or a
+    department as they will be, whose role, department and manager then count.
+    """
+    if not user_ids:
+        return {}
+    found = tx.all(
+        _approvers_of_many,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        today=today.isoformat(),
+        absent_id=absent_id,
+        **_places(as_if),
+    )
+    asked: dict[str, list[User]] = {}
+    for user_id, *columns in found:
+        of_user = asked.setdefault(user_id, [])
+        if len(of_user) < MOST_APPROVERS:
+            of_user.append(rows.user(columns))
+    return asked
+
+
+def _places(as_if: User | Department | None) -> dict[str, str | None]:
+    places: dict[str, str | None] = dict.fromkeys(f"as_if_{name}" for name in AsIf._fields)
+    if isinstance(as_if, User):
+        places |= {
+            "as_if_user_id": as_if.id,
+            "as_if_role": as_if.role,
+            "as_if_user_department_id": as_if.department_id or _NOBODY,
+            "as_if_manager_id": as_if.manager_id or _NOBODY,
+        }
+    elif as_if is not None:
+        places |= {
+            "as_if_department_id": as_if.id,
+            "as_if_head_id": as_if.manager_id or _NOBODY,
+        }
+    return places
+
+
+def is_asked_about(
+    tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
+) -> bool:
+    """Whether that person's leave awaits this approver; awaited.py tells it of one request."""
+    found = tx.first(
+        _asked_about,
+        organisation_id=organisation_id,
+        user_id=user_id,
+        approver_id=approver_id,
+        today=today.isoformat(),
+    )
+    return found is not None
+
+
+def rungs(
+    tx: Transaction, organisation_id: str, user_ids: Collection[str], *, today: date
+) -> dict[str, list[tuple[int, User]]]:
+    """Everybody present on the ladder of each person, with the rung, 1 to 4; lowest first."""
+    found = tx.all(
+        _rungs,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        today=today.isoformat(),
+    )
+    ladders: dict[str, list[tuple[int, User]]] = {}
+    for user_id, rung, *columns in found:
+        ladders.setdefault(user_id, []).append((rung, rows.user(columns)))
+    return ladders
+
+
+def is_reachable(user: Any) -> Any:
+    """Whether a person can be asked at all, as SQL over an alias of users: ``may_be_asked``."""
+    is_linked = (user.status == "pending") & user.slack_user_id.is_null(False)
+    return (user.status == "active") | is_linked
+
+
+def may_be_asked(user: User) -> bool:
+    """Whether a person can be asked at all: active, or pending with a known Slack account."""
+    return user.status == "active" or (user.status == "pending" and user.slack_user_id is not None)
+
+
+def unreachable(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    *,
+    asked: Collection[User],
+    today: date,
+) -> list[User]:
+    """Skipped approvers: pending, without a known Slack account; the lowest level first.
+
+    ``asked`` are the person's approvers; if there are none, all such people are named.
+    """
+    found = tx.all(_unreachable, organisation_id=organisation_id, user_id=user_id, limit=MOST_NAMED)
+    if not found:
+        return []
+    asked_ids = {user.id for user in asked}
+    present = rungs(tx, organisation_id, [user_id], today=today).get(user_id, [])
+    highest = max((rung for rung, user in present if user.id in asked_ids), default=_ABOVE_ALL)
+    return [rows.user(columns) for rung, *columns in found if rung < highest]
+
+
+def awaits(
+    candidate: Any,
+    requester: Any,
+    department: Any,
+    today: Any,
+    absent_id: Any = None,
+    as_if: AsIf = _AS_IT_IS,
+) -> Any:
+    """The rule as SQL, over aliases of users twice and of departments (an outer join).
+
+    ``today`` is a place; ``absent_id`` is one too, for somebody to be left out. The one place
+    where the ladder stands: lists filter by it, too.
+    """
+    manager_id, head_id = as_if.manager_of(requester), as_if.head_of(department)
+    manager_present = _is_present(manager_id, requester, today, absent_id)
+    head_present = _is_present(head_id, requester, today, absent_id)
+    colleague_present = _has_present_approver(requester, today, absent_id, as_if)
+    is_manager = candidate.id == manager_id
+    is_head = candidate.id == head_id
+    role = as_if.role_of(candidate)
+    is_approver = (role == "approver") & (
+        as_if.department_of(candidate) == as_if.department_of(requester)
+    )
+    is_admin = role.in_(("admin", "owner"))
+    # Nested, so that the database looks for each of the three at most once.
+    fourth = is_admin & ~colleague_present
+    third = (is_approver | fourth) & ~head_present
+    second = (is_head | third) & ~manager_present
+    is_asked = (
+        (candidate.organisation_id == requester.organisation_id)
+        & is_reachable(candidate)
+        & (candidate.id != requester.id)
+        & (is_manager | second)
+    )
+    return is_asked if absent_id is None else is_asked & (candidate.id != absent_id)
+
+
+def awaiting(organisation_id: Any, viewer_id: Any, today: Any) -> tuple[Select, Any]:
+    """The ids of those whose leave awaits that person, and the table that they are in."""
+    viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    query = _beside(
+        requester.select(requester.id), organisation_id, viewer, viewer_id, requester, department
+    ).where(
+        requester.organisation_id == organisation_id,
+        awaits(viewer, requester, department, today),
+    )
+    return query, requester
+
+
+def _beside(
+    query: Select,
+    organisation_id: Any,
+    other: Any,
+    other_id: Any,
+    requester: Any,
+    department: Any,
+) -> Select:
+    """The query with one other person beside those it selects, and the requester's department."""
+    return query.join(
+        other, on=(other.organisation_id == organisation_id) & (other.id == other_id)
+    ).join(
+        department,
+        JOIN.LEFT_OUTER,
+        on=(department.organisation_id == organisation_id)
+        & (department.id == requester.department_id),
+    )
+
+
+def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
+    """The ids of all whose leave could await that person, admins and owners aside.
+
+    ``awaits`` decides; this spares looking at everybody in the organisation.
+    """
+    report, member, colleague, viewer = (UserRow.alias() for _ in range(4))
+    reports = report.select(report.id).where(
+        report.organisation_id == organisation_id, report.manager_id == viewer_id
+    )
+    members = (
+        member.select(member.id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, DepartmentRow.manager_id == viewer_id)
+    )
+    colleagues = (
+        colleague.select(colleague.id)
+        .join(
+            viewer,
+            on=(viewer.organisation_id == organisation_id)
+            & (viewer.department_id == colleague.department_id),
+        )
+        .where(
+            colleague.organisation_id == organisation_id,
+            viewer.id == viewer_id,
+            viewer.role == "approver",
+        )
+    )
+    return reports.union_all(members).union_all(colleagues)
+
+
+def _is_away(user: Any, today: Any) -> Any:
+    leave = LeaveRequestRow.alias()
+    return fn.EXISTS(
+        leave.select(leave.id).where(
+            leave.organisation_id == user.organisation_id,
+            leave.user_id == user.id,
+            leave.status == "approved",
+            leave.start_date <= today,
+            leave.end_date >= today,
+        )
+    )
+
+
+def _is_present(user_id: Any, requester: Any, today: Any, absent_id: Any) -> Any:
+    return _is_any_present(requester, today, absent_id, lambda user: (user.id == user_id,))
+
+
+def _has_present_approver(requester: Any, today: Any, absent_id: Any, as_if: AsIf) -> Any:
+    department_id = as_if.department_of(requester)
+
+    def stored(user: Any) -> tuple[Any, ...]:
+        return user.department_id == department_id, user.role == "approver"
+
+    def himself(user: Any) -> tuple[Any, ...]:
+        return (
+            user.id == as_if.user_id,
+            as_if.user_department_id == department_id,
+            as_if.role == "approver",
+        )
+
+    if as_if.user_id is None:
+        return _is_any_present(requester, today, absent_id, stored)
+    # He is looked for apart from the others, whom an index finds by their columns.
+    others = _is_any_present(requester, today, as_if.user_id, stored)
+    return others | _is_any_present(requester, today, absent_id, himself)
+
+
+def _is_any_present(
+    requester: Any, today: Any, absent_id: Any, meant: Callable[[Any], tuple[Any, ...]]
+) -> Any:
+    """Whether somebody who is meant is active, not the requester, and not on leave."""
+    user = UserRow.alias()
+    return fn.EXISTS(
+        user.select(user.id).where(
+            user.organisation_id == requester.organisation_id,
+            *meant(user),
+            *(() if absent_id is None else (user.id != absent_id,)),
+            user.id != requester.id,
+            is_reachable(user),
+            ~_is_away(user, today),
+        )
+    )
+
+
+@compiled
+def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
+    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    columns = [getattr(candidate, column.name) for column in rows.USER]
+    return (
+        _beside(
+            candidate.select(*columns), organisation_id, requester, user_id, requester, department
+        )
+        .where(
+            candidate.organisation_id == organisation_id,
+            # Says nothing new, and spares looking at everybody in the organisation.
+            candidate.id.in_(_ever_asked(organisation_id, user_id)),
+            awaits(candidate, requester, department, today),
+        )
+        .order_by(candidate.id)
+        .limit(MOST_APPROVERS)
+    )
+
+
+def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
+    """The ids of everybody who can be on any rung for that person."""
+    requester, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
+    managers = requester.select(requester.manager_id).where(
+        requester.organisation_id == organisation_id, requester.id == user_id
+    )
+    heads = (
+        member.select(DepartmentRow.manager_id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, member.id == user_id)
+    )
+    seniors = senior.select(senior.id).where(
+        senior.organisation_id == organisation_id,
+        senior.role.in_(("approver", "admin", "owner")),
+    )
+    return managers.union_all(heads).union_all(seniors)
+
+
+@compiled
+def _approvers_of_many(
+    organisation_id: Place,
+    user_ids: Place,
+    today: Place,
+    absent_id: Place | None,
+    as_if_user_id: Place | None,
+    as_if_role: Place | None,
+    as_if_user_department_id: Place | None,
+    as_if_manager_id: Place | None,
+    as_if_department_id: Place | None,
+    as_if_head_id: Place | None,
+) -> Select:
+    as_if = AsIf(
+        as_if_user_id,
+        as_if_role,
+        as_if_user_department_id,
+        as_if_manager_id,
+        as_if_department_id,
+        as_if_head_id,
+    )
+    candidate, requester, department, query = _ladders(organisation_id, user_ids, as_if)
+    return query.where(awaits(candidate, requester, department, today, absent_id, as_if)).order_by(
+        requester.id, candidate.id
+    )
+
+
+def _rung(candidate: Any, requester: Any, department: Any) -> Any:
+    """The candidate's level in the requester's approval chain, 1 to 4; 0 for none."""
+    is_approver = (candidate.role == "approver") & (
+        candidate.department_id == requester.department_id
+    )
+    return Case(
+        None,
+        (
+            (candidate.id == requester.manager_id, SQL("1")),
+            (candidate.id == department.manager_id, SQL("2")),
+            (is_approver, SQL("3")),
+            (candidate.role.in_(("admin", "owner")), SQL("4")),
+        ),
+        SQL("0"),
+    )
+
+
+@compiled
+def _unreachable(organisation_id: Place, user_id: Place, limit: Place) -> Select:
+    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    columns = [getattr(candidate, column.name) for column in rows.USER]
+    rung = _rung(candidate, requester, department)
+    return (
+        _beside(
+            candidate.select(rung.alias("rung"), *columns),
+            organisation_id,
+            requester,
+            user_id,
+            requester,
+            department,
+        )
+        .where(
+            candidate.organisation_id == organisation_id,
+            candidate.id.in_(_ever_asked(organisation_id, user_id)),
+            candidate.status == "pending",
+            candidate.slack_user_id.is_null(),
+            candidate.id != requester.id,
+            rung > 0,
+        )
+        .order_by(SQL("rung"), candidate.id)
+        .limit(limit)
+    )
+
+
+@compiled
+def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
+    candidate, requester, department, query = _ladders(organisation_id, user_ids)
+    rung = _rung(candidate, requester, department)
+    return (
+        query.select(requester.id, rung, *(getattr(candidate, column.name) for column in rows.USER))
+        .where(
+            is_reachable(candidate),
+            candidate.id != requester.id,
+            rung > 0,
+            ~_is_away(candidate, today),
+        )
+        .order_by(requester.id, rung, candidate.id)
+    )
+
+
+def _ladders(
+    organisation_id: Any, user_ids: Any, as_if: AsIf = _AS_IT_IS
+) -> tuple[Any, Any, Any, Any]:
+    """Each of the people beside everybody who can be on any rung for one of them."""
+    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
+    # As `_ever_asked`: everybody who can be on any rung for one of them.
+    managers = managed.select(managed.manager_id).where(
+        managed.organisation_id == organisation_id, among(managed.id, user_ids)
+    )
+    heads = (
+        member.select(DepartmentRow.manager_id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, among(member.id, user_ids))
+    )
+    seniors = senior.select(senior.id).where(
+        senior.organisation_id == organisation_id,
+        senior.role.in_(("approver", "admin", "owner")),
+    )
+    anybody = managers.union_all(heads).union_all(seniors)
+    for newcomers in _new_on_ladders(organisation_id, as_if):
+        anybody = anybody.union_all(newcomers)
+    query = (
+        candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
+        .join(
+            requester,
+            on=(requester.organisation_id == organisation_id) & among(requester.id, user_ids),
+        )
+        .join(
+            department,
+            JOIN.LEFT_OUTER,
+            on=(department.organisation_id == organisation_id)
+            & (department.id == as_if.department_of(requester)),
+        )
+        .where(candidate.organisation_id == organisation_id, candidate.id.in_(anybody))
+    )
+    return candidate, requester, department, query
+
+
+def _new_on_ladders(organisation_id: Any, as_if: AsIf) -> list[Select]:
+    """The ids of those who may stand on a ladder once the change is made."""
+    user, department = UserRow.alias(), DepartmentRow.alias()
+    named = user.select(user.id).where(user.organisation_id == organisation_id)
+    found = []
+    if as_if.user_id is not None:
+        found.append(named.where(user.id.in_((as_if.user_id, as_if.manager_id))))
+        found.append(
+            department.select(department.manager_id).where(
+                department.organisation_id == organisation_id,
+                department.id == as_if.user_department_id,
+            )
+        )
+    if as_if.head_id is not None:
+        found.append(named.where(user.id == as_if.head_id))
+    return found
+
+
+@compiled
+def _asked_about(
+    organisation_id: Place, user_id: Place, approver_id: Place, today: Place
+) -> Select:
+    query, requester = awaiting(organisation_id, approver_id, today)
+    return query.where(requester.id == user_id)

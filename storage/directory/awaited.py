@@ -1,0 +1,143 @@
+"""Whose decision a request awaits: the ladder of its owner's approvers, and the next step of it.
+
+The one place that says so. Deciding is allowed, buttons are drawn and lists of what waits are
+filtered by the same two expressions: ``approvers.awaits`` for the ladder, ``_asked_next`` for whom
+reminders.py asked because those before them did not answer. Admins and owners may decide on
+everything, and are shown as waiting only what awaits them.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from peewee import Select, fn
+
+from storage.base.values import LeaveRequest, User
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
+from storage.directory import approvers
+from storage.directory.approvers import MOST_APPROVERS
+
+
+def may_decide(
+    tx: Transaction,
+    organisation_id: str,
+    request_id: str,
+    user_id: str | None,
+    *,
+    is_admin: bool,
+    today: date,
+) -> bool:
+    """Whether the decision on the request is this person's, own requests aside."""
+    if is_admin or user_id is None:
+        return is_admin
+    found = tx.first(
+        _awaited,
+        organisation_id=organisation_id,
+        request_id=request_id,
+        viewer_id=user_id,
+        today=today.isoformat(),
+    )
+    return found is not None
+
+
+def may_reconsider(
+    tx: Transaction,
+    organisation_id: str,
+    request: LeaveRequest,
+    user_id: str | None,
+    *,
+    is_admin: bool,
+    today: date,
+) -> bool:
+    """Whether a decision is this person's to change, as long as it can be changed at all."""
+    if not is_admin and request.decided_by != user_id:
+        return False
+    return may_decide(tx, organisation_id, request.id, user_id, is_admin=is_admin, today=today)
+
+
+def of_request(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, *, today: date
+) -> list[User]:
+    """Whom a pending request awaits, at most 50 of either kind: the ladder, then its next step."""
+    asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+    known = {user.id for user in asked}
+    later = tx.all(
+        _next_steps,
+        organisation_id=organisation_id,
+        request_id=request.id,
+        limit=MOST_APPROVERS,
+    )
+    return asked + [user for row in later if (user := rows.user(row)).id not in known]
+
+
+def awaits(organisation_id: Any, viewer_id: Any, today: Any, *, for_each: bool) -> Any:
+    """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are places.
+
+    ``for_each``: the ladder is looked at for each request, which admins need: everybody's may end
+    at them. Else it is looked at once for everybody who could have the viewer on it.
+    """
+    query, requester = approvers.awaiting(organisation_id, viewer_id, today)
+    next_step = LeaveRequestRow.id.in_(
+        _asked_next(ReminderRow.leave_request_id).where(
+            ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
+        )
+    )
+    if for_each:
+        return fn.EXISTS(query.where(requester.id == LeaveRequestRow.user_id)) | next_step
+    asked_about = approvers.ever_asked_about(organisation_id, viewer_id)
+    return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(asked_about))) | next_step
+
+
+def ever_awaited(organisation_id: Any, viewer_id: Any) -> Any:
+    """The ids of all requests that could await that person, admins and owners aside.
+
+    ``awaits`` decides; this spares looking at all of the organisation's leave.
+    """
+    theirs = LeaveRequestRow.alias()
+    of_others = theirs.select(theirs.id).where(
+        theirs.organisation_id == organisation_id,
+        theirs.user_id.in_(approvers.ever_asked_about(organisation_id, viewer_id)),
+    )
+    next_steps = _asked_next(ReminderRow.leave_request_id).where(
+        ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
+    )
+    return of_others.union_all(next_steps)
+
+
+def _asked_next(*columns: Any) -> Select:
+    """People who are asked because earlier approvers did not answer, request by request."""
+    return (
+        ReminderRow.select(*columns)
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == ReminderRow.organisation_id)
+            & (UserRow.id == ReminderRow.user_id),
+        )
+        .where(ReminderRow.is_next_step, approvers.is_reachable(UserRow))
+    )
+
+
+@compiled
+def _awaited(organisation_id: Place, request_id: Place, viewer_id: Place, today: Place) -> Select:
+    return LeaveRequestRow.select(LeaveRequestRow.id).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.id == request_id,
+        awaits(organisation_id, viewer_id, today, for_each=True),
+    )
+
+
+@compiled
+def _next_steps(organisation_id: Place, request_id: Place, limit: Place) -> Select:
+    return (
+        _asked_next(*rows.USER)
+        .where(
+            ReminderRow.organisation_id == organisation_id,
+            ReminderRow.leave_request_id == request_id,
+        )
+        .order_by(UserRow.id)
+        .limit(limit)
+    )

@@ -1,0 +1,122 @@
+"""Who of a person's team is off when he is: one rule for forms, cards, previews and feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from peewee import Select
+
+from storage.base.values import HalfDay, User
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.rules import days
+
+# How many are named wherever they are shown; of the others it is said how many there are.
+MOST_NAMED: Final = 10
+# Further ones are not even counted.
+MOST_COUNTED: Final = 1_000
+
+
+class ColleagueOff(NamedTuple):
+    """Pending or approved leave of a colleague; ``type_name`` is None where the type is private."""
+
+    name: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    type_name: str | None
+    is_pending: bool = False
+
+
+def off_with(
+    tx: Transaction, organisation_id: str, user: User, span: days.Span
+) -> list[ColleagueOff]:
+    """Pending and approved leave, in the same halves, of the people on the team calendar.
+
+    By first day; at most 1,000.
+    """
+    found = tx.all(
+        _team_off,
+        organisation_id=organisation_id,
+        user_id=user.id,
+        department_id=user.department_id,
+        first_day=span.start_date.isoformat(),
+        last_day=span.end_date.isoformat(),
+        limit=MOST_COUNTED,
+    )
+    colleagues = [_colleague(row) for row in sorted(found)]
+    return [one for one in colleagues if days.overlaps(span, days.Span(*one[1:5]))]
+
+
+def _colleague(row: Sequence[Any]) -> ColleagueOff:
+    start, _, first_name, last_name, end, start_half, end_half, type_name, is_private, status = row
+    return ColleagueOff(
+        f"{first_name} {last_name}".strip(),
+        rows.day(start),
+        rows.day(end),
+        start_half,
+        end_half,
+        None if is_private else type_name,
+        status == "pending",
+    )
+
+
+@compiled
+def _team_off(
+    organisation_id: Place,
+    user_id: Place,
+    department_id: Place | None,
+    first_day: Place,
+    last_day: Place,
+    limit: Place,
+) -> Select:
+    return (
+        rows.with_names(
+            LeaveRequestRow.select(
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.id,
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.start_half_day,
+                LeaveRequestRow.end_half_day,
+                LeaveTypeRow.name,
+                LeaveTypeRow.is_private,
+                LeaveRequestRow.status,
+            )
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.user_id.in_(team(organisation_id, user_id, department_id)),
+            LeaveRequestRow.user_id != user_id,
+            LeaveRequestRow.status.in_(("pending", "approved")),
+            LeaveRequestRow.start_date <= last_day,
+            LeaveRequestRow.end_date >= first_day,
+        )
+        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
+        .limit(limit)
+    )
+
+
+def team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
+    """The ids of all whose leave a person's team calendar shows, the person among them."""
+    managed = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id
+    )
+    member = UserRow.alias()
+    is_in_team = (
+        (member.id == owner_id)
+        | (member.manager_id == owner_id)
+        | member.department_id.in_(managed)
+    )
+    if department_id is not None:
+        head = DepartmentRow.select(DepartmentRow.manager_id).where(
+            DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+        )
+        is_in_team = is_in_team | (member.department_id == department_id) | member.id.in_(head)
+    return member.select(member.id).where(member.organisation_id == organisation_id, is_in_team)

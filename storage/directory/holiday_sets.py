@@ -1,0 +1,228 @@
+"""The organisation's holiday sets: a country's public holidays with its own overrides laid over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Final, Literal
+
+from peewee import Select
+
+from storage.base.errors import AlreadyExists, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.values import Caller, HalfDay, HolidayOnDate, HolidaySet, User
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import HolidaySetRow
+from storage.events import audit, reference
+from storage.events.reference import Reference
+from storage.rules import holiday_calendar, rules
+from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday
+from storage.rules.holiday_calendar import country_name
+
+# Calendars that follow the moon are worked out for these years only.
+EARLIEST_YEAR: Final = 1900
+LATEST_YEAR: Final = 2100
+
+_MASK_OF_HALF: Final[Mapping[HalfDay | None, int]] = {
+    None: WHOLE_DAY,
+    "am": MORNING,
+    "pm": AFTERNOON,
+}
+_HALF_OF_MASK: Final = {mask: half for half, mask in _MASK_OF_HALF.items()}
+
+
+def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> HolidaySet:
+    """Set up a country or one of its regions, so that people can be given its holidays.
+
+    Raises InsufficientRole, InvalidInput ``unknown_country`` or AlreadyExists.
+    """
+    rules.check_role(by.role, "admin")
+    code = holiday_calendar.check_country(country_code)
+    if _exists(tx, code, by=by):
+        raise AlreadyExists("There is a holiday set for {code} already.", code=code)
+    try:
+        return _insert(tx, code, by=by, now=now)
+    except DuplicateRow as error:
+        raise AlreadyExists("There is a holiday set for {code} already.", code=code) from error
+
+
+def ensure(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> None:
+    """Set up a checked code where it is missing; needs the organisation's lock."""
+    if not _exists(tx, country_code, by=by):
+        _insert(tx, country_code, by=by, now=now)
+
+
+def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
+    """One page of the sets, oldest first. Raises UnusableCursor."""
+    bound_to = ("holiday_sets", by.organisation_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _sets,
+        organisation_id=by.organisation_id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(
+        tx,
+        page,
+        found,
+        lambda row: HolidaySet(row[0], row[1], rows.instant(row[2])),
+        lambda row: [row[0]],
+        *bound_to,
+    )
+
+
+def get(known: Reference, set_id: str) -> HolidaySet:
+    """One set of the organisation. Raises NotFound."""
+    found = known.holiday_sets.get(set_id)
+    if found is None:
+        raise NotFound("public holiday set")
+    return found
+
+
+def to_change(
+    tx: Transaction, set_id: str, *, by: Caller, is_held: bool
+) -> tuple[Reference, HolidaySet]:
+    """The set, for an admin who may change it, with the reference data as they are.
+
+    ``is_held``: no other change of the organisation goes on until this transaction ends. Raises
+    InsufficientRole or NotFound.
+    """
+    rules.check_role(by.role, "admin")
+    if is_held:
+        locks.organisation(tx, by.organisation_id)
+    known = reference.of_organisation(tx, by.organisation_id)
+    return known, get(known, set_id)
+
+
+def check_year(year: int, field: str) -> None:
+    """Raises InvalidInput ``out_of_range`` for a year whose public holidays nobody knows."""
+    if not EARLIEST_YEAR <= year <= LATEST_YEAR:
+        raise InvalidInput.of(
+            field,
+            "out_of_range",
+            "Choose a year from {first} to {last}.",
+            first=str(EARLIEST_YEAR),
+            last=str(LATEST_YEAR),
+        )
+
+
+def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
+    """Every date of a calendar year that is a public holiday or would be one, earliest first.
+
+    Raises InvalidInput ``out_of_range`` or ``unknown_country``.
+    """
+    check_year(year, "year")
+    first_day, last_day = date(year, 1, 1), date(year, 12, 31)
+    in_force = holidays_between(known, country_code, first_day, last_day)
+    overrides = {
+        date.fromisoformat(override.date): override
+        for override in known.overrides.get(country_code, ())
+    }
+    found: list[HolidayOnDate] = []
+    for day, holiday in in_force.items():
+        half = _HALF_OF_MASK[holiday.halves]
+        override = overrides.pop(day, None)
+        source: Literal["country", "override"] = "country" if override is None else "override"
+        found.append(HolidayOnDate(day, holiday.name, source, half, True, override and override.id))
+    # What is left took a holiday away, or says so of a day that was none.
+    found += [
+        HolidayOnDate(day, override.name, "override", None, False, override.id)
+        for day, override in overrides.items()
+        if first_day <= day <= last_day
+    ]
+    return sorted(found)
+
+
+def country_code_of(known: Reference, user: User) -> str:
+    """Whose public holidays hold for the person: his own choice, else the organisation's."""
+    return user.public_holiday_country_code or known.organisation.country_code
+
+
+def holidays_between(
+    known: Reference, country_code: str, first_day: date, last_day: date
+) -> Mapping[date, Holiday]:
+    """The public holidays between two dates, both included, with the overrides of that set.
+
+    An override replaces whatever the country says of that date, or takes it (or one half) away.
+    Raises InvalidInput ``unknown_country``.
+    """
+    found = holiday_calendar.holidays_between(country_code, first_day, last_day)
+    for override in known.overrides.get(country_code, ()):
+        day = date.fromisoformat(override.date)
+        if not first_day <= day <= last_day:
+            continue
+        halves = _MASK_OF_HALF[override.half]
+        if override.is_holiday:
+            found[day] = Holiday(override.name, halves)
+        elif day in found:
+            left = found[day].halves & ~halves
+            if left == NOTHING:
+                del found[day]
+            else:
+                found[day] = found[day]._replace(halves=left)
+    return found
+
+
+def holiday_count(known: Reference, country_code: str, year: int) -> int:
+    """How many dates of a calendar year are public holidays at least in part."""
+    return len(holidays_between(known, country_code, date(year, 1, 1), date(year, 12, 31)))
+
+
+def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
+    places = {"organisation_id": by.organisation_id, "country_code": code}
+    return tx.first(_set_of_code, **places) is not None
+
+
+def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> HolidaySet:
+    holiday_set = HolidaySet(new_id(now), code, now)
+    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **holiday_set._asdict())
+    audit.record(
+        tx,
+        "holiday_set.created",
+        "holiday_set",
+        holiday_set.id,
+        by=by,
+        now=now,
+        after={"country_code": code},
+    )
+    reference.changed(tx, by.organisation_id)
+    return holiday_set
+
+
+@compiled
+def _set_of_code(organisation_id: Place, country_code: Place) -> Select:
+    return HolidaySetRow.select(HolidaySetRow.id).where(
+        HolidaySetRow.organisation_id == organisation_id,
+        HolidaySetRow.country_code == country_code,
+    )
+
+
+@compiled
+def _sets(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+    query = HolidaySetRow.select(
+        HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
+    ).where(HolidaySetRow.organisation_id == organisation_id)
+    if after_id is not None:
+        query = query.where(HolidaySetRow.id > after_id)
+    return query.order_by(HolidaySetRow.id).limit(limit)
+
+
+__all__ = [
+    "EARLIEST_YEAR",
+    "LATEST_YEAR",
+    "add",
+    "check_year",
+    "country_code_of",
+    "country_name",
+    "ensure",
+    "get",
+    "holiday_count",
+    "holidays_between",
+    "page",
+    "to_change",
+    "year_of",
+]

@@ -1,0 +1,274 @@
+"""The audit trail: one entry for every change, written in the transaction that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from typing import Any, Final
+
+import orjson
+from peewee import Select, Tuple, fn
+
+from storage.base.ids import new_id
+from storage.base.records import days
+from storage.base.values import AuditAction, AuditEntry, Caller
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.rows import instant
+from storage.db.tables import AuditRow
+
+_HALF_DAYS: Final = "_half_days"
+
+
+def record(
+    tx: Transaction,
+    action: AuditAction,
+    subject_type: str,
+    subject_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
+    tx.insert_soon(
+        AuditRow,
+        **_row(action, subject_type, subject_id, before or {}, after or {}, by=by, now=now),
+    )
+
+
+def record_created(
+    tx: Transaction,
+    action: AuditAction,
+    subject_type: str,
+    subjects: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write that each of many subjects was made: its id and what it is."""
+    nothing: Mapping[str, Any] = {}
+    made = ((subject_id, nothing, after) for subject_id, after in subjects)
+    record_all(tx, action, subject_type, made, by=by, now=now)
+
+
+def record_all(
+    tx: Transaction,
+    action: AuditAction,
+    subject_type: str,
+    changes: Iterable[tuple[str, Mapping[str, Any], Mapping[str, Any]]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write what ``by`` did to each of many subjects: its id, before and after."""
+    rows = [_row(action, subject_type, *change, by=by, now=now) for change in changes]
+    tx.insert_all(AuditRow, rows)
+
+
+def changes_at(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str, at: datetime
+) -> dict[str, dict[str, Any]] | None:
+    """What an action changed of a subject at that instant; None when it did not happen then."""
+    row = tx.first(
+        _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
+    )
+    return None if row is None else orjson.loads(row[0])
+
+
+def last_actor(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
+) -> str | None:
+    """The id of the person who last did this to the subject; None for the system or no one."""
+    row = tx.first(
+        _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
+    )
+    return None if row is None else row[0]
+
+
+def _row(
+    action: AuditAction,
+    subject_type: str,
+    subject_id: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "organisation_id": by.organisation_id,
+        "id": new_id(now),
+        "action": action,
+        "occurred_at": now,
+        "actor_id": by.user_id,
+        "source": by.source,
+        "subject_type": subject_type,
+        "subject_id": subject_id,
+        "changes": _changes(before, after),
+        "request_id": by.request_id,
+    }
+
+
+def record_value(
+    tx: Transaction,
+    action: AuditAction,
+    subject_type: str,
+    before: Any,
+    after: Any,
+    fields: Iterable[str],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write what became of a value with an ``id``; ``before`` or ``after`` may be None."""
+    record(
+        tx,
+        action,
+        subject_type,
+        (after or before).id,
+        by=by,
+        now=now,
+        before=before and {name: getattr(before, name) for name in fields},
+        after=after and {name: getattr(after, name) for name in fields},
+    )
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The differences as JSON, in the names, units and times that the rest of the API has."""
+    differing = changes_between(_as_shown(before), _as_shown(after))
+    return orjson.dumps(differing, option=orjson.OPT_UTC_Z).decode()
+
+
+def _as_shown(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not any(name.endswith(_HALF_DAYS) for name in values):
+        return values
+    return dict(_in_days(name, value) for name, value in values.items())
+
+
+def _in_days(name: str, value: Any) -> tuple[str, Any]:
+    if not name.endswith(_HALF_DAYS):
+        return name, value
+    return name.removesuffix(_HALF_DAYS), None if value is None else days(value)
+
+
+def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """``{field: {"before", "after"}}`` for the fields whose values differ."""
+    return {
+        name: {"before": before.get(name), "after": after.get(name)}
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    }
+
+
+def entries(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    action: AuditAction | None = None,
+    actor_id: str | None = None,
+    subject_id: str | None = None,
+    first_day: date | None = None,
+    last_day: date | None = None,
+) -> Page[AuditEntry]:
+    """The organisation's entries, newest first; both days are whole UTC days, included."""
+    bound_to = ("audit", by.organisation_id, action, actor_id, subject_id, first_day, last_day)
+    after = position(tx, page, *bound_to)
+    rows = tx.all(
+        _entries,
+        organisation_id=by.organisation_id,
+        action=action,
+        actor_id=actor_id,
+        subject_id=subject_id,
+        from_at=None if first_day is None else _midnight(first_day),
+        until_at=None if last_day is None else _midnight(last_day) + 86_400_000,
+        after_at=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, rows, _entry, lambda row: [row[2], row[0]], *bound_to)
+
+
+@compiled
+def _changes_at(organisation_id: Place, action: Place, subject_id: Place, at: Place) -> Select:
+    return AuditRow.select(AuditRow.changes).where(
+        AuditRow.organisation_id == organisation_id,
+        AuditRow.subject_id == subject_id,
+        AuditRow.occurred_at == at,
+        AuditRow.action == action,
+    )
+
+
+@compiled
+def _last_actor(organisation_id: Place, action: Place, subject_id: Place) -> Select:
+    return (
+        AuditRow.select(AuditRow.actor_id)
+        .where(
+            AuditRow.organisation_id == organisation_id,
+            AuditRow.subject_id == subject_id,
+            AuditRow.action == action,
+        )
+        .order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc())
+        .limit(1)
+    )
+
+
+@compiled
+def _entries(
+    organisation_id: Place,
+    action: Place | None,
+    actor_id: Place | None,
+    subject_id: Place | None,
+    from_at: Place | None,
+    until_at: Place | None,
+    after_at: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    query = AuditRow.select(
+        AuditRow.id,
+        AuditRow.action,
+        AuditRow.occurred_at,
+        AuditRow.actor_id,
+        AuditRow.source,
+        AuditRow.subject_type,
+        AuditRow.subject_id,
+        AuditRow.changes,
+        AuditRow.request_id,
+    ).where(AuditRow.organisation_id == organisation_id)
+    for column, place in (
+        (AuditRow.action, action),
+        (AuditRow.actor_id, actor_id),
+        (AuditRow.subject_id, subject_id),
+    ):
+        if place is not None:
+            query = query.where(column == place)
+    if from_at is not None:
+        query = query.where(AuditRow.occurred_at >= from_at)
+    if until_at is not None:
+        query = query.where(AuditRow.occurred_at < until_at)
+    if after_at is not None:
+        query = query.where(Tuple(AuditRow.occurred_at, AuditRow.id) < Tuple(after_at, after_id))
+    return query.order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc()).limit(limit)
+
+
+def latest(organisation_id: object) -> Select:
+    """A subquery for when an organisation was last changed, in milliseconds; an index answers it.
+
+    Every organisation has an entry, of its making.
+    """
+    return AuditRow.select(fn.MAX(AuditRow.occurred_at)).where(
+        AuditRow.organisation_id == organisation_id
+    )
+
+
+def _entry(row: Any) -> AuditEntry:
+    entry = AuditEntry(*row)
+    return entry._replace(timestamp=instant(row[2]), changes=orjson.loads(row[7]))
+
+
+def _midnight(day: date) -> int:
+    return (day.toordinal() - date(1970, 1, 1).toordinal()) * 86_400_000

@@ -1,0 +1,78 @@
+"""One number an organisation that grows whenever its calendars might show something else.
+
+It is kept in 16 counters, so that people who ask for leave at the same moment seldom wait for one
+another. What ``reference_version`` covers is not counted here.
+
+A second number, the feed sequence, is added to the ``SEQUENCE`` of every event. It grows with what
+events show beside their own request: names of people and leave types, working hours, time zones.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from peewee import Case, Insert, Select, fn
+
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import FeedChangesRow, FeedSequenceRow
+
+SHARDS: Final = 16
+
+
+def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
+    """Note that a person's leave, or what calendars show of him, changes in this transaction.
+
+    Call it last: others of the same counter wait until the transaction ends.
+    """
+    # The last digit of a version 7 UUID is random.
+    tx.change_soon(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
+
+
+def total(organisation_id: object) -> Select:
+    """A subquery for the organisation's number; null before its first change."""
+    return FeedChangesRow.select(fn.SUM(FeedChangesRow.changes)).where(
+        FeedChangesRow.organisation_id == organisation_id
+    )
+
+
+def raise_sequence(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Give every event of the organisation's feeds a higher ``SEQUENCE`` in this transaction.
+
+    Call it last: it locks one row of the organisation until the transaction ends.
+    """
+    tx.change_soon(_raise_sequence, organisation_id=organisation_id, now=now)
+
+
+@compiled
+def _raise_sequence(organisation_id: Place, now: Place) -> Insert:
+    stored = FeedSequenceRow.changed_at
+    return FeedSequenceRow.insert(
+        {
+            FeedSequenceRow.organisation_id: organisation_id,
+            FeedSequenceRow.sequence: 1,
+            FeedSequenceRow.changed_at: now,
+        }
+    ).on_conflict(
+        conflict_target=(FeedSequenceRow.organisation_id,),
+        update={
+            FeedSequenceRow.sequence: FeedSequenceRow.sequence + 1,
+            # Another process's clock may be ahead of this one's.
+            FeedSequenceRow.changed_at: Case(None, ((stored < now, now),), stored),
+        },
+    )
+
+
+@compiled
+def _count(organisation_id: Place, shard: Place) -> Insert:
+    return FeedChangesRow.insert(
+        {
+            FeedChangesRow.organisation_id: organisation_id,
+            FeedChangesRow.shard: shard,
+            FeedChangesRow.changes: 1,
+        }
+    ).on_conflict(
+        conflict_target=(FeedChangesRow.organisation_id, FeedChangesRow.shard),
+        update={FeedChangesRow.changes: FeedChangesRow.changes + 1},
+    )

@@ -1,0 +1,193 @@
+"""What seldom changes of one organisation, kept in the process and trusted only while it stands.
+
+Every transaction that needs it reads the organisation's ``reference_version`` first; a change of
+anything in here replaces that version by a random one in its own transaction (``changed``), so no
+process ever acts on an older copy, nor on one that a fail-over has lost.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final, NamedTuple
+
+from peewee import Select, Update
+
+from storage.base.errors import NotFound
+from storage.base.values import Department, HalfDay, HolidaySet, LeaveType, Organisation, Webhook
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import (
+    DepartmentRow,
+    HolidayOverrideRow,
+    HolidaySetRow,
+    LeaveTypeRow,
+    OrganisationRow,
+    SlackInstallationRow,
+    WebhookRow,
+)
+
+# How many organisations one process remembers.
+REMEMBERED: Final = 1_000
+MAX_CODES_NAMED: Final = 20
+_MAX_VERSION: Final = 2**31 - 1
+
+
+class Override(NamedTuple):
+    """A day on which a holiday set differs from its country; ``half`` None is the whole day."""
+
+    date: str
+    name: str
+    is_holiday: bool
+    half: HalfDay | None
+    id: str
+
+
+class Reference(NamedTuple):
+    """``overrides`` are by country code; ``webhooks`` are all, active or not.
+
+    ``is_in_slack``: there is a workspace, and it has the app as far as we know.
+    """
+
+    organisation: Organisation
+    departments: dict[str, Department]
+    leave_types: dict[str, LeaveType]
+    holiday_sets: dict[str, HolidaySet]
+    overrides: dict[str, list[Override]]
+    webhooks: list[Webhook]
+    is_in_slack: bool
+
+    @property
+    def leave_type_codes(self) -> tuple[str, ...]:
+        """The codes of types in use that a refusal names, at most 20."""
+        codes = sorted(one.code for one in self.leave_types.values() if not one.is_archived)
+        return tuple(codes[:MAX_CODES_NAMED])
+
+
+def of_organisation(tx: Transaction, organisation_id: str, version: int | None = None) -> Reference:
+    """The organisation's reference data as this transaction sees it.
+
+    ``version`` is its ``reference_version`` where the caller has just read it. Raises NotFound.
+    """
+    if version is None:
+        row = tx.first(_version, organisation_id=organisation_id)
+        if row is None:
+            raise NotFound("organisation")
+        version = row[0]
+    remembered: Reference | None = tx.reference_cache.get(organisation_id)
+    if remembered is not None and remembered.organisation.reference_version == version:
+        return remembered
+    loaded = _load(tx, organisation_id)
+    if len(tx.reference_cache) >= REMEMBERED:
+        tx.reference_cache.clear()
+    tx.reference_cache[organisation_id] = loaded
+    return loaded
+
+
+def changed(tx: Transaction, organisation_id: str) -> None:
+    """Make every process read the reference data again; call in the transaction that changes it."""
+    # Not counted up: after a fail-over that lost a change, the next change would take its number,
+    # and a process that remembers the lost one would take that for the new one.
+    version = secrets.randbelow(_MAX_VERSION) + 1
+    tx.change(_set_version, organisation_id=organisation_id, version=version)
+    # This very transaction may read again before anybody knows whether it commits.
+    tx.reference_cache.pop(organisation_id, None)
+
+
+def _load(tx: Transaction, organisation_id: str) -> Reference:
+    # The version is read with the organisation, before the rest: what is newer is read anew later.
+    row = tx.first(_organisation, organisation_id=organisation_id)
+    if row is None:
+        raise NotFound("organisation")
+    departments = map(rows.department, tx.all(_departments, organisation_id=organisation_id))
+    leave_types = map(rows.leave_type, tx.all(_leave_types, organisation_id=organisation_id))
+    sets: dict[str, HolidaySet] = {}
+    for set_id, country_code, created_at in tx.all(_sets, organisation_id=organisation_id):
+        sets[set_id] = HolidaySet(set_id, country_code, rows.instant(created_at))
+    overrides: dict[str, list[Override]] = {}
+    for set_id, *columns in tx.all(_overrides, organisation_id=organisation_id):
+        day, name, is_holiday, half, override_id = columns
+        code = sets[set_id].country_code
+        overrides.setdefault(code, []).append(
+            Override(day, name, bool(is_holiday), half, override_id)
+        )
+    organisation = rows.organisation(row)
+    gone = tx.first(
+        _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
+    )
+    return Reference(
+        organisation,
+        {department.id: department for department in departments},
+        {leave_type.id: leave_type for leave_type in leave_types},
+        sets,
+        overrides,
+        [rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
+        organisation.slack_team_id is not None and gone is None,
+    )
+
+
+@compiled
+def _version(organisation_id: Place) -> Select:
+    return OrganisationRow.select(OrganisationRow.reference_version).where(
+        OrganisationRow.id == organisation_id
+    )
+
+
+@compiled
+def _set_version(organisation_id: Place, version: Place) -> Update:
+    return OrganisationRow.update(reference_version=version).where(
+        OrganisationRow.id == organisation_id
+    )
+
+
+@compiled
+def _organisation(organisation_id: Place) -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.id == organisation_id)
+
+
+@compiled
+def _departments(organisation_id: Place) -> Select:
+    return DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
+
+
+@compiled
+def _leave_types(organisation_id: Place) -> Select:
+    return LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
+        LeaveTypeRow.organisation_id == organisation_id
+    )
+
+
+@compiled
+def _sets(organisation_id: Place) -> Select:
+    return HolidaySetRow.select(
+        HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
+    ).where(HolidaySetRow.organisation_id == organisation_id)
+
+
+@compiled
+def _overrides(organisation_id: Place) -> Select:
+    return HolidayOverrideRow.select(
+        HolidayOverrideRow.holiday_set_id,
+        HolidayOverrideRow.date,
+        HolidayOverrideRow.name,
+        HolidayOverrideRow.is_holiday,
+        HolidayOverrideRow.half,
+        HolidayOverrideRow.id,
+    ).where(HolidayOverrideRow.organisation_id == organisation_id)
+
+
+@compiled
+def _uninstalled(organisation_id: Place, team_id: Place) -> Select:
+    """The end of the workspace's installation; a workspace by token has none that could end."""
+    return SlackInstallationRow.select(SlackInstallationRow.id).where(
+        SlackInstallationRow.organisation_id == organisation_id,
+        SlackInstallationRow.team_id == team_id,
+        SlackInstallationRow.uninstalled_at.is_null(False),
+    )
+
+
+@compiled
+def _webhooks(organisation_id: Place) -> Select:
+    return WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)

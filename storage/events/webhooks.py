@@ -1,0 +1,419 @@
+"""The records of webhook endpoints: where events go, which ones, and what signs them.
+
+Whether a URL's host may be reached is the REST edge's question; sending is not done here either.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from peewee import SQL, Case, Delete, Select, fn
+
+from storage.base import fields
+from storage.base.errors import Conflict, NotFound
+from storage.base.ids import new_id
+from storage.base.secrets import InvalidToken
+from storage.base.values import Caller, Webhook, WebhookHealth
+from storage.base.webhook_fields import check_events, check_url
+from storage.db import locks, rows
+from storage.db.compiled import Place, among, compiled, milliseconds
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
+from storage.events import audit, reference
+from storage.rules import rules
+
+MAX_WEBHOOKS: Final = 100
+# How long the old secret signs beside the new one (contract 9).
+SECRET_OVERLAP: Final = timedelta(hours=24)
+
+
+class TooManyWebhooks(Conflict):
+    """The organisation has as many webhook endpoints as one may have."""
+
+    code = "too_many_webhooks"
+    title = "There are too many webhooks."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "An organisation has at most {most} webhooks; delete one first.", most=MAX_WEBHOOKS
+        )
+
+
+def create(
+    tx: Transaction, url: str, events: Iterable[str], *, by: Caller, now: datetime
+) -> tuple[Webhook, str]:
+    """Register an endpoint; the second item is its signing secret, shown this once.
+
+    Needs an admin. Raises InsufficientRole, InvalidInput or TooManyWebhooks.
+    """
+    rules.check_role(by.role, "admin")
+    checked = {"url": check_url(url), "events": check_events(events)}
+    locks.organisation(tx, by.organisation_id)
+    counted = tx.first(_how_many, organisation_id=by.organisation_id)
+    if counted is not None and counted[0] >= MAX_WEBHOOKS:
+        raise TooManyWebhooks
+    secret = new_secret()
+    webhook_id = new_id(now)
+    tx.insert(
+        WebhookRow,
+        organisation_id=by.organisation_id,
+        id=webhook_id,
+        url=checked["url"],
+        events=rows.json_text(checked["events"]),
+        is_active=True,
+        secret_encrypted=tx.secrets.encrypt(secret),
+        created_by=by.user_id,
+        created_at=now,
+        updated_at=now,
+        version=1,
+    )
+    audit.record(
+        tx,
+        "webhook.created",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        after=checked | {"is_active": True},
+    )
+    reference.changed(tx, by.organisation_id)
+    return get(tx, webhook_id, by=by), secret
+
+
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, is_active: bool | None = None
+) -> Page[Webhook]:
+    """The organisation's endpoints, active or not or both, newest first.
+
+    Raises InsufficientRole or UnusableCursor.
+    """
+    rules.check_role(by.role, "admin")
+    bound_to = ("webhooks", by.organisation_id, is_active)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        is_active=is_active,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.webhook, lambda row: [row[0]], *bound_to)
+
+
+def get(tx: Transaction, webhook_id: str, *, by: Caller, is_held: bool = False) -> Webhook:
+    """One endpoint. ``is_held``: nobody else changes it before this transaction ends.
+
+    Raises InsufficientRole or NotFound.
+    """
+    return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_held else "", by=by)
+
+
+def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[str, WebhookHealth]:
+    """The state of each of these endpoints of the organisation."""
+    rules.check_role(by.role, "admin")
+    found = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
+    return {
+        webhook_id: WebhookHealth(rows.instant_or_none(since), rows.instant_or_none(next_at))
+        for webhook_id, since, next_at in found
+    }
+
+
+def update(
+    tx: Transaction, webhook_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> Webhook:
+    """Change ``url``, ``events`` or ``is_active``, whichever are in ``changes``.
+
+    Switching an endpoint on, or moving it, forgives its failures; what was parked for it meanwhile
+    is due. Needs an admin. Raises InsufficientRole,
+    NotFound or InvalidInput; then nothing has changed.
+    """
+    webhook = _get_alone(tx, webhook_id, "FOR NO KEY UPDATE", by=by)
+    checked = fields.checked(
+        changes,
+        {
+            "url": lambda value, _: check_url(value),
+            "events": lambda value, _: tuple(check_events(value)),
+            "is_active": fields.boolean,
+        },
+    )
+    after = webhook._replace(**checked)
+    if after == webhook:
+        return webhook
+    columns: dict[str, Any] = {}
+    is_switched_on = after.is_active and not webhook.is_active
+    if is_switched_on:
+        after = after._replace(disabled_reason=None)
+    if is_switched_on or after.url != webhook.url:
+        columns = {"failing_since_at": None}
+    after = after._replace(updated_at=now, version=webhook.version + 1)
+    tx.update(
+        WebhookRow,
+        columns
+        | {
+            "url": after.url,
+            "events": rows.json_text(after.events),
+            "is_active": after.is_active,
+            "disabled_reason": after.disabled_reason,
+            "updated_at": now,
+            "version": after.version,
+        },
+        organisation_id=by.organisation_id,
+        id=webhook_id,
+    )
+    audit.record(
+        tx,
+        "webhook.updated",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        before=_audited(webhook),
+        after=_audited(after),
+    )
+    reference.changed(tx, by.organisation_id)
+    return after
+
+
+def rotate_secret(
+    tx: Transaction, webhook_id: str, *, by: Caller, now: datetime
+) -> tuple[Webhook, str]:
+    """Give an endpoint a new secret, shown this once; the old one signs too for 24 hours.
+
+    Needs an admin. Raises InsufficientRole or NotFound.
+    """
+    webhook = _get_alone(tx, webhook_id, "FOR NO KEY UPDATE", by=by)
+    row = tx.first(_secrets, organisation_id=by.organisation_id, webhook_id=webhook_id)
+    if row is None:
+        raise NotFound("webhook")
+    secret = new_secret()
+    until = now + SECRET_OVERLAP
+    tx.update(
+        WebhookRow,
+        {
+            "secret_encrypted": tx.secrets.encrypt(secret),
+            "previous_secret_encrypted": row[0],
+            "previous_secret_until": until,
+            "updated_at": now,
+            "version": webhook.version + 1,
+        },
+        organisation_id=by.organisation_id,
+        id=webhook_id,
+    )
+    audit.record(
+        tx,
+        "webhook.secret_rotated",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        after={"previous_secret_until": until},
+    )
+    reference.changed(tx, by.organisation_id)
+    return get(tx, webhook_id, by=by), secret
+
+
+def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> None:
+    """Remove an endpoint with its deliveries, their attempts and notifications about it.
+
+    Needs an admin. Raises InsufficientRole or NotFound.
+    """
+    # The strongest: a delivery that is about to be queued for it has to wait.
+    webhook = _get_alone(tx, webhook_id, "FOR UPDATE", by=by)
+    places = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
+    for statement in (_delete_attempts, _delete_deliveries, _delete_notices, _delete):
+        tx.change(statement, **places)
+    audit.record(
+        tx,
+        "webhook.deleted",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        before=_audited(webhook),
+    )
+    reference.changed(tx, by.organisation_id)
+
+
+def decrypted_secrets(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
+    """What signs, from the columns: secret, previous secret, and until when the previous holds.
+
+    Raises InvalidToken when no key decrypts the secret; the previous one is then of no use either.
+    """
+    secret, previous, previous_until = row
+    found = [tx.secrets.decrypt_again(secret)]
+    if previous is not None and previous_until > milliseconds(now):
+        # A secret that was rotated because its key was lost.
+        with suppress(InvalidToken):
+            found.append(tx.secrets.decrypt_again(previous))
+    return found
+
+
+def disable(
+    tx: Transaction, organisation_id: str, webhook_id: str, reason: str, *, now: datetime
+) -> bool:
+    """Switch an endpoint off for a reason that its admins can read; False if it was off or gone."""
+    changed = tx.update(
+        WebhookRow,
+        {"is_active": False, "disabled_reason": reason, "updated_at": now},
+        organisation_id=organisation_id,
+        id=webhook_id,
+        is_active=True,
+    )
+    if not changed:
+        return False
+    tx.change(_raise_version, organisation_id=organisation_id, webhook_id=webhook_id)
+    audit.record(
+        tx,
+        "webhook.disabled",
+        "webhook",
+        webhook_id,
+        by=Caller(organisation_id, None, "owner", frozenset(), "scheduler"),
+        now=now,
+        before={"is_active": True, "disabled_reason": None},
+        after={"is_active": False, "disabled_reason": reason},
+    )
+    reference.changed(tx, organisation_id)
+    return True
+
+
+def _get_alone(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
+    """The endpoint, held after its organisation: so does whoever asks for leave and announces it.
+
+    Raises InsufficientRole or NotFound.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    return _get(tx, webhook_id, strength, by=by)
+
+
+def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
+    rules.check_role(by.role, "admin")
+    row = None
+    if fields.is_id(webhook_id):
+        row = tx.first(
+            _one, organisation_id=by.organisation_id, webhook_id=webhook_id, strength=strength
+        )
+    if row is None:
+        raise NotFound("webhook")
+    return rows.webhook(row)
+
+
+def _audited(webhook: Webhook) -> dict[str, Any]:
+    return {
+        "url": webhook.url,
+        "events": list(webhook.events),
+        "is_active": webhook.is_active,
+        "disabled_reason": webhook.disabled_reason,
+    }
+
+
+def new_secret() -> str:
+    """A signing secret of 32 random bytes, in the form that receivers' libraries take.
+
+    Source: Standard Webhooks, "Symmetric signatures".
+    """
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+@compiled
+def _how_many(organisation_id: Place) -> Select:
+    return WebhookRow.select(fn.COUNT(WebhookRow.id)).where(
+        WebhookRow.organisation_id == organisation_id
+    )
+
+
+@compiled
+def _one(organisation_id: Place, webhook_id: Place, strength: str, engine: str) -> Select:
+    """Held with that strength, unless it is empty."""
+    query = WebhookRow.select(*rows.WEBHOOK).where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
+    return locks.held(query, engine, strength) if strength else query
+
+
+@compiled
+def _page(
+    organisation_id: Place, is_active: bool | None, after_id: Place | None, limit: Place
+) -> Select:
+    query = WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)
+    if is_active is not None:
+        query = query.where(WebhookRow.is_active == is_active)
+    if after_id is not None:
+        query = query.where(WebhookRow.id < after_id)
+    # Ids are made in order of time.
+    return query.order_by(WebhookRow.id.desc()).limit(limit)
+
+
+@compiled
+def _health(organisation_id: Place, webhook_ids: Place) -> Select:
+    delivery = DeliveryRow.alias()
+    # As in the queue's partial index; one that is being sent has no next attempt yet.
+    next_at = (
+        delivery.select(delivery.due_at)
+        .where(
+            delivery.webhook_id == WebhookRow.id,
+            delivery.organisation_id == WebhookRow.organisation_id,
+            delivery.status == SQL("'pending'"),
+            delivery.claim_id.is_null(),
+        )
+        .order_by(delivery.due_at)
+        .limit(1)
+    )
+    shown = Case(None, [(WebhookRow.is_active, next_at)])
+    return WebhookRow.select(WebhookRow.id, WebhookRow.failing_since_at, shown).where(
+        WebhookRow.organisation_id == organisation_id, among(WebhookRow.id, webhook_ids)
+    )
+
+
+@compiled
+def _secrets(organisation_id: Place, webhook_id: Place) -> Select:
+    return WebhookRow.select(
+        WebhookRow.secret_encrypted,
+        WebhookRow.previous_secret_encrypted,
+        WebhookRow.previous_secret_until,
+    ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)
+
+
+@compiled
+def _raise_version(organisation_id: Place, webhook_id: Place) -> Any:
+    return WebhookRow.update(version=WebhookRow.version + 1).where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
+
+
+@compiled
+def _delete_attempts(organisation_id: Place, webhook_id: Place) -> Delete:
+    of_webhook = DeliveryRow.select(DeliveryRow.id).where(
+        DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
+    )
+    return DeliveryAttemptRow.delete().where(
+        DeliveryAttemptRow.organisation_id == organisation_id,
+        DeliveryAttemptRow.delivery_id.in_(of_webhook),
+    )
+
+
+@compiled
+def _delete_deliveries(organisation_id: Place, webhook_id: Place) -> Delete:
+    return DeliveryRow.delete().where(
+        DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
+    )
+
+
+@compiled
+def _delete_notices(organisation_id: Place, webhook_id: Place) -> Delete:
+    return NoticeRow.delete().where(
+        NoticeRow.organisation_id == organisation_id, NoticeRow.webhook_id == webhook_id
+    )
+
+
+@compiled
+def _delete(organisation_id: Place, webhook_id: Place) -> Delete:
+    return WebhookRow.delete().where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )

@@ -1,0 +1,165 @@
+"""Corrections of what a person may take in a leave year: added with a reason, never changed.
+
+What was wrong is put right by another one with the opposite sign, so that the ledger keeps both.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from peewee import Select, fn
+
+from storage.base import fields, records
+from storage.base.clock import local_day
+from storage.base.errors import Conflict, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.values import Adjustment, Caller
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import AllowanceAdjustmentRow
+from storage.directory import people_rows
+from storage.events import audit, reference
+from storage.leave import balances, card_refreshes, ledgers
+from storage.leave.ledgers import ADJUSTMENT, MOST_ADJUSTMENTS, REACH_YEARS, adjustment_of
+from storage.rules import leave_years, rules
+
+LONGEST_REASON: Final = 500
+
+
+class TooManyAdjustments(Conflict):
+    """The person's leave year has as many adjustments as one may have."""
+
+    code = "too_many_adjustments"
+    title = "There are too many adjustments."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A leave year has at most {most} adjustments; use another leave year.",
+            most=MOST_ADJUSTMENTS,
+        )
+
+
+def add(
+    tx: Transaction,
+    user_id: str,
+    *,
+    half_days: int,
+    reason: str,
+    leave_year: int,
+    by: Caller,
+    now: datetime,
+) -> Adjustment:
+    """Add half-days to a person's leave year, or take them off it; it may end up overdrawn.
+
+    ``leave_year`` is the calendar year in which the leave year begins. Audited. Raises
+    InsufficientRole, NotFound, InvalidInput or TooManyAdjustments.
+    """
+    rules.check_role(by.role, "admin")
+    # Held, so that nothing is asked for meanwhile on the strength of what is taken off here.
+    user = people_rows.find(tx, by.organisation_id, user_id, is_held=True)
+    if user is None:
+        raise NotFound("user")
+    known = reference.of_organisation(tx, by.organisation_id)
+    this_year = local_day(now, known.organisation.timezone).year
+    fields.whole_number(this_year - REACH_YEARS, this_year + REACH_YEARS)(leave_year, "leave_year")
+    text = fields.optional_text(reason, "reason", LONGEST_REASON)
+    if text is None:
+        raise InvalidInput.of("reason", "required", "Say why, for whoever reads the ledger.")
+    rule = balances.leave_year_rule(known, user)
+    first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
+    year_bounds = {"first_day": f"{leave_year}-01-01", "last_day": f"{leave_year}-12-31"}
+    counted = tx.first(
+        _how_many, organisation_id=by.organisation_id, user_id=user.id, **year_bounds
+    )
+    if counted is not None and counted[0] >= MOST_ADJUSTMENTS:
+        raise TooManyAdjustments
+    added = Adjustment(new_id(now), user.id, leave_year, half_days, text, by.user_id, now)
+    tx.insert(
+        AllowanceAdjustmentRow,
+        organisation_id=by.organisation_id,
+        id=added.id,
+        user_id=user.id,
+        leave_year_start=first_day.isoformat(),
+        half_days=half_days,
+        reason=text,
+        created_by=by.user_id,
+        created_at=now,
+    )
+    shown = {
+        "user_id": user.id,
+        "leave_year": leave_year,
+        "days": records.days(half_days),
+        "reason": text,
+    }
+    subject = ("allowance_adjustment", added.id)
+    audit.record(tx, "allowance_adjustment.created", *subject, by=by, now=now, after=shown)
+    card_refreshes.enqueue(tx, reference=known, now=now, user_ids={user.id})
+    return added
+
+
+def page(
+    tx: Transaction, user_id: str, page: PageOf, *, by: Caller, now: datetime
+) -> Page[Adjustment]:
+    """The person's adjustments of all leave years, newest first.
+
+    For whoever may see his balance. Raises NotFound, InsufficientRole or UnusableCursor.
+    """
+    user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
+    bound_to = ("adjustments", by.organisation_id, user.id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        user_id=user.id,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, adjustment_of, lambda row: [row[0]], *bound_to)
+
+
+def get(
+    tx: Transaction, user_id: str, adjustment_id: str, *, by: Caller, now: datetime
+) -> Adjustment:
+    """One of the person's adjustments. Raises NotFound or InsufficientRole."""
+    user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
+    places = {"organisation_id": by.organisation_id, "user_id": user.id}
+    row = (
+        tx.first(_adjustment, adjustment_id=adjustment_id, **places)
+        if fields.is_id(adjustment_id)
+        else None
+    )
+    if row is None:
+        raise NotFound("adjustment")
+    return adjustment_of(row)
+
+
+@compiled
+def _how_many(organisation_id: Place, user_id: Place, first_day: Place, last_day: Place) -> Select:
+    return AllowanceAdjustmentRow.select(fn.COUNT(AllowanceAdjustmentRow.id)).where(
+        AllowanceAdjustmentRow.organisation_id == organisation_id,
+        AllowanceAdjustmentRow.user_id == user_id,
+        AllowanceAdjustmentRow.leave_year_start >= first_day,
+        AllowanceAdjustmentRow.leave_year_start <= last_day,
+    )
+
+
+@compiled
+def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place) -> Select:
+    query = AllowanceAdjustmentRow.select(*ADJUSTMENT).where(
+        AllowanceAdjustmentRow.organisation_id == organisation_id,
+        AllowanceAdjustmentRow.user_id == user_id,
+    )
+    if after_id is not None:
+        query = query.where(AllowanceAdjustmentRow.id < after_id)
+    return query.order_by(AllowanceAdjustmentRow.id.desc()).limit(limit)
+
+
+@compiled
+def _adjustment(organisation_id: Place, user_id: Place, adjustment_id: Place) -> Select:
+    return AllowanceAdjustmentRow.select(*ADJUSTMENT).where(
+        AllowanceAdjustmentRow.organisation_id == organisation_id,
+        AllowanceAdjustmentRow.id == adjustment_id,
+        AllowanceAdjustmentRow.user_id == user_id,
+    )

@@ -1,0 +1,263 @@
+"""What a person's leave years follow from, read in one go (contract 5).
+
+What follows is worked out in standings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date
+from operator import itemgetter
+from typing import Any, Final, Literal, NamedTuple
+
+from peewee import SQL, Select
+
+from storage.base.clock import local_day
+from storage.base.values import HalfDay, LeaveStatus, Organisation, User
+from storage.db import rows
+from storage.db.compiled import Place, among, compiled
+from storage.db.database import Transaction
+from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
+from storage.events.reference import Reference
+from storage.rules import days, leave_years, standings
+from storage.rules.leave_years import LeaveYearRule
+from storage.rules.standings import Account, CarryOver, Deduction
+
+_START_DATE: Final = itemgetter(2)
+
+AllowanceSource = Literal["user", "department", "organisation"]
+
+
+class BookedLeave(NamedTuple):
+    """Pending or approved leave of one person."""
+
+    id: str
+    leave_type_id: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    status: LeaveStatus
+    counted_halves: str
+
+    @property
+    def span(self) -> days.Span:
+        return days.Span(self.start_date, self.end_date, self.start_half_day, self.end_half_day)
+
+
+class Adjusted(NamedTuple):
+    """An adjustment's part in it; ``leave_year`` as in `values.Adjustment`."""
+
+    id: str
+    leave_year: int
+    half_days: int
+
+
+class Booked(NamedTuple):
+    """What is entered for a person. ``leave``: earliest first, of any type."""
+
+    leave: list[BookedLeave]
+    adjustments: list[Adjusted]
+
+
+class Books(NamedTuple):
+    """All that a person's leave years follow from. ``leave``: earliest first, of any type."""
+
+    account: Account
+    source: AllowanceSource
+    leave: list[BookedLeave]
+    adjustments: list[Adjusted]
+
+
+def leave_year_rule(reference: Reference, user: User) -> LeaveYearRule:
+    """When this person's leave years begin."""
+    organisation = reference.organisation
+    return LeaveYearRule(
+        organisation.leave_year_type,
+        organisation.leave_year_start_month,
+        organisation.leave_year_start_day,
+        user.start_date,
+    )
+
+
+def granted_half_days(reference: Reference, user: User) -> tuple[int, AllowanceSource]:
+    """What the person is granted for a whole leave year, and whose figure it is.
+
+    The person's own, else the department's, else the organisation's.
+    """
+    if user.leave_allowance_half_days is not None:
+        return user.leave_allowance_half_days, "user"
+    department = reference.departments.get(user.department_id or "")
+    if department is not None and department.default_leave_allowance_half_days is not None:
+        return department.default_leave_allowance_half_days, "department"
+    return reference.organisation.default_leave_allowance_half_days, "organisation"
+
+
+def books(
+    tx: Transaction, reference: Reference, user: User, first_day: date, last_day: date
+) -> Books:
+    """What decides about the leave years between two days, both included.
+
+    Reads the person's leave of those years; where the organisation carries days over, of all years
+    since Hiatus knows the person, and of those ahead.
+    """
+    organisation = reference.organisation
+    last_read = date.max
+    if organisation.carry_over_half_days == 0:
+        rule = leave_year_rule(reference, user)
+        last_read = leave_years.leave_year_containing(rule, last_day).last_day
+    found = tx.all(
+        _booked,
+        organisation_id=organisation.id,
+        user_id=user.id,
+        **_bounds(reckoned_from(reference, user, first_day), last_read),
+    )
+    leave, adjustments = _entered(found)
+    _, source = granted_half_days(reference, user)
+    return Books(account(reference, user, adjustments), source, leave, adjustments)
+
+
+def booked_of_many(
+    tx: Transaction, organisation_id: str, user_ids: Collection[str], first_day: date
+) -> dict[str, Booked]:
+    """Everything entered for these people from a day on, by their ids; nothing leaves one out."""
+    found = tx.all(
+        _booked_of_many,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        **_bounds(first_day, date.max),
+    )
+    of_person: dict[str, list[Any]] = {}
+    for *row, user_id in found:
+        of_person.setdefault(user_id, []).append(row)
+    return {user_id: _entered(rows) for user_id, rows in of_person.items()}
+
+
+def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -> Account:
+    """What decides about the person's leave years, leave itself aside."""
+    granted, _ = granted_half_days(reference, user)
+    sums: dict[int, int] = {}
+    for one in adjustments:
+        sums[one.leave_year] = sums.get(one.leave_year, 0) + one.half_days
+    rule = leave_year_rule(reference, user)
+    return Account(rule, granted, sums, _carry_over(reference.organisation, user))
+
+
+def reckoned_from(reference: Reference, user: User, first_day: date) -> date:
+    """The first day of which leave matters for the leave year of ``first_day``."""
+    carry_over = _carry_over(reference.organisation, user)
+    return standings.reckoned_from(leave_year_rule(reference, user), carry_over, first_day)
+
+
+def _bounds(first_day: date, last_day: date) -> dict[str, str]:
+    return {
+        "first_day": first_day.isoformat(),
+        "last_day": last_day.isoformat(),
+        # An adjustment belongs to the leave year that begins in the calendar year of its date.
+        "first_adjusted": date(first_day.year, 1, 1).isoformat(),
+        "last_adjusted": date(last_day.year, 12, 31).isoformat(),
+    }
+
+
+def _entered(found: Iterable[Sequence[Any]]) -> Booked:
+    adjustments: list[Adjusted] = []
+    leave: list[BookedLeave] = []
+    # Not by the query: SQLite would walk through all leave of the organisation in this order.
+    for row in sorted(found, key=_START_DATE):
+        leave_id, leave_type_id, start, end, start_half, end_half, status, halves = row
+        if leave_type_id is None:
+            adjustments.append(Adjusted(leave_id, int(start[:4]), int(halves)))
+            continue
+        first, last = rows.day(start), rows.day(end)
+        leave.append(
+            BookedLeave(leave_id, leave_type_id, first, last, start_half, end_half, status, halves)
+        )
+    return Booked(leave, adjustments)
+
+
+def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
+    if organisation.carry_over_half_days == 0:
+        return None
+    known_from = local_day(user.created_at, organisation.timezone)
+    if user.start_date is not None:
+        known_from = max(known_from, user.start_date)
+    return CarryOver(
+        organisation.carry_over_half_days, organisation.carry_over_expiry_month, known_from
+    )
+
+
+def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduction]:
+    """Those of a type that is taken off the allowance."""
+    types = reference.leave_types
+    return [
+        Deduction(one.counted_halves, one.start_date, one.end_date)
+        for one in leave
+        if types[one.leave_type_id].deducts_allowance
+    ]
+
+
+@compiled
+def _booked(
+    organisation_id: Place,
+    user_id: Place,
+    first_day: Place,
+    last_day: Place,
+    first_adjusted: Place,
+    last_adjusted: Place,
+) -> Select:
+    leave, adjustments = _leave_and_adjustments(
+        organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
+    )
+    return leave.where(LeaveRequestRow.user_id == user_id).union_all(
+        adjustments.where(AllowanceAdjustmentRow.user_id == user_id)
+    )
+
+
+@compiled
+def _booked_of_many(
+    organisation_id: Place,
+    user_ids: Place,
+    first_day: Place,
+    last_day: Place,
+    first_adjusted: Place,
+    last_adjusted: Place,
+) -> Select:
+    leave, adjustments = _leave_and_adjustments(
+        organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
+    )
+    taken_by, adjusted_for = LeaveRequestRow.user_id, AllowanceAdjustmentRow.user_id
+    return (
+        leave.select_extend(taken_by)
+        .where(among(taken_by, user_ids))
+        .union_all(adjustments.select_extend(adjusted_for).where(among(adjusted_for, user_ids)))
+    )
+
+
+def _leave_and_adjustments(
+    organisation_id: Place, leave_days: tuple[Place, Place], adjusted_days: tuple[Place, Place]
+) -> tuple[Select, Select]:
+    """Two queries with the same columns: one visit to the database for both."""
+    columns: tuple[Any, ...] = tuple(getattr(LeaveRequestRow, name) for name in BookedLeave._fields)
+    leave = LeaveRequestRow.select(*columns).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.end_date >= leave_days[0],
+        LeaveRequestRow.start_date <= leave_days[1],
+        LeaveRequestRow.status.in_(("pending", "approved")),
+    )
+    null = SQL("NULL")
+    adjustment = AllowanceAdjustmentRow
+    adjustments = adjustment.select(
+        adjustment.id,
+        null,
+        adjustment.leave_year_start,
+        null,
+        null,
+        null,
+        null,
+        adjustment.half_days.cast("TEXT"),
+    ).where(
+        adjustment.organisation_id == organisation_id,
+        adjustment.leave_year_start >= adjusted_days[0],
+        adjustment.leave_year_start <= adjusted_days[1],
+    )
+    return leave, adjustments

@@ -1,0 +1,256 @@
+"""Rows of leave requests: read as values, written as a whole with their audit entry.
+
+Who may write what, and what follows from it, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Final
+
+from peewee import Select, Update
+
+from storage.base import records
+from storage.base.values import AuditAction, Caller, LeaveRequest
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled, milliseconds, rows_of
+from storage.db.database import Transaction
+from storage.db.tables import LeaveRequestRow, UserRow
+from storage.events import audit, feed_changes
+
+
+def find(
+    tx: Transaction, organisation_id: str, request_id: str, *, is_held: bool = False
+) -> LeaveRequest | None:
+    """The request of that id. ``is_held``: it does not change before this transaction ends."""
+    row = tx.first(
+        _request, organisation_id=organisation_id, request_id=request_id, is_held=is_held
+    )
+    return None if row is None else rows.leave_request(row)
+
+
+def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
+    """Write a new request and audit it."""
+    tx.insert_soon(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
+    _record(tx, "leave_request.created", {}, request, by=by, now=now)
+
+
+def save(
+    tx: Transaction,
+    action: AuditAction,
+    before: LeaveRequest,
+    after: LeaveRequest,
+    *,
+    by: Caller,
+    now: datetime,
+    why: str | None = None,
+) -> bool:
+    """Write and audit ``after``, if the request still is as ``before``; False if it is not.
+
+    One statement checks and moves, so of two people at once one changes no row. It sets what
+    differs: SQLite writes every index anew whose columns are set at all.
+    """
+    known = _columns(before)
+    moved = tx.update(
+        LeaveRequestRow,
+        {name: value for name, value in _columns(after).items() if value != known[name]},
+        organisation_id=by.organisation_id,
+        id=before.id,
+        status=before.status,
+        version=before.version,
+    )
+    if moved:
+        _record(tx, action, _audited(before), after, by=by, now=now, why=why)
+    return bool(moved)
+
+
+def note_reversed_approval(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
+    """Note that leave which calendar feeds showed as approved is declined in this transaction."""
+    place = {"organisation_id": by.organisation_id, "id": request_id}
+    tx.update(LeaveRequestRow, {"approval_reversed_at": now}, **place)
+
+
+def save_all(
+    tx: Transaction,
+    action: AuditAction,
+    changes: Sequence[tuple[LeaveRequest, LeaveRequest]],
+    *,
+    by: Caller,
+    now: datetime,
+    why: Mapping[str, Any],
+) -> None:
+    """Write and audit many requests, each before and after, in a handful of statements.
+
+    Their owners are held, so that all are as before. ``why`` goes into every audit entry.
+    """
+    given = [
+        {
+            "organisation_id": by.organisation_id,
+            "id": before.id,
+            "version_before": before.version,
+            "status": after.status,
+            "end_date": after.end_date,
+            "end_half_day": after.end_half_day,
+            "total_half_days": after.total_half_days,
+            "counted_halves": after.counted_halves,
+            "cancelled_at": None
+            if after.cancelled_at is None
+            else milliseconds(after.cancelled_at),
+            "updated_at": milliseconds(after.updated_at),
+            "version": after.version,
+        }
+        for before, after in changes
+    ]
+    moved = tx.change(_save_all, given=rows.json_text(given))
+    if moved != len(changes):
+        raise RuntimeError("A leave request changed although its owner was held.")
+    audited = [
+        (
+            after.id,
+            {**_audited(before), "counted_halves": before.counted_halves},
+            {**_audited(after), "counted_halves": after.counted_halves, **why},
+        )
+        for before, after in changes
+    ]
+    audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
+    # One of each counter that anybody's calendars look at; there are 16 (feed_changes.py).
+    owners = {after.user_id[-1]: after.user_id for _, after in changes}
+    for _, user_id in sorted(owners.items()):
+        feed_changes.count(tx, by.organisation_id, user_id)
+
+
+def standing_of(
+    tx: Transaction, organisation_id: str, user_id: str, today: date
+) -> list[LeaveRequest]:
+    """A person's pending requests, and approved ones that end today or later, by first day."""
+    found = tx.all(
+        _standing, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
+    )
+    requests = [rows.leave_request(row) for row in found]
+    return sorted(requests, key=lambda request: (request.start_date, request.id))
+
+
+def pending_of(
+    tx: Transaction,
+    organisation_id: str,
+    *,
+    user_id: str | None = None,
+    department_id: str | None = None,
+    limit: int,
+) -> list[LeaveRequest]:
+    """Pending requests of a person, or of a department's members; up to a limit."""
+    found = tx.all(
+        _pending,
+        organisation_id=organisation_id,
+        user_id=user_id,
+        department_id=department_id,
+        limit=limit,
+    )
+    return [rows.leave_request(row) for row in found]
+
+
+def _columns(request: LeaveRequest) -> dict[str, Any]:
+    columns = request._asdict()
+    columns["start_date"] = request.start_date.isoformat()
+    columns["end_date"] = request.end_date.isoformat()
+    return columns
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    before: Mapping[str, Any],
+    after: LeaveRequest,
+    *,
+    by: Caller,
+    now: datetime,
+    why: str | None = None,
+) -> None:
+    shown = _audited(after)
+    if why is not None:
+        shown["why"] = why
+    audit.record(tx, action, "leave_request", after.id, by=by, now=now, before=before, after=shown)
+    feed_changes.count(tx, by.organisation_id, after.user_id)
+
+
+def _audited(request: LeaveRequest) -> dict[str, Any]:
+    return {
+        "user_id": request.user_id,
+        "leave_type_id": request.leave_type_id,
+        "status": request.status,
+        "start_date": request.start_date,
+        "end_date": request.end_date,
+        "start_half_day": request.start_half_day,
+        "end_half_day": request.end_half_day,
+        "total_days": records.days(request.total_half_days),
+        "note": request.note,
+        "decision_reason": request.decision_reason,
+    }
+
+
+@compiled
+def _request(organisation_id: Place, request_id: Place, is_held: bool, engine: str) -> Select:
+    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )
+    return locks.held(query, engine) if is_held else query
+
+
+# What `save_all` writes, with PostgreSQL's types.
+_WRITTEN: Final = {
+    "status": "text",
+    "end_date": "date",
+    "end_half_day": "text",
+    "total_half_days": "integer",
+    "counted_halves": "text",
+    "cancelled_at": "bigint",
+    "updated_at": "bigint",
+    "version": "integer",
+}
+
+
+@compiled
+def _save_all(given: Place) -> Update:
+    found = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
+    new = rows_of(given, "new", found | _WRITTEN)
+    return (
+        LeaveRequestRow.update(
+            {getattr(LeaveRequestRow, name): new.column(name) for name in _WRITTEN}
+        )
+        .from_(new)
+        .where(
+            # Given as well: with a constant, SQLite would look through the whole organisation's
+            # leave for every row that is given.
+            LeaveRequestRow.organisation_id == new.column("organisation_id"),
+            LeaveRequestRow.id == new.column("id"),
+            LeaveRequestRow.version == new.column("version_before"),
+        )
+    )
+
+
+@compiled
+def _standing(organisation_id: Place, user_id: Place, today: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.user_id == user_id,
+        (LeaveRequestRow.status == "pending")
+        | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.end_date >= today)),
+    )
+
+
+@compiled
+def _pending(
+    organisation_id: Place, user_id: Place | None, department_id: Place | None, limit: Place
+) -> Select:
+    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.status == "pending"
+    )
+    if user_id is not None:
+        query = query.where(LeaveRequestRow.user_id == user_id)
+    if department_id is not None:
+        members = UserRow.select(UserRow.id).where(
+            UserRow.organisation_id == organisation_id, UserRow.department_id == department_id
+        )
+        query = query.where(LeaveRequestRow.user_id.in_(members))
+    return query.limit(limit)

@@ -1,0 +1,404 @@
+"""Kinds of leave and their rules: made, read, changed, archived or deleted (contract 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from peewee import Delete, Select
+
+from storage.base import fields
+from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
+from storage.base.fields import slug_of
+from storage.base.ids import new_id
+from storage.base.values import AuditAction, Caller, LeaveType
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import LeaveRequestRow, LeaveTypeRow
+from storage.directory import people_rows
+from storage.events import audit, feed_changes, reference
+from storage.events.reference import Reference
+from storage.leave import card_refreshes
+from storage.rules import rules, slack_emoji
+
+LONGEST_CODE: Final = 64
+# As far as leave can lie ahead, and as long as a request can be.
+MOST_NOTICE_DAYS: Final = 730
+MOST_CONSECUTIVE_DAYS: Final = 366
+
+_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
+_CODE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+# Slack's own: letters of any script, digits, and + - _ '; a skin tone may follow.
+_EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
+
+
+def _code(value: Any, field: str) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_CODE or not _CODE.fullmatch(value):
+        raise InvalidInput.of(
+            field, "invalid_code", "A code has small letters, digits and single hyphens."
+        )
+    return value
+
+
+def _colour(value: Any, field: str) -> str:
+    text = value.lower() if isinstance(value, str) else ""
+    if _COLOUR.fullmatch(text) is None:
+        raise InvalidInput.of(field, "invalid_colour", "Write a colour as #rrggbb.")
+    return text
+
+
+def _emoji(value: Any, field: str) -> str:
+    text = value.strip().lower() if isinstance(value, str) else ""
+    if text.startswith(":") and text.endswith(":"):
+        text = text[1:-1]
+    if _EMOJI.fullmatch(text) is None:
+        raise InvalidInput.of(
+            field, "invalid_emoji", "Give an emoji by its Slack short name, such as palm_tree."
+        )
+    if not slack_emoji.is_standard(text):
+        raise InvalidInput.of(
+            field,
+            "unknown_emoji",
+            "Slack has no standard emoji :{emoji}:. Emoji of your own workspace cannot be used.",
+            emoji=text,
+        )
+    return text
+
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "code": _code,
+    "colour": _colour,
+    "emoji": fields.optional(_emoji),
+    "requires_approval": fields.boolean,
+    "deducts_allowance": fields.boolean,
+    "allow_overdraft": fields.boolean,
+    "is_paid": fields.boolean,
+    "is_private": fields.boolean,
+    "requires_note": fields.boolean,
+    "min_notice_days": fields.whole_number(0, MOST_NOTICE_DAYS),
+    "max_consecutive_days": fields.optional(fields.whole_number(1, MOST_CONSECUTIVE_DAYS)),
+    "is_archived": fields.boolean,
+}
+
+_UNLESS_SAID: Final[Mapping[str, Any]] = {
+    "colour": "#4a7fb5",
+    "emoji": None,
+    "requires_approval": True,
+    "deducts_allowance": True,
+    "allow_overdraft": False,
+    "is_paid": True,
+    "is_private": False,
+    "requires_note": False,
+    "min_notice_days": 0,
+    "max_consecutive_days": None,
+    "is_archived": False,
+}
+
+# Contract 3. Only annual leave comes out of the allowance.
+_OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
+    {"name": "Annual leave", "code": "annual", "colour": "#2e9e6b", "emoji": "palm_tree"},
+    {
+        "name": "Sick leave",
+        "code": "sick",
+        "colour": "#d9534f",
+        "emoji": "face_with_thermometer",
+        "requires_approval": False,
+        "deducts_allowance": False,
+        "is_private": True,
+    },
+    {
+        "name": "Unpaid leave",
+        "code": "unpaid",
+        "colour": "#7a869a",
+        "emoji": "hourglass",
+        "deducts_allowance": False,
+        "is_paid": False,
+    },
+    {
+        "name": "Parental leave",
+        "code": "parental",
+        "colour": "#8e6bbf",
+        "emoji": "baby",
+        "deducts_allowance": False,
+    },
+    {
+        "name": "Compassionate leave",
+        "code": "compassionate",
+        "colour": "#3f7cac",
+        "emoji": "dove_of_peace",
+        "deducts_allowance": False,
+        "is_private": True,
+    },
+)
+
+
+# What the cards of pending requests show of a type, or compute with.
+_ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
+# What calendar events show of a type.
+_IN_EVENTS: Final = ("name", "colour", "is_private")
+
+
+def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Give a new organisation its first types."""
+    for leave_type in _OF_A_NEW_ORGANISATION:
+        create(tx, leave_type, by=by, now=now)
+
+
+def create(
+    tx: Transaction, fields_of_type: Mapping[str, Any], *, by: Caller, now: datetime
+) -> LeaveType:
+    """Add a type: ``name`` and whatever else ``update`` takes.
+
+    An absent code is made from the name. Unless said otherwise a type needs approval, is paid and
+    comes out of the allowance. Raises InsufficientRole, InvalidInput, CodeTaken or NameTaken; then
+    nothing has changed.
+    """
+    rules.check_role(by.role, "admin")
+    fields.require(fields_of_type, "name")
+    values = fields.checked(fields_of_type, _CHECKS)
+    values.setdefault("code", slug_of(values["name"], LONGEST_CODE) or "leave")
+    leave_type = LeaveType(
+        **{**_UNLESS_SAID, **values},
+        id=new_id(now),
+        created_at=now,
+        updated_at=now,
+        version=1,
+    )
+    # Of two concurrent calls with one name, the second waits and then sees the first.
+    locks.organisation(tx, by.organisation_id)
+    _check_code_is_free(tx, leave_type.code, by=by)
+    if not leave_type.is_archived:
+        _check_name_is_free(tx, leave_type, by=by)
+    try:
+        tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **leave_type._asdict())
+    except DuplicateRow as error:
+        raise CodeTaken(leave_type.code) from error
+    _record(tx, "leave_type.created", None, leave_type, by=by, now=now)
+    return leave_type
+
+
+def get(tx: Transaction, leave_type_id: str, *, by: Caller, is_held: bool = False) -> LeaveType:
+    """One type, archived or not. Raises NotFound. ``is_held``: it stays so for this transaction."""
+    places = {"organisation_id": by.organisation_id, "leave_type_id": leave_type_id}
+    if fields.is_id(leave_type_id):
+        row = tx.first(_leave_type, **places, is_held=is_held)
+        if row is not None:
+            return rows.leave_type(row)
+    raise NotFound("leave type")
+
+
+def update(
+    tx: Transaction, leave_type_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+) -> LeaveType:
+    """Change fields; ``is_archived`` false brings a type back. What was requested keeps its count.
+
+    Raises NotFound, InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has
+    changed.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    before = get(tx, leave_type_id, by=by, is_held=True)
+    if changes.get("emoji") == before.emoji:
+        # An older type may have an emoji that would be refused today; it keeps it.
+        changes = {name: value for name, value in changes.items() if name != "emoji"}
+    after = before._replace(**fields.checked(changes, _CHECKS))
+    if after == before:
+        return before
+    if _may_clash(before, after):
+        _check_name_is_free(tx, after, by=by)
+    if after.code != before.code:
+        _check_code_is_free(tx, after.code, by=by)
+    action: AuditAction = (
+        "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
+    )
+    saved = _save(tx, before, after, action, by=by, now=now)
+    if any(getattr(after, name) != getattr(before, name) for name in _ON_CARDS):
+        known = reference.of_organisation(tx, by.organisation_id)
+        card_refreshes.enqueue(tx, reference=known, now=now)
+    return saved
+
+
+def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) -> LeaveType | None:
+    """Remove a type that no request ever had (None), archive any other (the archived type).
+
+    Raises NotFound or InsufficientRole.
+    """
+    rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    leave_type = get(tx, leave_type_id, by=by, is_held=True)
+    places = {"organisation_id": by.organisation_id, "leave_type_id": leave_type.id}
+    if tx.first(_any_request, **places) is None:
+        if not tx.change(_delete, **places):
+            raise people_rows.ChangedMeanwhile
+        _record(tx, "leave_type.deleted", leave_type, None, by=by, now=now)
+        return None
+    if leave_type.is_archived:
+        return leave_type
+    archived = leave_type._replace(is_archived=True)
+    return _save(tx, leave_type, archived, "leave_type.archived", by=by, now=now)
+
+
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, is_archived: bool | None = None
+) -> Page[LeaveType]:
+    """One page of the types, archived ones or not or both, oldest first. Raises UnusableCursor."""
+    bound_to = ("leave_types", by.organisation_id, is_archived)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _leave_types,
+        organisation_id=by.organisation_id,
+        is_archived=is_archived,
+        after_id=after and after[0],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.leave_type, lambda row: [row[0]], *bound_to)
+
+
+def by_word(known: Reference, word: str) -> LeaveType:
+    """The type that somebody means by an id, a code or a name, without case.
+
+    A type in use comes before an archived one of the same name. Raises InvalidInput
+    ``unknown_leave_type`` at ``/leave_type``.
+    """
+    wanted = word.strip().casefold()
+    found = known.leave_types.get(wanted)
+    if found is not None:
+        return found
+    types = known.leave_types.values()
+    matches = [t for t in types if t.code == wanted] or sorted(
+        (t for t in types if t.name.casefold() == wanted), key=lambda t: (t.is_archived, t.id)
+    )
+    if not matches:
+        raise InvalidInput.of(
+            "leave_type",
+            "unknown_leave_type",
+            "There is no leave type {word}. Use one of {codes} (GET /api/v1/leave-types).",
+            word=repr(word),
+            codes=known.leave_type_codes,
+        )
+    return matches[0]
+
+
+def _is_archival(before: LeaveType, after: LeaveType) -> bool:
+    return after.is_archived and not before.is_archived
+
+
+def _may_clash(before: LeaveType, after: LeaveType) -> bool:
+    """Whether the type, in use, takes a name that it did not have in use before."""
+    if after.is_archived:
+        return False
+    return before.is_archived or fields.name_key(after.name) != fields.name_key(before.name)
+
+
+def _check_name_is_free(tx: Transaction, leave_type: LeaveType, *, by: Caller) -> None:
+    """Raises NameTaken. Archived types do not count: their names may be used again."""
+    wanted = fields.name_key(leave_type.name)
+    for other_id, other_name in tx.all(_names_in_use, organisation_id=by.organisation_id):
+        if other_id != leave_type.id and fields.name_key(other_name) == wanted:
+            raise NameTaken(other_name, other_id)
+
+
+def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:
+    places = {"organisation_id": by.organisation_id, "code": code}
+    if tx.first(_type_of_code, **places) is not None:
+        raise CodeTaken(code)
+
+
+def _save(
+    tx: Transaction,
+    before: LeaveType,
+    after: LeaveType,
+    action: AuditAction,
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveType:
+    after = after._replace(updated_at=now, version=before.version + 1)
+    # Always every column, so that one statement serves.
+    columns = {name: getattr(after, name) for name in (*_CHECKS, "updated_at", "version")}
+    places = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}
+    try:
+        changed = tx.update(LeaveTypeRow, columns, **places)
+    except DuplicateRow as error:
+        raise CodeTaken(after.code) from error
+    if not changed:
+        raise people_rows.ChangedMeanwhile
+    _record(tx, action, before, after, by=by, now=now)
+    if any(getattr(before, name) != getattr(after, name) for name in _IN_EVENTS):
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+    return after
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    before: LeaveType | None,
+    after: LeaveType | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    audit.record_value(tx, action, "leave_type", before, after, _CHECKS, by=by, now=now)
+    reference.changed(tx, by.organisation_id)
+
+
+@compiled
+def _leave_type(organisation_id: Place, leave_type_id: Place, is_held: bool, engine: str) -> Select:
+    query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
+        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
+    )
+    # The strongest: a request that is about to have this type has to wait.
+    return locks.held(query, engine, "FOR UPDATE") if is_held else query
+
+
+@compiled
+def _leave_types(
+    organisation_id: Place, is_archived: bool | None, after_id: Place | None, limit: Place
+) -> Select:
+    query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
+        LeaveTypeRow.organisation_id == organisation_id
+    )
+    if is_archived is not None:
+        query = query.where(LeaveTypeRow.is_archived == is_archived)
+    if after_id is not None:
+        query = query.where(LeaveTypeRow.id > after_id)
+    return query.order_by(LeaveTypeRow.id).limit(limit)
+
+
+@compiled
+def _type_of_code(organisation_id: Place, code: Place) -> Select:
+    return LeaveTypeRow.select(LeaveTypeRow.id).where(
+        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.code == code
+    )
+
+
+@compiled
+def _names_in_use(organisation_id: Place) -> Select:
+    return LeaveTypeRow.select(LeaveTypeRow.id, LeaveTypeRow.name).where(
+        LeaveTypeRow.organisation_id == organisation_id,
+        LeaveTypeRow.is_archived == False,  # noqa: E712  # SQL, not Python
+    )
+
+
+@compiled
+def _any_request(organisation_id: Place, leave_type_id: Place) -> Select:
+    return (
+        LeaveRequestRow.select(LeaveRequestRow.id)
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.leave_type_id == leave_type_id,
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _delete(organisation_id: Place, leave_type_id: Place) -> Delete:
+    return LeaveTypeRow.delete().where(
+        LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
+    )

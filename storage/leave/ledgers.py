@@ -1,0 +1,228 @@
+"""A person's balance as a ledger: the lines of one leave year, which add up to what is left."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any, Final, Literal, NamedTuple
+
+from peewee import Select
+
+from storage.base.clock import local_day
+from storage.base.errors import FieldError, InsufficientRole, InvalidInput, NotFound, Sentence
+from storage.base.values import Adjustment, Caller, LeaveStatus, User
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import AllowanceAdjustmentRow
+from storage.directory import approvers, people_rows
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import balances
+from storage.leave.balances import AllowanceSource, BookedLeave, Books
+from storage.rules import days, leave_years, standings
+from storage.rules.leave_years import LeaveYear
+from storage.rules.standings import Standing
+
+# Farther from today nobody plans, and every year on the way has to be worked out.
+REACH_YEARS: Final = 20
+# For one person and leave year; it bounds the ledger.
+MOST_ADJUSTMENTS: Final = 200
+
+LineType = Literal[
+    "allowance", "pro_rata", "carry_over", "adjustment", "leave", "carry_over_expired"
+]
+
+
+class Line(NamedTuple):
+    """One line; what is taken has a minus.
+
+    ``source`` says whose figure an allowance is, ``day`` since when somebody is there (pro rata) or
+    until when carried days could be taken (expired); ``from_year`` is what days are carried over
+    from.
+    """
+
+    type: LineType
+    half_days: int
+    source: AllowanceSource | None = None
+    day: date | None = None
+    from_year: LeaveYear | None = None
+    adjustment: Adjustment | None = None
+    leave: BookedLeave | None = None
+
+
+class Balance(NamedTuple):
+    """One leave year of one person as of the day ``on``; the lines add up to what remains.
+
+    ``taken`` is approved leave, whether it is past or lies ahead. ``lapsing`` of what was carried
+    over will be gone after ``lapsing_after``, unless it is taken by then; it is part of what
+    remains.
+    """
+
+    user_id: str
+    on: date
+    working_days: tuple[str, ...]
+    year: LeaveYear
+    lines: list[Line]
+    entitled_half_days: int
+    taken_half_days: int
+    pending_half_days: int
+    remaining_half_days: int
+    lapsing_half_days: int
+    lapsing_after: date | None
+
+
+def balance(
+    tx: Transaction, user_id: str, *, on: date | None, by: Caller, now: datetime
+) -> Balance:
+    """The balance of the leave year that ``on`` falls in; today's unless named.
+
+    For the person, whoever may decide on his leave, admins and owners. Raises NotFound,
+    InsufficientRole, InvalidInput ``out_of_range``.
+    """
+    user = person_seen_by(tx, user_id, by=by, now=now)
+    known = reference.of_organisation(tx, by.organisation_id)
+    today = local_day(now, known.organisation.timezone)
+    day = _checked(today if on is None else on, today)
+    books = balances.books(tx, known, user, day, day)
+    (standing,) = standings.standings(
+        books.account, balances.deducting(known, books.leave), day, day
+    )
+    lines = _lines(tx, known, user, books, standing, day)
+    taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
+    remaining = sum(line.half_days for line in lines)
+    lapsing = standing.lapsing_half_days - standing.lapsed_half_days(day)
+    return Balance(
+        user.id,
+        day,
+        user.working_days or known.organisation.working_days,
+        standing.year,
+        lines,
+        remaining + taken + pending,
+        taken,
+        pending,
+        remaining,
+        lapsing,
+        standing.carried_until if lapsing else None,
+    )
+
+
+def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+    """The person, for a caller who may see his balance.
+
+    Raises NotFound, or InsufficientRole: everybody may know that a colleague exists.
+    """
+    user = people_rows.find(tx, by.organisation_id, user_id)
+    if user is None:
+        raise NotFound("user")
+    if by.is_admin or by.user_id == user.id:
+        return user
+    known = reference.of_organisation(tx, by.organisation_id)
+    today = local_day(now, known.organisation.timezone)
+    if by.user_id is None or not approvers.is_asked_about(
+        tx, by.organisation_id, user.id, approver_id=by.user_id, today=today
+    ):
+        raise InsufficientRole("admin")
+    return user
+
+
+def adjustment_of(row: Any) -> Adjustment:
+    """A row of ``ADJUSTMENT`` as a value."""
+    adjustment_id, user_id, leave_year_start, half_days, reason, created_by, created_at = row
+    return Adjustment(
+        adjustment_id,
+        user_id,
+        int(leave_year_start[:4]),
+        half_days,
+        reason,
+        created_by,
+        rows.instant(created_at),
+    )
+
+
+ADJUSTMENT: Final = tuple(
+    getattr(AllowanceAdjustmentRow, name)
+    for name in (
+        "id",
+        "user_id",
+        "leave_year_start",
+        "half_days",
+        "reason",
+        "created_by",
+        "created_at",
+    )
+)
+
+
+def _of_status(lines: list[Line], status: LeaveStatus) -> int:
+    return -sum(line.half_days for line in lines if line.leave and line.leave.status == status)
+
+
+def _checked(on: date, today: date) -> date:
+    if abs(on.year - today.year) > REACH_YEARS:
+        detail = Sentence(
+            "Balances are worked out for {years} years before and after today.", years=REACH_YEARS
+        )
+        raise InvalidInput([FieldError("?on", "out_of_range", detail)])
+    return on
+
+
+def _lines(
+    tx: Transaction, known: Reference, user: User, books: Books, standing: Standing, on: date
+) -> list[Line]:
+    """In the order in which one would explain them; amounts of nothing are left out."""
+    year = standing.year
+    granted = standing.granted_half_days
+    lines = [Line("allowance", granted, source=books.source)]
+    if standing.prorated_half_days != granted:
+        lines.append(Line("pro_rata", standing.prorated_half_days - granted, day=user.start_date))
+    if standing.carried_half_days:
+        before = leave_years.leave_year_before(books.account.rule, year)
+        lines.append(Line("carry_over", standing.carried_half_days, from_year=before))
+    lines += _adjustment_lines(tx, known, user, books, year)
+    for one in books.leave:
+        taken = days.half_days_in(one.counted_halves, one.start_date, *year)
+        if taken and known.leave_types[one.leave_type_id].deducts_allowance:
+            lines.append(Line("leave", -taken, leave=one))
+    if standing.lapsed_half_days(on):
+        lapsed = -standing.lapsed_half_days(on)
+        lines.append(Line("carry_over_expired", lapsed, day=standing.carried_until))
+    return lines
+
+
+def _adjustment_lines(
+    tx: Transaction, known: Reference, user: User, books: Books, year: LeaveYear
+) -> list[Line]:
+    calendar_year = year.first_day.year
+    adjusted = [one for one in books.adjustments if one.leave_year == calendar_year]
+    if not adjusted:
+        return []
+    found = tx.all(
+        _adjustments_of_year,
+        organisation_id=known.organisation.id,
+        user_id=user.id,
+        first_day=date(calendar_year, 1, 1).isoformat(),
+        last_day=date(calendar_year, 12, 31).isoformat(),
+        limit=MOST_ADJUSTMENTS,
+    )
+    by_id = {row[0]: adjustment_of(row) for row in found}
+    # The amounts are the books': PostgreSQL may show this second statement a newer adjustment.
+    return [
+        Line("adjustment", one.half_days, adjustment=by_id[one.id])
+        for one in sorted(adjusted, key=lambda one: one.id)
+    ]
+
+
+@compiled
+def _adjustments_of_year(
+    organisation_id: Place, user_id: Place, first_day: Place, last_day: Place, limit: Place
+) -> Select:
+    return (
+        AllowanceAdjustmentRow.select(*ADJUSTMENT)
+        .where(
+            AllowanceAdjustmentRow.organisation_id == organisation_id,
+            AllowanceAdjustmentRow.user_id == user_id,
+            AllowanceAdjustmentRow.leave_year_start >= first_day,
+            AllowanceAdjustmentRow.leave_year_start <= last_day,
+        )
+        .limit(limit)
+    )

@@ -1,0 +1,61 @@
+"""The leave that a person still has before him, and what he waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from peewee import Select, Tuple
+
+from storage.base.values import Caller, LeaveRequest
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import LeaveRequestRow
+
+# Where it stands in rows.LEAVE_REQUEST.
+_START_DATE = 4
+
+
+def page(tx: Transaction, page: PageOf, *, by: Caller, today: date) -> Page[LeaveRequest]:
+    """The caller's pending requests, and his approved ones that are not over, by first day.
+
+    Raises UnusableCursor.
+    """
+    bound_to = ("own", by.organisation_id, by.user_id)
+    after = position(tx, page, *bound_to)
+    found = tx.all(
+        _own,
+        organisation_id=by.organisation_id,
+        user_id=by.user_id,
+        today=today.isoformat(),
+        after_key=after and after[0],
+        after_id=after and after[1],
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, found, rows.leave_request, _by_start, *bound_to)
+
+
+def _by_start(row: Sequence[object]) -> list[object]:
+    return [row[_START_DATE], row[0]]
+
+
+@compiled
+def _own(
+    organisation_id: Place,
+    user_id: Place,
+    today: Place,
+    after_key: Place | None,
+    after_id: Place | None,
+    limit: Place,
+) -> Select:
+    leave = LeaveRequestRow
+    query = leave.select(*rows.LEAVE_REQUEST).where(
+        leave.organisation_id == organisation_id,
+        leave.user_id == user_id,
+        (leave.status == "pending") | ((leave.status == "approved") & (leave.end_date >= today)),
+    )
+    if after_key is not None:
+        query = query.where(Tuple(leave.start_date, leave.id) > Tuple(after_key, after_id))
+    return query.order_by(leave.start_date, leave.id).limit(limit)

@@ -1,0 +1,192 @@
+"""What asking for leave would do, without doing it; and how a request came to its days.
+
+Every figure and refusal comes from the functions that decide (drafts.py, standings.py), so that
+what is announced is what happens.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import NamedTuple
+
+from storage.base.clock import local_day
+from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Refusal
+from storage.base.values import Caller, LeaveRequest, LeaveType, User
+from storage.db.database import Transaction
+from storage.directory import approvers, colleagues, people_rows
+from storage.directory.colleagues import ColleagueOff
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import balances, drafts, leave, leave_reading
+from storage.leave.drafts import Assessment, Draft
+from storage.leave.leave import WhyUnasked
+from storage.rules import day_lines, days, rules, standings
+from storage.rules.day_lines import DayLine
+from storage.rules.leave_years import LeaveYear
+from storage.rules.standings import Deduction
+
+
+class YearChange(NamedTuple):
+    """A leave year that the leave touches, as of the leave's last day in it.
+
+    ``half_days`` is what the leave takes of it. Where days are carried over, ``after`` also
+    reflects what is carried over less.
+    """
+
+    year: LeaveYear
+    before_half_days: int
+    half_days: int
+    after_half_days: int
+
+
+class Preview(NamedTuple):
+    """What would come of a draft.
+
+    ``leave_type`` is None, and nothing is counted, where the dates or the type are refused.
+    ``approvers``: whose decision it would await. ``approved_because`` says why it would be
+    approved at once; None where somebody decides. ``colleagues``: at most ten, by first day, of
+    ``colleagues_count``, with approved leave. ``pending_colleagues_count``: requests of colleagues
+    for these days that are not decided yet; they are counted and never named. ``unreachable``:
+    pending people whom the approval chain skips, as no Slack account of theirs is known.
+    ``refusals``: empty when it could be asked for; the first is what asking raises.
+    """
+
+    user: User
+    leave_type: LeaveType | None
+    lines: list[DayLine]
+    total_half_days: int
+    years: list[YearChange]
+    approvers: list[User]
+    approved_because: WhyUnasked | None
+    unreachable: list[User]
+    colleagues: list[ColleagueOff]
+    colleagues_count: int
+    pending_colleagues_count: int
+    refusals: list[Refusal]
+
+
+class ExplainedRequest(NamedTuple):
+    """A stored request with a line for each of its dates."""
+
+    request: LeaveRequest
+    lines: list[DayLine]
+
+
+def preview(
+    tx: Transaction, *, by: Caller, draft: Draft, now: datetime, replaces: str | None = None
+) -> Preview:
+    """What would come of asking for this leave, or of changing the request ``replaces`` to it.
+
+    For oneself; admins and owners also for the request of somebody else. Changes nothing. Raises
+    NotFound or InsufficientRole; whatever would refuse the draft is in the preview.
+    """
+    if by.user_id is None:
+        raise InsufficientRole("member")
+    known = reference.of_organisation(tx, by.organisation_id)
+    today = local_day(now, known.organisation.timezone)
+    replaced = None if replaces is None else _replaced(tx, replaces, by, now)
+    user_id = by.user_id if replaced is None else replaced.user_id
+    user = people_rows.find(tx, by.organisation_id, user_id)
+    if user is None:
+        raise NotFound("user")
+    found, refusals = drafts.examine(tx, known, user, draft, today=today, replaces=replaces)
+    if replaced is not None:
+        refusals = _refusals_of_edit(replaced, draft) + refusals
+    if found is None:
+        return Preview(user, None, [], 0, [], [], None, [], [], 0, 0, refusals)
+    deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
+    unreachable = []
+    if why != "no_approval_needed":
+        unreachable = approvers.unreachable(
+            tx, by.organisation_id, user.id, asked=deciders, today=today
+        )
+    team = colleagues.off_with(tx, by.organisation_id, user, found.span)
+    off = [one for one in team if not one.is_pending]
+    return Preview(
+        user,
+        found.leave_type,
+        day_lines.lines(found.day_counts),
+        days.total_half_days(found.counted_halves),
+        _years(known, found, replaces),
+        deciders,
+        why,
+        unreachable,
+        off[: colleagues.MOST_NAMED],
+        len(off),
+        len(team) - len(off),
+        refusals,
+    )
+
+
+def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ExplainedRequest:
+    """A request's dates, for whoever sees the request; the stored count is what holds.
+
+    Raises NotFound.
+    """
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    user = people_rows.find(tx, by.organisation_id, request.user_id)
+    if user is None:
+        raise NotFound("leave request")
+    known = reference.of_organisation(tx, by.organisation_id)
+    counts = drafts.count(known, user, _span(request))
+    return ExplainedRequest(request, day_lines.stored_lines(counts, request.counted_halves))
+
+
+def _span(request: LeaveRequest) -> days.Span:
+    return days.Span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+
+
+def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> LeaveRequest:
+    replaced = leave_reading.get(tx, request_id, by=by, now=now)
+    if replaced.user_id != by.user_id and not by.is_admin:
+        raise InsufficientRole("admin")
+    return replaced
+
+
+def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[Refusal]:
+    refusals: list[Refusal] = []
+    try:
+        rules.check_transition("edit", replaced.status)
+    except Refusal as refusal:
+        refusals.append(refusal)
+    if draft.leave_type_id != replaced.leave_type_id:
+        refusals.append(
+            InvalidInput.of(
+                "leave_type_id", "unknown_field", "A request keeps its type; ask for a new one."
+            )
+        )
+    return refusals
+
+
+def _years(known: Reference, found: Assessment, replaces: str | None) -> list[YearChange]:
+    account, span = found.books.account, found.span
+    booked = balances.deducting(known, found.books.leave)
+    others = balances.deducting(known, (one for one in found.books.leave if one.id != replaces))
+    asked = Deduction(found.counted_halves, span.start_date, span.end_date)
+    with_it = [*others, asked] if found.leave_type.deducts_allowance else others
+    before = standings.standings(account, booked, span.start_date, span.end_date)
+    after = standings.standings(account, with_it, span.start_date, span.end_date)
+    changes = []
+    for one, other in zip(before, after, strict=True):
+        on = min(span.end_date, one.year.last_day)
+        needed = asked.half_days_in(*one.year) if found.leave_type.deducts_allowance else 0
+        left = (one.remaining_half_days(on), needed, other.remaining_half_days(on))
+        changes.append(YearChange(one.year, *left))
+    return changes
+
+
+def _deciders(
+    tx: Transaction,
+    known: Reference,
+    user: User,
+    leave_type: LeaveType,
+    replaced: LeaveRequest | None,
+    today: date,
+) -> tuple[list[User], WhyUnasked | None]:
+    """Whom it would await, or why nobody is asked; what is changed stays pending."""
+    if replaced is None and not leave_type.requires_approval:
+        return [], leave.why_unasked(leave_type)
+    deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)
+    return deciders, None if deciders or replaced else leave.why_unasked(leave_type)

@@ -1,0 +1,71 @@
+"""Dates of leave, each explained half by half: what counts, and why the rest does not. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Literal, NamedTuple
+
+from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, DayCount, WhyLess, total_half_days
+
+# `not_counted`: it would count today, and did not when the request was counted.
+HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not_counted"]
+LineReason = WhyLess | Literal["not_asked", "changed_since"]
+
+
+class DayLine(NamedTuple):
+    """One date. ``reason``: why it counts less than a whole day, None where it does not.
+
+    ``has_changed``: working days or holidays have changed since, so that it would count otherwise
+    today.
+    """
+
+    date: date
+    half_days: int
+    am: HalfCount
+    pm: HalfCount
+    reason: LineReason | None
+    holiday_name: str | None
+    has_changed: bool
+
+
+def lines(counts: Iterable[DayCount]) -> list[DayLine]:
+    """The dates as they count today."""
+    return [_line(count, count.counted) for count in counts]
+
+
+def stored_lines(counts: Iterable[DayCount], counted_halves: str) -> list[DayLine]:
+    """The dates as they were counted; ``counts`` is what they would count today."""
+    return [
+        _line(count, int(counted)) for count, counted in zip(counts, counted_halves, strict=True)
+    ]
+
+
+def _line(count: DayCount, counted: int) -> DayLine:
+    return DayLine(
+        count.date,
+        total_half_days(str(counted)),
+        _half(count, counted, MORNING),
+        _half(count, counted, AFTERNOON),
+        _reason(count, counted),
+        count.holiday_name,
+        counted != count.counted,
+    )
+
+
+def _half(count: DayCount, counted: int, half: int) -> HalfCount:
+    if counted & half:
+        return "counted"
+    if not count.asked & half:
+        return "not_asked"
+    if not count.worked & half:
+        return "not_worked"
+    return "public_holiday" if count.holiday & half else "not_counted"
+
+
+def _reason(count: DayCount, counted: int) -> LineReason | None:
+    if counted == WHOLE_DAY:
+        return None
+    if counted != count.counted:
+        return "changed_since"
+    return count.why_less or "not_asked"

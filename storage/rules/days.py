@@ -1,0 +1,270 @@
+"""Halves of a day: who works which, which are asked for, and what a request therefore counts.
+
+Pure arithmetic on dates; what a holiday is comes in as an argument. A half-day mask is ``MORNING``,
+``AFTERNOON``, both or ``NOTHING``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Final, Literal, NamedTuple
+
+from storage.base.errors import FieldError, InvalidInput, Sentence
+from storage.base.values import HalfDay
+
+NOTHING: Final = 0
+MORNING: Final = 1
+AFTERNOON: Final = 2
+WHOLE_DAY: Final = 3
+
+LONGEST_SPAN_DAYS: Final = 366
+
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+# One mask a weekday, Monday first, as date.weekday() counts.
+WorkingWeek = tuple[int, ...]
+
+WhyLess = Literal["not_worked", "half_worked", "public_holiday"]
+
+_HALF_SUFFIXES: Final = {"": WHOLE_DAY, ":am": MORNING, ":pm": AFTERNOON}
+_SUFFIX_OF_MASK: Final = {mask: suffix for suffix, mask in _HALF_SUFFIXES.items()}
+_WORKING_DAY: Final[Mapping[str, tuple[int, int]]] = {
+    name + suffix: (weekday, mask)
+    for weekday, name in enumerate(WEEKDAYS)
+    for suffix, mask in _HALF_SUFFIXES.items()
+}
+_HALF_DAYS_OF_MASK: Final = (0, 1, 1, 2)
+_MONDAY_ORDINAL: Final = 1
+
+
+def working_week(working_days: Sequence[str]) -> WorkingWeek:
+    """The week that a list of working days describes.
+
+    Takes what `check_working_days` has passed; ``KeyError`` for any other word.
+    """
+    week = [NOTHING] * 7
+    for entry in working_days:
+        weekday, mask = _WORKING_DAY[entry]
+        week[weekday] |= mask
+    return tuple(week)
+
+
+def check_working_days(working_days: Sequence[str], field: str = "working_days") -> tuple[str, ...]:
+    """The list in its one normal form: in week order, and both halves of a day as that day.
+
+    ``friday:pm`` with ``friday:am`` therefore comes back as ``friday``. Raises InvalidInput with
+    one error per wrong entry at ``/<field>/<index>`` (``unknown_working_day``,
+    ``duplicate_working_day``), or at ``/<field>`` when the list is empty (``no_working_days``).
+    """
+    if not working_days:
+        raise InvalidInput.of(field, "no_working_days", "Name at least one working day.")
+    week = [NOTHING] * 7
+    errors: list[FieldError] = []
+    for index, entry in enumerate(working_days):
+        weekday, mask = _WORKING_DAY.get(entry, (0, NOTHING))
+        if mask == NOTHING:
+            code = "unknown_working_day"
+            detail = Sentence(
+                "{entry} is no working day: use monday to sunday, or friday:am, friday:pm.",
+                entry=repr(entry),
+            )
+        elif week[weekday] & mask:
+            code = "duplicate_working_day"
+            detail = Sentence("{entry} repeats an earlier entry.", entry=entry)
+        else:
+            week[weekday] |= mask
+            continue
+        errors.append(FieldError(f"/{field}/{index}", code, detail))
+    if errors:
+        raise InvalidInput(errors)
+    return tuple(
+        name + _SUFFIX_OF_MASK[mask]
+        for name, mask in zip(WEEKDAYS, week, strict=True)
+        if mask != NOTHING
+    )
+
+
+class Span(NamedTuple):
+    """The time that somebody asks for: one unbroken run of halves. Both dates are included.
+
+    Make one from input with `asked_span`, which refuses the impossible ones.
+    """
+
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None = None
+    end_half_day: HalfDay | None = None
+
+    @property
+    def first_slot(self) -> int:
+        """The first half asked for, as ``2 * ordinal``, plus 1 for an afternoon."""
+        begins_at_midday = self.start_half_day == "pm" or (
+            self.start_half_day is None
+            and self.end_half_day == "pm"
+            and self.start_date == self.end_date
+        )
+        return 2 * self.start_date.toordinal() + begins_at_midday
+
+    @property
+    def last_slot(self) -> int:
+        """The last half asked for, included, numbered like `first_slot`."""
+        ends_at_midday = self.end_half_day == "am" or (
+            self.end_half_day is None
+            and self.start_half_day == "am"
+            and self.start_date == self.end_date
+        )
+        return 2 * self.end_date.toordinal() + (not ends_at_midday)
+
+
+def asked_span(
+    start_date: date,
+    end_date: date,
+    start_half_day: HalfDay | None = None,
+    end_half_day: HalfDay | None = None,
+) -> Span:
+    """The span as asked for, its half-day words kept as they came.
+
+    Raises InvalidInput: ``end_before_start``, ``too_long`` (over 366 days, both ends included),
+    ``impossible_half_days`` (one day from midday until midday). Source: contract 4.
+    """
+    if end_date < start_date:
+        raise InvalidInput.of(
+            "end_date",
+            "end_before_start",
+            "{end_date} is before the first day, {start_date}.",
+            end_date=end_date,
+            start_date=start_date,
+        )
+    length_days = end_date.toordinal() - start_date.toordinal() + 1
+    if length_days > LONGEST_SPAN_DAYS:
+        raise InvalidInput.of(
+            "end_date",
+            "too_long",
+            "{length} days are too long: one request covers at most {most}.",
+            length=length_days,
+            most=LONGEST_SPAN_DAYS,
+        )
+    if start_date == end_date and start_half_day == "pm" and end_half_day == "am":
+        raise InvalidInput.of(
+            "end_half_day",
+            "impossible_half_days",
+            "Leave on a single day cannot begin in the afternoon and end in the morning.",
+        )
+    return Span(start_date, end_date, start_half_day, end_half_day)
+
+
+def overlaps(one: Span, other: Span) -> bool:
+    """Whether the two share a half; a morning and an afternoon of one day do not."""
+    return one.first_slot <= other.last_slot and other.first_slot <= one.last_slot
+
+
+def asked_halves(span: Span, day: date) -> int:
+    """The mask of the halves of ``day`` that the span covers, ``NOTHING`` outside it."""
+    morning_slot = 2 * day.toordinal()
+    return _covered(span.first_slot, span.last_slot, morning_slot)
+
+
+def _covered(first_slot: int, last_slot: int, morning_slot: int) -> int:
+    mask = MORNING if first_slot <= morning_slot <= last_slot else NOTHING
+    return mask | (AFTERNOON if first_slot <= morning_slot + 1 <= last_slot else NOTHING)
+
+
+class Holiday(NamedTuple):
+    """A public holiday and the halves of the day that it takes."""
+
+    name: str
+    halves: int = WHOLE_DAY
+
+
+class DayCount(NamedTuple):
+    """What one date of a span counts, and of what: ``counted = asked & worked & ~holiday``.
+
+    ``holiday`` is the mask of the public holiday's halves, whether worked or not;
+    ``holiday_name`` is None without one.
+    """
+
+    date: date
+    asked: int
+    worked: int
+    holiday: int
+    holiday_name: str | None
+    counted: int
+
+    @property
+    def half_days(self) -> int:
+        """0, 1 or 2."""
+        return _HALF_DAYS_OF_MASK[self.counted]
+
+    @property
+    def why_less(self) -> WhyLess | None:
+        """Why the date counts less than was asked of it, None when it counts it all.
+
+        A holiday on a day off is ``not_worked``: the working week is looked at first.
+        ``half_worked`` means that only one of the asked halves is ever worked.
+        """
+        if self.counted == self.asked:
+            return None
+        worked = self.asked & self.worked
+        if worked == NOTHING:
+            return "not_worked"
+        return "public_holiday" if worked & self.holiday else "half_worked"
+
+
+def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> list[DayCount]:
+    """Every date of the span with what it counts, first to last.
+
+    ``holidays`` may hold dates outside the span. Source: contract 4.
+    """
+    first_slot, last_slot = span.first_slot, span.last_slot
+    first_ordinal, last_ordinal = first_slot >> 1, last_slot >> 1
+    days: list[DayCount] = []
+    for ordinal in range(first_ordinal, last_ordinal + 1):
+        day = date.fromordinal(ordinal)
+        asked = (
+            WHOLE_DAY
+            if first_ordinal < ordinal < last_ordinal
+            else _covered(first_slot, last_slot, 2 * ordinal)
+        )
+        worked = week[(ordinal - _MONDAY_ORDINAL) % 7]
+        holiday = holidays.get(day)
+        if holiday is None:
+            days.append(DayCount(day, asked, worked, NOTHING, None, asked & worked))
+        else:
+            name, halves = holiday
+            days.append(DayCount(day, asked, worked, halves, name, asked & worked & ~halves))
+    return days
+
+
+def counted_halves(days: Iterable[DayCount]) -> str:
+    """One digit a date, its ``counted`` mask, as `LeaveRequest.counted_halves` keeps it."""
+    return "".join(["0123"[day.counted] for day in days])
+
+
+def total_half_days(counted_halves: str) -> int:
+    """Half-days in a stored string."""
+    # Every date adds one, a whole day one more, an empty day one less: two scans, no loop.
+    return len(counted_halves) + counted_halves.count("3") - counted_halves.count("0")
+
+
+def half_days_in(counted_halves: str, start_date: date, first_day: date, last_day: date) -> int:
+    """Half-days of a stored string, whose first digit is ``start_date``'s, between two dates.
+
+    ``first_day`` and ``last_day`` are included and may lie outside the request.
+    """
+    start_ordinal = start_date.toordinal()
+    begin = first_day.toordinal() - start_ordinal
+    end = last_day.toordinal() - start_ordinal + 1
+    if end <= 0:  # A negative end would count from the far side of the string.
+        return 0
+    return total_half_days(counted_halves[max(begin, 0) : end])
+
+
+def begins_at_midday(counted_halves: str) -> bool:
+    """Whether the first date that counts, counts only its afternoon."""
+    return counted_halves.lstrip("0").startswith("2")
+
+
+def ends_at_midday(counted_halves: str) -> bool:
+    """Whether the last date that counts, counts only its morning."""
+    return counted_halves.rstrip("0").endswith("1")

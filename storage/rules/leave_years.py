@@ -1,0 +1,126 @@
+"""Which leave year a date falls in, and how much of an allowance a first year gives.
+
+Pure. What was granted, taken and carried over is kept elsewhere.
+"""
+
+from __future__ import annotations
+
+from calendar import isleap
+from datetime import MAXYEAR, MINYEAR, date, timedelta
+from typing import Final, NamedTuple
+
+from storage.base.errors import InvalidInput
+from storage.base.values import LeaveYearType
+
+_DAYS_OF_MONTH: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+class LeaveYear(NamedTuple):
+    """One leave year; both days are included."""
+
+    first_day: date
+    last_day: date
+
+    @property
+    def name(self) -> str:
+        """``2026`` for a year from 1 January, ``2026/27`` for any other."""
+        year = self.first_day.year
+        if self.first_day.month == 1 and self.first_day.day == 1:
+            return str(year)
+        return f"{year}/{(year + 1) % 100:02}"
+
+
+class LeaveYearRule(NamedTuple):
+    """When a person's leave years begin.
+
+    ``month`` and ``day`` are the organisation's; ``start_date`` is the person's first day, or None.
+    """
+
+    type: LeaveYearType
+    month: int
+    day: int
+    start_date: date | None = None
+
+
+def check_leave_year_start(month: int, day: int) -> None:
+    """Refuse a day that no year has; 29 February is a day.
+
+    Raises InvalidInput ``impossible_date``, at the month when that is wrong, else at the day.
+    """
+    if not 1 <= month <= 12:
+        raise InvalidInput.of(
+            "leave_year_start_month", "impossible_date", "There is no month {month}.", month=month
+        )
+    if not 1 <= day <= _DAYS_OF_MONTH[month - 1]:
+        raise InvalidInput.of(
+            "leave_year_start_day",
+            "impossible_date",
+            "The leave year cannot begin on day {day} of month {month}.",
+            day=day,
+            month=month,
+        )
+
+
+def leave_year_beginning_in(rule: LeaveYearRule, calendar_year: int) -> LeaveYear:
+    """The leave year whose first day lies in a calendar year.
+
+    One that is anchored on 29 February begins on the 28th in common years.
+    """
+    month, day = _anchor(rule)
+    first_day = _anniversary(calendar_year, month, day)
+    if calendar_year == MAXYEAR:
+        return LeaveYear(first_day, date.max)
+    return LeaveYear(first_day, _anniversary(calendar_year + 1, month, day) - timedelta(days=1))
+
+
+def leave_year_containing(rule: LeaveYearRule, day: date) -> LeaveYear:
+    """The leave year that a date falls in; at the two ends of the calendar it is cut short."""
+    year = leave_year_beginning_in(rule, day.year)
+    if day >= year.first_day:
+        return year
+    if day.year == MINYEAR:
+        return LeaveYear(date.min, year.first_day - timedelta(days=1))
+    return leave_year_beginning_in(rule, day.year - 1)
+
+
+def leave_year_before(rule: LeaveYearRule, year: LeaveYear) -> LeaveYear:
+    """The leave year that ends on the day before."""
+    return leave_year_containing(rule, year.first_day - timedelta(days=1))
+
+
+def leave_years_touched(rule: LeaveYearRule, first_day: date, last_day: date) -> list[LeaveYear]:
+    """The leave years that share a date with the two days or the time between, oldest first."""
+    years = [leave_year_containing(rule, first_day)]
+    while years[-1].last_day < last_day:
+        years.append(leave_year_containing(rule, years[-1].last_day + timedelta(days=1)))
+    return years
+
+
+def prorated_half_days(allowance_half_days: int, year: LeaveYear, start_date: date | None) -> int:
+    """The part of a year's allowance that somebody gets who starts on ``start_date``.
+
+    By days, the first one included, rounded up to a half-day; nothing for a year before the
+    start, and all of it when there is no start date. Source: contract 5.
+    """
+    if start_date is None or start_date <= year.first_day:
+        return allowance_half_days
+    if start_date > year.last_day:
+        return 0
+    days_of_year = (year.last_day - year.first_day).days + 1
+    days_present = (year.last_day - start_date).days + 1
+    return -(-allowance_half_days * days_present // days_of_year)
+
+
+def _anchor(rule: LeaveYearRule) -> tuple[int, int]:
+    """Month and day on which the leave years begin."""
+    if rule.type == "calendar":
+        return 1, 1
+    if rule.type == "anniversary" and rule.start_date is not None:
+        return rule.start_date.month, rule.start_date.day
+    return rule.month, rule.day
+
+
+def _anniversary(calendar_year: int, month: int, day: int) -> date:
+    if month == 2 and day == 29 and not isleap(calendar_year):
+        return date(calendar_year, 2, 28)
+    return date(calendar_year, month, day)

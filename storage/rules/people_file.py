@@ -1,0 +1,224 @@
+"""A CSV file of people as checked lines; what stands in the database is not looked at here."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from storage.base import fields
+from storage.base.amounts import half_days_of
+from storage.base.errors import FieldError, InvalidInput
+from storage.base.values import ROLES
+from storage.rules import days, holiday_calendar
+
+# What one import takes at most: ten times the largest customer that is foreseen.
+MOST_LINES: Final = 100_000
+MOST_BYTES: Final = 64 * 1024 * 1024
+
+_SEPARATORS: Final = (",", ";", "\t")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9])?")
+
+
+class Line(NamedTuple):
+    """One person: ``number`` is the file's line, from 1. An empty cell is not in ``values``.
+
+    ``department`` and ``manager_email`` are as typed; the other values are as storage takes them.
+    """
+
+    number: int
+    values: dict[str, Any]
+    department: str | None
+    manager_email: str | None
+
+    @property
+    def email(self) -> str:
+        address: str = self.values["email"]
+        return address
+
+
+class BadLines(InvalidInput):
+    """Lines that break a rule; a pointer is ``/<line>/<column>``, or ``/<line>`` for all of it."""
+
+    code = "bad_lines"
+    title = "Lines of the file break rules."
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__(errors)
+        self.code = BadLines.code
+
+    @property
+    def by_line(self) -> list[tuple[int, str, FieldError]]:
+        """Line, column and error, in the file's order."""
+        found = []
+        for error in self.errors:
+            line, _, column = error.pointer[1:].partition("/")
+            found.append((int(line), column, error))
+        return sorted(found, key=lambda one: one[0])
+
+
+def _day(text: str, field: str) -> date:
+    if _DAY.fullmatch(text):
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            pass
+    raise InvalidInput.of(field, "invalid_date", "Give a date that exists, as YYYY-MM-DD.")
+
+
+def _working_days(text: str, field: str) -> tuple[str, ...]:
+    return days.check_working_days(re.findall(r"[^\s,;|]+", text.lower()), field)
+
+
+def _allowance(text: str, field: str) -> int:
+    if _DAYS.fullmatch(text) is None:
+        raise InvalidInput.of(field, "not_a_number", "Give days from 0 to 366: 25 or 12.5.")
+    return half_days_of(float(text.replace(",", ".")), field)
+
+
+def _role(text: str, field: str) -> str:
+    role: str = fields.one_of(*ROLES)(text.lower(), field)
+    return role
+
+
+# Each column and how its cell is read; the README's table holds the same.
+COLUMNS: Final[Mapping[str, fields.Check]] = {
+    "email": fields.email,
+    "first_name": fields.name,
+    "last_name": fields.name,
+    "role": _role,
+    "department": fields.name,
+    "manager_email": fields.email,
+    "job_title": fields.name,
+    "start_date": _day,
+    "working_days": _working_days,
+    "public_holiday_country_code": holiday_calendar.check_country,
+    "leave_allowance": _allowance,
+}
+
+
+def read(content: bytes, *, needed: Sequence[str]) -> list[Line]:
+    """The file's people; ``needed`` are the columns that the header must have.
+
+    UTF-8 or, where a byte order mark says so, UTF-16; parted by comma, semicolon or tab. Raises
+    InvalidInput for a file that cannot be read, and BadLines that names every wrong line.
+    """
+    text = _text(content)
+    header, rows = _table(text)
+    _check_header(header, needed)
+    lines: list[Line] = []
+    errors: list[FieldError] = []
+    for number, cells in rows:
+        if len(lines) == MOST_LINES:
+            raise _unreadable("too_long", f"A file holds at most {MOST_LINES:,} people.")
+        try:
+            lines.append(_line(number, header, cells))
+        except BadLines as bad:
+            errors.extend(bad.errors)
+    errors += _repeated(lines)
+    if errors:
+        raise BadLines(errors)
+    return lines
+
+
+def _unreadable(code: str, detail: str) -> InvalidInput:
+    return InvalidInput.of("file", code, detail)
+
+
+def _text(content: bytes) -> str:
+    if len(content) > MOST_BYTES:
+        raise _unreadable("too_large", f"A file has at most {MOST_BYTES // 2**20} MiB.")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise _unreadable("not_utf_16", "The file begins as UTF-16 and is not.") from error
+    if b"\0" in content[:200]:
+        raise _unreadable("not_text", "The file is not UTF-8 text: save it as CSV UTF-8.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _unreadable(
+            "not_utf_8", f"Line {line} is not UTF-8; save the file as CSV UTF-8."
+        ) from error
+
+
+def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The column names, and the other rows that hold anything, each with its first line."""
+    first_line = text.partition("\n")[0]
+    separator = max(_SEPARATORS, key=first_line.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows = _numbered(reader)
+    header = next(rows, (1, []))[1]
+    return [re.sub(r"[\s-]+", "_", name.strip().lower()) for name in header], rows
+
+
+def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
+    line = 1
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _unreadable("not_csv", f"Line {line} is no CSV: {error}.") from error
+
+
+def _check_header(header: list[str], needed: Sequence[str]) -> None:
+    if not header:
+        raise _unreadable("empty", "The file is empty; its first line names the columns.")
+    problems = [_unknown(name) for name in header if name not in COLUMNS]
+    problems += [
+        f"The column {name} is there twice."
+        for name in dict.fromkeys(header)
+        if name in COLUMNS and header.count(name) > 1
+    ]
+    problems += [f"The column {name} is missing." for name in needed if name not in header]
+    if problems:
+        raise _unreadable("wrong_columns", " ".join(problems[:20]))
+
+
+def _unknown(name: str) -> str:
+    close = difflib.get_close_matches(name, COLUMNS, n=1)
+    cure = f"did you mean {close[0]}?" if close else f"the columns are {', '.join(COLUMNS)}."
+    return f"There is no column {name[:50]!r}: {cure}"
+
+
+def _line(number: int, header: list[str], cells: list[str]) -> Line:
+    """Raises BadLines with every fault of the line."""
+    if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
+        detail = f"It has {len(cells)} cells; the header has {len(header)}."
+        raise BadLines([FieldError(f"/{number}", "too_many_cells", detail)])
+    typed = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if cell.strip()}
+    values: dict[str, Any] = {}
+    errors: list[FieldError] = []
+    if "email" not in typed:
+        errors.append(FieldError(f"/{number}/email", "required", "email is required."))
+    for name, cell in typed.items():
+        try:
+            values[name] = COLUMNS[name](cell, name)
+        except InvalidInput as refusal:
+            errors += [error._replace(pointer=f"/{number}/{name}") for error in refusal.errors]
+    if errors:
+        raise BadLines(errors)
+    department, manager = values.pop("department", None), values.pop("manager_email", None)
+    if "leave_allowance" in values:
+        values["leave_allowance_half_days"] = values.pop("leave_allowance")
+    return Line(number, values, department, manager)
+
+
+def _repeated(lines: list[Line]) -> list[FieldError]:
+    first: dict[str, int] = {}
+    errors = []
+    for line in lines:
+        earlier = first.setdefault(line.email.casefold(), line.number)
+        if earlier != line.number:
+            detail = f"{line.email} stands in line {earlier} already."
+            errors.append(FieldError(f"/{line.number}/email", "repeated_email", detail))
+    return errors

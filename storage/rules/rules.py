@@ -1,0 +1,229 @@
+"""What is allowed, as data and pure checks: the lifecycle, a leave type's rules, allowance, roles.
+
+Nothing here reads a database or a clock; use cases bring what a rule looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Final, Literal, NamedTuple
+
+from storage.base.errors import (
+    FieldError,
+    HalfDays,
+    InsufficientAllowance,
+    InsufficientRole,
+    InvalidInput,
+    InvalidTransition,
+    NotYourField,
+    Sentence,
+)
+from storage.base.values import ROLES, LeaveRequest, LeaveStatus, LeaveType, Role
+from storage.rules.days import DayCount, Span
+from storage.rules.leave_years import LeaveYear
+
+Action = Literal["edit", "approve", "decline", "cancel", "approve_after_all", "decline_after_all"]
+
+FURTHEST_YEARS: Final = 2
+# For so long whoever decided may think better of it.
+SECOND_THOUGHTS: Final = timedelta(minutes=10)
+
+# What people may change of their own record; everything else is an admin's (contract 2).
+EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
+
+_RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
+
+
+class Step(NamedTuple):
+    """From which statuses an action is possible, where it leads, and its past participle."""
+
+    from_statuses: tuple[LeaveStatus, ...]
+    to_status: LeaveStatus
+    done: str
+
+
+# Contract 4. Creation is not in it: a new request has no status to come from.
+LIFECYCLE: Final[Mapping[Action, Step]] = {
+    "edit": Step(("pending",), "pending", "edited"),
+    "approve": Step(("pending",), "approved", "approved"),
+    "decline": Step(("pending",), "declined", "declined"),
+    "cancel": Step(("pending", "approved"), "cancelled", "cancelled"),
+    # Only from Slack, only for a while (`may_reconsider`).
+    "approve_after_all": Step(("declined",), "approved", "approved"),
+    "decline_after_all": Step(("approved",), "declined", "declined"),
+}
+
+
+def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
+    """Whether the decision on the request can still be changed, if by the right person.
+
+    What was approved without anybody deciding cannot.
+    """
+    is_decided = request.status in ("approved", "declined") and request.decided_by is not None
+    if not is_decided or request.decided_at is None:
+        return False
+    return now < request.decided_at + SECOND_THOUGHTS
+
+
+def may_follow(action: Action, status: LeaveStatus) -> bool:
+    """Whether a request in ``status`` may still take this step, whoever asks."""
+    return status in LIFECYCLE[action].from_statuses
+
+
+def check_transition(
+    action: Action, status: LeaveStatus, decided_by_name: str | None = None
+) -> None:
+    """Raises InvalidTransition when a request in ``status`` is past this step."""
+    if not may_follow(action, status):
+        raise InvalidTransition(LIFECYCLE[action].done, status, decided_by_name)
+
+
+def check_dates_in_reach(span: Span, today: date) -> None:
+    """Refuse leave that begins or ends more than two years before or after today.
+
+    From 29 February the reach ends on 28 February. Raises InvalidInput ``out_of_reach`` at the
+    first of the two dates that is too far away.
+    """
+    earliest, latest = _years_from(today, -FURTHEST_YEARS), _years_from(today, FURTHEST_YEARS)
+    for field, day in (("start_date", span.start_date), ("end_date", span.end_date)):
+        if not earliest <= day <= latest:
+            raise InvalidInput.of(
+                field,
+                "out_of_reach",
+                "{day} is too far away: leave lies between {earliest} and {latest}.",
+                day=day,
+                earliest=earliest,
+                latest=latest,
+            )
+
+
+def _years_from(day: date, years: int) -> date:
+    if day.month == 2 and day.day == 29:
+        day = day.replace(day=28)
+    return day.replace(year=day.year + years)
+
+
+def check_working_time(days: Iterable[DayCount]) -> None:
+    """Raises InvalidInput ``no_working_time`` when nothing of what was asked counts."""
+    if not any(day.counted for day in days):
+        raise InvalidInput.of(
+            "start_date",
+            "no_working_time",
+            "Nothing is left to take: these are days off or public holidays already.",
+        )
+
+
+def check_type_rules(
+    leave_type: LeaveType,
+    span: Span,
+    days: Sequence[DayCount],
+    note: str | None,
+    today: date,
+) -> None:
+    """Refuse what the leave type does not permit; every broken rule is named at once.
+
+    Raises InvalidInput: ``leave_type_archived``, and then nothing else is looked at;
+    ``too_little_notice`` (calendar days from today to the first day; a type without notice may
+    be asked for afterwards); ``too_many_days`` (days that *count*, so that weekends inside a
+    fortnight are free, and within this one request); ``note_required``.
+    """
+    if leave_type.is_archived:
+        raise InvalidInput.of(
+            "leave_type_id",
+            "leave_type_archived",
+            "{leave_type} is no longer in use.",
+            leave_type=leave_type.name,
+        )
+    errors = [
+        *_too_little_notice(leave_type, span, today),
+        *_too_many_days(leave_type, days),
+        *_note_missing(leave_type, note),
+    ]
+    if errors:
+        raise InvalidInput(errors)
+
+
+def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[FieldError]:
+    notice_days = (span.start_date - today).days
+    if leave_type.min_notice_days == 0 or notice_days >= leave_type.min_notice_days:
+        return []
+    detail = Sentence(
+        "{leave_type} has to be asked for {notice} ahead.",
+        leave_type=leave_type.name,
+        notice=HalfDays(2 * leave_type.min_notice_days),
+    )
+    return [FieldError("/start_date", "too_little_notice", detail)]
+
+
+def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[FieldError]:
+    most_days = leave_type.max_consecutive_days
+    asked_half_days = sum(day.half_days for day in days)
+    if most_days is None or asked_half_days <= 2 * most_days:
+        return []
+    detail = Sentence(
+        "{leave_type} covers at most {most} in a row; this is {asked}.",
+        leave_type=leave_type.name,
+        most=HalfDays(2 * most_days),
+        asked=HalfDays(asked_half_days),
+    )
+    return [FieldError("/end_date", "too_many_days", detail)]
+
+
+def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
+    if not leave_type.requires_note or (note and not note.isspace()):
+        return []
+    detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
+    return [FieldError("/note", "note_required", detail)]
+
+
+class YearDemand(NamedTuple):
+    """What is left of a leave year before a request, and what the request takes of it."""
+
+    year: LeaveYear
+    remaining_half_days: int
+    needed_half_days: int
+
+
+def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> None:
+    """Raises InsufficientAllowance for the first leave year that is short.
+
+    A year that the request takes nothing from is never short, even one already overdrawn.
+    """
+    if allow_overdraft:
+        return
+    for year, remaining_half_days, needed_half_days in demands:
+        if needed_half_days > max(remaining_half_days, 0):
+            raise InsufficientAllowance(remaining_half_days, needed_half_days, year.name)
+
+
+def has_role(role: Role, at_least: Role) -> bool:
+    """Whether ``role`` is ``at_least`` or above it: member, approver, admin, owner."""
+    return _RANK[role] >= _RANK[at_least]
+
+
+def check_role(role: Role, at_least: Role) -> None:
+    """Raises InsufficientRole when ``role`` is below ``at_least``."""
+    if not has_role(role, at_least):
+        raise InsufficientRole(at_least)
+
+
+def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None) -> Role:
+    """The least role that may make, change or archive a person.
+
+    ``target_role`` is None for one who does not exist yet, ``new_role`` for a change that leaves
+    the role alone. Only an owner deals with owners (contract 2).
+    """
+    return "owner" if "owner" in (target_role, new_role) else "admin"
+
+
+def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None = None) -> bool:
+    """Whether the actor may make, change or archive that person."""
+    return has_role(actor_role, role_needed_to_manage(target_role, new_role))
+
+
+def check_own_fields(fields: Iterable[str]) -> None:
+    """Raises NotYourField when somebody without office changes more of himself than he may."""
+    foreign = sorted(set(fields) - EDITABLE_BY_SELF)
+    if foreign:
+        raise NotYourField(foreign)

@@ -1,0 +1,197 @@
+"""How a person's leave years stand: granted, carried over, adjusted, taken, and what is left.
+
+Pure, and the only place where it is worked out: a balance shows it, asking for leave is refused by
+it. Nothing is ever frozen: a year's carry-over follows from the years before it.
+"""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from storage.rules import days, leave_years
+from storage.rules.leave_years import LeaveYear, LeaveYearRule
+from storage.rules.rules import YearDemand
+
+
+class CarryOver(NamedTuple):
+    """How much goes over into the next leave year, and how long it lasts there.
+
+    ``expiry_month`` (1 to 12, None: it lasts all year) is the last month in which what was carried
+    over can be taken. ``known_from`` is the first day of which the person's leave is known: what
+    an earlier leave year left over is not, so nothing is carried out of it.
+    """
+
+    most_half_days: int
+    expiry_month: int | None
+    known_from: date
+
+
+class Account(NamedTuple):
+    """What decides about a person's leave years, leave itself aside.
+
+    ``adjusted_half_days`` has the sum for each calendar year in which a leave year begins.
+    ``carry_over`` is None where nothing is carried over.
+    """
+
+    rule: LeaveYearRule
+    granted_half_days: int
+    adjusted_half_days: Mapping[int, int]
+    carry_over: CarryOver | None
+
+
+class Deduction(NamedTuple):
+    """Leave that is taken off: ``counted_halves`` has a digit for each of its dates."""
+
+    counted_halves: str
+    start_date: date
+    end_date: date
+
+    def half_days_in(self, first_day: date, last_day: date) -> int:
+        """What it takes between two days, both included."""
+        if first_day <= self.start_date and self.end_date <= last_day:
+            return days.total_half_days(self.counted_halves)
+        if self.start_date > last_day or self.end_date < first_day:
+            return 0
+        return days.half_days_in(self.counted_halves, self.start_date, first_day, last_day)
+
+
+class Standing(NamedTuple):
+    """One leave year. Leave that lies ahead counts as taken.
+
+    ``prorated_half_days`` is what of the granted ones the person has in this year.
+    ``lapsing_half_days`` of the carried ones are not taken by ``carried_until``, the last day on
+    which they could be (None: they last all year).
+    """
+
+    year: LeaveYear
+    granted_half_days: int
+    prorated_half_days: int
+    carried_half_days: int
+    adjusted_half_days: int
+    taken_half_days: int
+    lapsing_half_days: int
+    carried_until: date | None
+
+    def lapsed_half_days(self, on: date) -> int:
+        """What has lapsed before the day ``on``."""
+        has_lapsed = self.carried_until is not None and on > self.carried_until
+        return self.lapsing_half_days if has_lapsed else 0
+
+    def remaining_half_days(self, on: date) -> int:
+        """What is left as of ``on``; negative when overdrawn."""
+        return self.final_half_days + self.lapsing_half_days - self.lapsed_half_days(on)
+
+    @property
+    def final_half_days(self) -> int:
+        """What is left when the year is over, if nothing else is taken."""
+        return (
+            self.prorated_half_days
+            + self.carried_half_days
+            + self.adjusted_half_days
+            - self.taken_half_days
+            - self.lapsing_half_days
+        )
+
+
+def reckoned_from(rule: LeaveYearRule, carry_over: CarryOver | None, first_day: date) -> date:
+    """The first day whose leave matters for the leave year of ``first_day``."""
+    if carry_over is not None:
+        first_day = min(first_day, carry_over.known_from)
+    return leave_years.leave_year_containing(rule, first_day).first_day
+
+
+def standings(
+    account: Account, deductions: Sequence[Deduction], first_day: date, last_day: date
+) -> list[Standing]:
+    """The leave years that share a date with the two days or the time between, oldest first.
+
+    ``deductions`` hold all leave since ``reckoned_from``. Of an overdrawn year nothing goes over,
+    neither credit nor debt.
+    """
+    rule, carry_over = account.rule, account.carry_over
+    begin = reckoned_from(rule, carry_over, first_day)
+    found: list[Standing] = []
+    for year in leave_years.leave_years_touched(rule, begin, last_day):
+        carried_half_days = 0
+        if carry_over is not None and found and carry_over.known_from < year.first_day:
+            left = max(found[-1].final_half_days, 0)
+            carried_half_days = min(left, carry_over.most_half_days)
+        found.append(_standing(account, deductions, year, carried_half_days))
+    return [standing for standing in found if standing.year.last_day >= first_day]
+
+
+def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> list[YearDemand]:
+    """For each leave year touched, what is left for this leave, and what it needs.
+
+    As of the leave's last day in that year, so that days which lapse later can still be taken.
+    ``others`` leave out the leave itself.
+    """
+    found = []
+    for standing in standings(account, [*others, asked], asked.start_date, asked.end_date):
+        needed = asked.half_days_in(*standing.year)
+        left = standing.remaining_half_days(min(asked.end_date, standing.year.last_day))
+        found.append(YearDemand(standing.year, left + needed, needed))
+    return found
+
+
+def later_demands(
+    account: Account, others: Sequence[Deduction], asked: Deduction
+) -> list[YearDemand]:
+    """The leave years that this leave takes nothing from, and yet overdraws.
+
+    Days that it takes in one year cannot be carried over into the next, where leave may rest on
+    them already. ``remaining_half_days`` is then what that year has left, ``needed_half_days`` by
+    how much its carry-over shrinks.
+    """
+    if account.carry_over is None or not others:
+        return []
+    first_day = asked.start_date
+    last_day = max(other.end_date for other in others)
+    if last_day <= first_day:
+        return []
+    after = standings(account, [*others, asked], first_day, last_day)
+    if all(standing.final_half_days >= 0 for standing in after[1:]):
+        return []
+    before = standings(account, others, first_day, last_day)
+    return [
+        YearDemand(one.year, one.final_half_days, one.final_half_days - other.final_half_days)
+        for one, other in zip(before[1:], after[1:], strict=True)
+        if other.final_half_days < min(one.final_half_days, 0) and not asked.half_days_in(*one.year)
+    ]
+
+
+def carried_until(year: LeaveYear, expiry_month: int) -> date:
+    """The last day of that month, where it first ends within the leave year."""
+    month_end = _month_end(year.first_day.year, expiry_month)
+    if month_end < year.first_day and year.first_day.year < year.last_day.year:
+        month_end = _month_end(year.last_day.year, expiry_month)
+    return min(max(month_end, year.first_day), year.last_day)
+
+
+def _standing(
+    account: Account, deductions: Sequence[Deduction], year: LeaveYear, carried_half_days: int
+) -> Standing:
+    carry_over = account.carry_over
+    until = None
+    lapsing_half_days = 0
+    if carried_half_days and carry_over is not None and carry_over.expiry_month is not None:
+        until = carried_until(year, carry_over.expiry_month)
+        used = sum(leave.half_days_in(year.first_day, until) for leave in deductions)
+        lapsing_half_days = max(carried_half_days - used, 0)
+    return Standing(
+        year,
+        account.granted_half_days,
+        leave_years.prorated_half_days(account.granted_half_days, year, account.rule.start_date),
+        carried_half_days,
+        account.adjusted_half_days.get(year.first_day.year, 0),
+        sum([leave.half_days_in(*year) for leave in deductions]),
+        lapsing_half_days,
+        until,
+    )
+
+
+def _month_end(calendar_year: int, month: int) -> date:
+    return date(calendar_year, month, monthrange(calendar_year, month)[1])

@@ -1,0 +1,169 @@
+"""What is shown of a request to those who decide on it, and to its owner: read in one go."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import NamedTuple
+
+from peewee import Select
+
+from storage.base import fields
+from storage.base.clock import local_day
+from storage.base.values import LeaveRequest, LeaveType, User
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import LeaveRequestRow
+from storage.directory import approvers, awaited, colleagues, people_rows
+from storage.directory.colleagues import ColleagueOff
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import balances, leave_reading
+from storage.rules import days, rules, standings
+from storage.rules.standings import Deduction
+
+
+class YearBalance(NamedTuple):
+    """What is left of a leave year once this request is taken; negative when overdrawn."""
+
+    year_name: str
+    remaining_half_days: int
+
+
+class ApprovalCard(NamedTuple):
+    """A request as one person may see it.
+
+    ``awaited_names``: whose decision it awaits, by name; empty unless it is pending.
+    ``may_decide``: whether the viewer could approve or decline it now; ``may_reconsider``: whether
+    he could change the decision. ``balances``: a line for
+    each leave year that it touches, oldest first; none for types that do not deduct and for
+    requests that came to nothing. ``colleagues``: at most ten, by first day, of
+    ``colleagues_count``. ``timezone`` is the viewer's. ``cancelled_by_name``: None unless a person
+    cancelled the request.
+    """
+
+    request: LeaveRequest
+    requester: User
+    leave_type: LeaveType
+    decided_by_name: str | None
+    awaited_names: tuple[str, ...]
+    may_decide: bool
+    may_reconsider: bool
+    balances: tuple[YearBalance, ...]
+    colleagues: tuple[ColleagueOff, ...]
+    colleagues_count: int
+    timezone: str
+    cancelled_by_name: str | None = None
+
+    @property
+    def ended_by_name(self) -> str | None:
+        """The person who brought the request to its status."""
+        if self.request.status == "cancelled":
+            return self.cancelled_by_name
+        return self.decided_by_name
+
+
+def card(
+    tx: Transaction, organisation_id: str, request_id: str, *, viewer_id: str, now: datetime
+) -> ApprovalCard | None:
+    """The request as it is now; None when there is no such request or viewer.
+
+    Whether the viewer may see it at all is for the caller to know.
+    """
+    row = (
+        tx.first(_request, organisation_id=organisation_id, request_id=request_id)
+        if fields.is_id(request_id)
+        else None
+    )
+    viewer = people_rows.find(tx, organisation_id, viewer_id)
+    if row is None or viewer is None:
+        return None
+    request = rows.leave_request(row)
+    requester = people_rows.find(tx, organisation_id, request.user_id)
+    if requester is None:
+        return None
+    known = reference.of_organisation(tx, organisation_id)
+    today = local_day(now, known.organisation.timezone)
+    asked = []
+    if request.status == "pending":
+        asked = awaited.of_request(tx, organisation_id, request, today=today)
+    off = colleagues.off_with(tx, organisation_id, requester, _span(request))
+    return ApprovalCard(
+        request,
+        requester,
+        known.leave_types[request.leave_type_id],
+        _name_of(tx, organisation_id, request.decided_by),
+        tuple(approver.name for approver in asked),
+        _may_decide(tx, organisation_id, request, viewer, today),
+        _may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
+        _balances(tx, known, request, requester),
+        tuple(off[: colleagues.MOST_NAMED]),
+        len(off),
+        viewer.timezone or known.organisation.timezone,
+        _name_of(tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)),
+    )
+
+
+def _may_decide(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
+) -> bool:
+    if request.status != "pending" or viewer.id == request.user_id:
+        return False
+    if not approvers.may_be_asked(viewer):
+        return False
+    is_admin = viewer.role in ("admin", "owner")
+    return awaited.may_decide(
+        tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
+    )
+
+
+def _may_reconsider(
+    tx: Transaction,
+    organisation_id: str,
+    request: LeaveRequest,
+    viewer: User,
+    *,
+    today: date,
+    now: datetime,
+) -> bool:
+    if not rules.may_reconsider(request, now):
+        return False
+    if viewer.status != "active" or viewer.id == request.user_id:
+        return False
+    is_admin = viewer.role in ("admin", "owner")
+    return awaited.may_reconsider(
+        tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
+    )
+
+
+def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str | None:
+    user = None if user_id is None else people_rows.find(tx, organisation_id, user_id)
+    return None if user is None else user.name
+
+
+def _balances(
+    tx: Transaction, known: Reference, request: LeaveRequest, requester: User
+) -> tuple[YearBalance, ...]:
+    deducts = known.leave_types[request.leave_type_id].deducts_allowance
+    if not deducts or request.status not in ("pending", "approved"):
+        return ()
+    books = balances.books(tx, known, requester, request.start_date, request.end_date)
+    others = balances.deducting(known, (one for one in books.leave if one.id != request.id))
+    asked = Deduction(request.counted_halves, request.start_date, request.end_date)
+    return tuple(
+        YearBalance(demand.year.name, demand.remaining_half_days - demand.needed_half_days)
+        for demand in standings.demands(books.account, others, asked)
+    )
+
+
+def _span(request: LeaveRequest) -> days.Span:
+    return days.Span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
+
+
+@compiled
+def _request(organisation_id: Place, request_id: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )

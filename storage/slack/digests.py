@@ -1,0 +1,349 @@
+"""Who is out today, for one channel of an organisation: what to say, and when (contract 10).
+
+A row for each organisation that named a channel. Whoever moves its ``due_at`` on draws and posts
+the message; a process that dies meanwhile is followed by another one after the lease. The message
+is compared with what was shown last, so that leave needs no event of its own to get in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from peewee import JOIN, SQL, Case, Delete, Insert, Select, Update, fn
+
+from storage.base.values import HalfDay, Organisation
+from storage.db import rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
+from storage.directory import holiday_sets, people_rows
+from storage.events import outbox, reference
+from storage.events.reference import Reference
+from storage.rules import days
+from storage.rules.days import AFTERNOON, MORNING, NOTHING
+from storage.slack import slack_locales
+
+# On the organisation's clock.
+POSTED_AT: Final = time(9)
+# How soon a change of leave shows on a day that has its digest.
+LOOK_AGAIN: Final = timedelta(minutes=1)
+# Longer than Slack may take; then somebody else may try.
+LEASE: Final = timedelta(minutes=2)
+# When an organisation is looked at again whose data met an error.
+BACK_OFF: Final = timedelta(minutes=15)
+MOST_SHOWN: Final = 100
+# No request is longer (contract 4), so leave that began earlier is over.
+_LONGEST_DAYS: Final = timedelta(days=366)
+_HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
+
+
+class Out(NamedTuple):
+    """Somebody's approved leave. ``type_name`` is None where the type is private, ``half`` where
+    it takes the whole day."""
+
+    name: str
+    type_name: str | None
+    half: HalfDay | None
+    last_day: date
+
+
+class Digest(NamedTuple):
+    """What to show in which channel. ``ts`` is today's message in it, if there is one;
+    ``shown_sha256`` tells what it shows. ``total`` counts those who are not named, too."""
+
+    organisation_id: str
+    team_id: str
+    channel: str
+    locale: str | None
+    day: date
+    out: tuple[Out, ...]
+    total: int
+    ts: str | None
+    shown_sha256: str | None
+    lease_ends_at: datetime
+    tomorrow_at: datetime
+
+
+def claim(tx: Transaction, *, now: datetime, limit: int = 20) -> list[str]:
+    """Take the organisations whose digests are due.
+
+    No other process takes them until their lease ends, or ``settle`` or ``refuse`` is called.
+    """
+    tx.change(_begin, limit=limit)
+    return [
+        organisation_id
+        for organisation_id, due_at in tx.all(_due, now=now, limit=limit)
+        if _moved(tx, organisation_id, due_at, now + LEASE)
+    ]
+
+
+def look(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | None:
+    """What a claimed organisation's digest shows; None, and moved on, where there is nothing to do.
+
+    ``now`` is that of the claim. A transaction of its own: another organisation's may fail.
+    """
+    return _look(tx, reference.of_organisation(tx, organisation_id), now)
+
+
+def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Look at a claimed organisation again later: its digest met an error. ``now`` as for look."""
+    _moved(tx, organisation_id, now + LEASE, now + BACK_OFF)
+
+
+def settle(
+    tx: Transaction, digest: Digest, *, ts: str | None, shown_sha256: str | None, now: datetime
+) -> None:
+    """Record what the channel shows; None where nothing is shown today. Looked at again soon."""
+    tx.change(
+        _settle,
+        organisation_id=digest.organisation_id,
+        lease_ends_at=digest.lease_ends_at,
+        due_at=now + LOOK_AGAIN,
+        channel=digest.channel,
+        day=digest.day.isoformat(),
+        ts=ts or "",
+        shown_sha256=shown_sha256 or "",
+    )
+
+
+def postpone(tx: Transaction, digest: Digest, seconds: float, *, now: datetime) -> None:
+    """Slack did not take it: look again after that time."""
+    at = now + timedelta(seconds=max(seconds, LOOK_AGAIN.total_seconds()))
+    _moved(tx, digest.organisation_id, digest.lease_ends_at, at)
+
+
+def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> None:
+    """Slack will not take it for that channel: admins are told, and it is not tried again there."""
+    changed = tx.change(
+        _refuse,
+        organisation_id=digest.organisation_id,
+        lease_ends_at=digest.lease_ends_at,
+        due_at=digest.tomorrow_at,
+        channel=digest.channel,
+        because=because[:64],
+    )
+    if changed:
+        outbox.notify_of_digest(tx, digest.organisation_id, now=now)
+
+
+def try_again(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Forget that Slack refused a channel, and look soon: an admin chose one, maybe the same."""
+    tx.change(_try_again, organisation_id=organisation_id, now=now, lease_ends_at=now + LEASE)
+
+
+def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
+    """The channel of the organisation's choice and why Slack refused it; None where it did not."""
+    row = tx.first(_row, organisation_id=organisation_id)
+    channel = reference.of_organisation(tx, organisation_id).organisation.digest_channel
+    if row is None or channel is None or row[3] != channel:
+        return None
+    return channel, row[4]
+
+
+def is_digest_day(known: Reference, day: date) -> bool:
+    """Whether the organisation works that day: a working day of its own, and no public holiday."""
+    organisation = known.organisation
+    week = days.working_week(organisation.working_days)
+    holidays = holiday_sets.holidays_between(known, organisation.country_code, day, day)
+    off = holidays[day].halves if day in holidays else NOTHING
+    return week[day.weekday()] & ~off != NOTHING
+
+
+def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
+    organisation = known.organisation
+    local = now.astimezone(ZoneInfo(organisation.timezone))
+    today = local.date()
+    row = tx.first(_row, organisation_id=organisation.id)
+    channel, team_id = organisation.digest_channel, organisation.slack_team_id
+    if row is None or channel is None:
+        # Naming the channel again begins anew.
+        tx.change(_forget, organisation_id=organisation.id)
+        return None
+    shown_channel, shown_day, ts, refused_channel, _, shown_sha256 = row
+    due_at = _next_look(known, today, local.time())
+    if due_at is not None or refused_channel == channel or team_id is None or not known.is_in_slack:
+        _moved(
+            tx,
+            organisation.id,
+            now + LEASE,
+            due_at or min(_tomorrow(organisation, today), now + timedelta(hours=1)),
+        )
+        return None
+    is_todays = shown_day == today.isoformat() and shown_channel == channel
+    found = tx.all(
+        _out,
+        organisation_id=organisation.id,
+        today=today.isoformat(),
+        earliest_start=(today - _LONGEST_DAYS).isoformat(),
+        limit=MOST_SHOWN,
+    )
+    return Digest(
+        organisation.id,
+        team_id,
+        channel,
+        _locale(tx, organisation.id),
+        today,
+        tuple(_absent(one, today) for one in found),
+        found[0][0] if found else 0,
+        (ts or None) if is_todays else None,
+        (shown_sha256 or None) if is_todays else None,
+        now + LEASE,
+        _tomorrow(organisation, today),
+    )
+
+
+def _next_look(known: Reference, today: date, clock: time) -> datetime | None:
+    """When the next digest begins; None while today's stands."""
+    if not is_digest_day(known, today):
+        return _tomorrow(known.organisation, today)
+    return _begins(known.organisation, today) if clock < POSTED_AT else None
+
+
+def _begins(organisation: Organisation, day: date) -> datetime:
+    return datetime.combine(day, POSTED_AT, ZoneInfo(organisation.timezone)).astimezone(UTC)
+
+
+def _tomorrow(organisation: Organisation, today: date) -> datetime:
+    return _begins(organisation, today + timedelta(days=1))
+
+
+def _moved(tx: Transaction, organisation_id: str, due_at: Any, next_at: datetime) -> bool:
+    return tx.change(_move, organisation_id=organisation_id, due_at=due_at, next_at=next_at) == 1
+
+
+def _locale(tx: Transaction, organisation_id: str) -> str | None:
+    """A channel has no language that we may ask for: that of one of the owners, always the same."""
+    owners = sorted(
+        user_id
+        for (user_id,) in tx.all(
+            people_rows.active_owners, organisation_id=organisation_id, limit=50
+        )
+    )
+    locales = slack_locales.of_people(tx, organisation_id, owners)
+    return next((locales[user_id] for user_id in owners if user_id in locales), None)
+
+
+def _absent(row: Sequence[Any], today: date) -> Out:
+    _, first_name, last_name, start_date, end_date, counted_halves, type_name, is_private = row
+    mask = int(counted_halves[(today - rows.day(start_date)).days])
+    return Out(
+        f"{first_name} {last_name}".strip(),
+        None if is_private else type_name,
+        _HALVES.get(mask),
+        rows.day(end_date),
+    )
+
+
+@compiled
+def _begin(limit: Place) -> Insert:
+    """Rows for organisations that have named a channel since."""
+    new: Any = (
+        OrganisationRow.select(OrganisationRow.id, SQL("0"))
+        .join(DigestRow, JOIN.LEFT_OUTER, on=(DigestRow.organisation_id == OrganisationRow.id))
+        .where(OrganisationRow.digest_channel.is_null(False), DigestRow.organisation_id.is_null())
+        .limit(limit)
+    )
+    return DigestRow.insert_from(
+        new, [DigestRow.organisation_id, DigestRow.due_at]
+    ).on_conflict_ignore()
+
+
+@compiled
+def _due(now: Place, limit: Place) -> Select:
+    return (
+        DigestRow.select(DigestRow.organisation_id, DigestRow.due_at)
+        .where(DigestRow.due_at <= now)
+        .order_by(DigestRow.due_at)
+        .limit(limit)
+    )
+
+
+@compiled
+def _move(organisation_id: Place, due_at: Place, next_at: Place) -> Update:
+    return DigestRow.update(due_at=next_at).where(
+        DigestRow.organisation_id == organisation_id, DigestRow.due_at == due_at
+    )
+
+
+@compiled
+def _settle(
+    organisation_id: Place,
+    lease_ends_at: Place,
+    due_at: Place,
+    channel: Place,
+    day: Place,
+    ts: Place,
+    shown_sha256: Place,
+) -> Update:
+    return DigestRow.update(
+        due_at=due_at, channel=channel, day=day, ts=ts, shown_sha256=shown_sha256
+    ).where(DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at)
+
+
+@compiled
+def _refuse(
+    organisation_id: Place, lease_ends_at: Place, due_at: Place, channel: Place, because: Place
+) -> Update:
+    return DigestRow.update(due_at=due_at, refused_channel=channel, refused_because=because).where(
+        DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at
+    )
+
+
+@compiled
+def _try_again(organisation_id: Place, now: Place, lease_ends_at: Place) -> Update:
+    row = DigestRow
+    # Sooner than that it may be claimed: whoever has claimed it looks for the same ``due_at``.
+    due_at = Case(None, ((row.due_at > lease_ends_at, now),), row.due_at)
+    again = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
+    return row.update(again).where(
+        row.organisation_id == organisation_id, row.refused_channel.is_null(False)
+    )
+
+
+@compiled
+def _forget(organisation_id: Place) -> Delete:
+    return DigestRow.delete().where(DigestRow.organisation_id == organisation_id)
+
+
+@compiled
+def _row(organisation_id: Place) -> Select:
+    return DigestRow.select(
+        DigestRow.channel,
+        DigestRow.day,
+        DigestRow.ts,
+        DigestRow.refused_channel,
+        DigestRow.refused_because,
+        DigestRow.shown_sha256,
+    ).where(DigestRow.organisation_id == organisation_id)
+
+
+@compiled
+def _out(organisation_id: Place, today: Place, earliest_start: Place, limit: Place) -> Select:
+    """Approved leave on a day, by name; each row tells how much there is."""
+    return (
+        rows.with_names(
+            LeaveRequestRow.select(
+                fn.COUNT(LeaveRequestRow.id).over(),
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.counted_halves,
+                LeaveTypeRow.name,
+                LeaveTypeRow.is_private,
+            )
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.status == "approved",
+            LeaveRequestRow.start_date >= earliest_start,
+            LeaveRequestRow.start_date <= today,
+            LeaveRequestRow.end_date >= today,
+            UserRow.status << ("pending", "active"),
+        )
+        .order_by(UserRow.first_name, UserRow.last_name, LeaveRequestRow.id)
+        .limit(limit)
+    )

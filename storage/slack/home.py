@@ -1,0 +1,184 @@
+"""What somebody's App Home shows: read in one go, fit to be shown to that person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Final, NamedTuple, TypeVar
+
+from storage.access import absences
+from storage.base.clock import end_of_week, local_day
+from storage.base.errors import NotFound, UnusableCursor
+from storage.base.values import (
+    Absence,
+    Caller,
+    FeedScope,
+    LeaveRequest,
+    LeaveType,
+    Organisation,
+    User,
+)
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf
+from storage.directory import people_rows
+from storage.events import reference
+from storage.events.reference import Reference
+from storage.leave import leave_reading, ledgers, own_leave
+from storage.leave.ledgers import Balance
+from storage.slack import slack_homes
+
+# How many of each are shown at once.
+MOST_OWN: Final = 8
+MOST_WAITING: Final = 10
+MOST_AWAY: Final = 12
+
+_NOTHING: Final = "-"
+
+T = TypeVar("T")
+
+
+class PageCursors(NamedTuple):
+    """The page that the viewer sees of each list, and whose absence is shown.
+
+    ``scope`` None is the team of whoever has a department, and everybody for all others.
+    """
+
+    own: str | None = None
+    waiting: str | None = None
+    away: str | None = None
+    scope: FeedScope | None = None
+
+    def packed(self) -> str:
+        """As a button carries it: cursors and a word, nothing else."""
+        return " ".join(part or _NOTHING for part in self)
+
+    @classmethod
+    def unpacked(cls, packed: str) -> PageCursors:
+        """As it was packed; where each list begins for anything else."""
+        parts = [None if part == _NOTHING else part for part in packed.split(" ")]
+        if len(parts) != len(cls._fields):
+            return cls()
+        own, waiting, away, scope = parts
+        return cls(own, waiting, away, "team" if scope == "team" else "org" if scope else None)
+
+
+class Item(NamedTuple):
+    """A request, whose it is, and its type."""
+
+    request: LeaveRequest
+    person_name: str
+    leave_type: LeaveType
+
+
+class Home(NamedTuple):
+    """``own``: pending leave, and what was approved and is not over, earliest first.
+
+    ``waiting``: what awaits the viewer's decision, oldest first. ``away``: leave between ``today``
+    and ``last_day``, by first day: approved, and what the viewer could decide on. ``cursors`` is
+    what is shown, its scope settled.
+    """
+
+    user: User
+    organisation: Organisation
+    today: date
+    last_day: date
+    balance: Balance
+    own: Page[Item]
+    waiting: Page[Item]
+    away: Page[Absence]
+    cursors: PageCursors
+
+
+def open_anew(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Note that the caller looks at his Home, from the beginning of its lists."""
+    leaf(tx, PageCursors(), by=by, now=now)
+
+
+def leaf(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
+    """Note what the caller looks at; ``look`` shows that from now on."""
+    slack_homes.remember(tx, by.organisation_id, str(by.user_id), cursors.packed(), now=now)
+
+
+def is_watched(tx: Transaction, *, by: Caller, now: datetime) -> bool:
+    """Whether the caller has opened his Home lately, and so may see that it is out of date."""
+    return slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now) is not None
+
+
+def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
+    """The caller's Home. A list whose cursor is no longer valid starts at its first page.
+
+    Who is away: today and until the end of the week; at a weekend, of the week to come.
+    """
+    packed = slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now)
+    cursors = PageCursors.unpacked(packed or "")
+    known = reference.of_organisation(tx, by.organisation_id)
+    user = people_rows.find(tx, by.organisation_id, str(by.user_id))
+    if user is None:
+        raise NotFound("user")
+    today = local_day(now, user.timezone or known.organisation.timezone)
+    last_day = end_of_week(today)
+    scope = cursors.scope or ("team" if user.department_id else "org")
+    cursors = cursors._replace(scope=scope)
+    waiting, at_waiting = _from(
+        cursors.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
+    )
+    own, at_own = _from(
+        cursors.own, MOST_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
+    )
+    away, at_away = _from(
+        cursors.away,
+        MOST_AWAY,
+        lambda page: absences.away(
+            tx,
+            page,
+            user,
+            known.organisation,
+            scope,
+            first_day=today,
+            last_day=last_day,
+            pending=_pending_shown(by, waiting),
+            today=local_day(now, known.organisation.timezone),
+        ),
+    )
+    return Home(
+        user,
+        known.organisation,
+        today,
+        last_day,
+        ledgers.balance(tx, user.id, on=None, by=by, now=now),
+        _items(tx, known, own),
+        _items(tx, known, waiting),
+        away,
+        PageCursors(at_own, at_waiting, at_away, scope),
+    )
+
+
+def _pending_shown(by: Caller, waiting: Page[LeaveRequest]) -> absences.Pending:
+    """Pending leave among who is out: only what the viewer could approve or decline."""
+    if by.is_admin:
+        return "all"
+    return "awaiting" if waiting.items else "none"
+
+
+def _from(
+    cursor: str | None, most: int, read: Callable[[PageOf], Page[T]]
+) -> tuple[Page[T], str | None]:
+    """A page and the cursor that it begins after; the first page where there is none there."""
+    if cursor is not None:
+        try:
+            page = read(PageOf(most, cursor))
+        except UnusableCursor:
+            page = None
+        if page is not None and page.items:
+            return page, cursor
+    return read(PageOf(most)), None
+
+
+def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[Item]:
+    user_ids = {request.user_id for request in page.items}
+    names = people_rows.names(tx, known.organisation.id, user_ids)
+    items = [
+        Item(request, names[request.user_id], known.leave_types[request.leave_type_id])
+        for request in page.items
+    ]
+    return Page(items, page.next_cursor)

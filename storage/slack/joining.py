@@ -1,0 +1,104 @@
+"""How somebody of a linked Slack workspace becomes one of the organisation's people."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from storage.admin import rerouting
+from storage.base import fields
+from storage.base.errors import EmailTaken, Forbidden, InvalidInput
+from storage.base.values import AuditAction, Caller, User
+from storage.db import locks
+from storage.db.database import Transaction
+from storage.directory import people_rows, slack_matching
+from storage.directory.slack_matching import SlackProfile
+from storage.events import reference
+
+
+class NotAMember(Forbidden):
+    """The Slack user is nobody of the organisation, or may not act for it any more."""
+
+    code = "not_a_member"
+    title = "You are not a member of this organisation."
+
+
+def join_from_slack(
+    tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
+) -> User:
+    """The active person behind a full member of the workspace, made where there is none.
+
+    Matched as slack_matching.py says, which links the Slack account; pending turns active. The
+    caller keeps out guests, bots and strangers. Raises NotAMember when the person is archived or
+    deactivated, and for an unknown account where the organisation lets no one join, where Slack
+    has not confirmed its address, or where another account has it. Source: contract 10.
+    """
+    user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
+    if user is not None and user.status == "active":
+        return user
+    # Slack sends the same first word several times at once; only one may make the person.
+    locks.organisation(tx, organisation_id)
+    by = Caller(organisation_id, None, "owner", frozenset(), "slack")
+    user = slack_matching.find(tx, organisation_id, profile)
+    user = user and people_rows.find(tx, organisation_id, user.id, is_held=True)
+    if user is not None:
+        return _recognised(tx, user, profile, by=by, now=now)
+    if not profile.email:
+        raise NotAMember("Slack shows no e-mail address of yours; ask an admin.")
+    if profile.confirmed_email is None:
+        raise NotAMember(
+            "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
+            "settings, then try again."
+        )
+    if not reference.of_organisation(tx, organisation_id).organisation.slack_members_join:
+        raise NotAMember("Ask an admin of your organisation to add you.")
+    return _joined(tx, profile, by=by, now=now)
+
+
+def _recognised(
+    tx: Transaction, user: User, profile: SlackProfile, *, by: Caller, now: datetime
+) -> User:
+    if user.status in ("archived", "deactivated"):
+        raise NotAMember("Your account is switched off; ask an admin of your organisation.")
+    after = user._replace(
+        slack_user_id=profile.slack_user_id,
+        status="active",
+        timezone=user.timezone or _timezone(profile.timezone),
+        avatar_url=profile.avatar_url or user.avatar_url,
+    )
+    if after == user:
+        return user
+    # Being recognised is for him who was active before, being activated for him who was not.
+    action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
+    after = people_rows.save(tx, user, after, action, by=by, now=now)
+    if user.slack_user_id is None:
+        known = reference.of_organisation(tx, by.organisation_id)
+        rerouting.show_to_linked(tx, known, user, after, by=by, now=now)
+    return after
+
+
+def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:
+    try:
+        address = fields.email(profile.email, "email")
+    except InvalidInput as error:
+        raise NotAMember("Slack shows no e-mail address of yours; ask an admin.") from error
+    values = {
+        "email": address,
+        # Slack asks for one name only: the last may be empty, the first never is.
+        "first_name": fields.plain_name(profile.first_name) or address.partition("@")[0],
+        "last_name": fields.plain_name(profile.last_name),
+        "timezone": _timezone(profile.timezone),
+        "avatar_url": profile.avatar_url,
+        "slack_user_id": profile.slack_user_id,
+    }
+    try:
+        return people_rows.add(tx, values, "active", by=by, now=now)
+    except EmailTaken as error:
+        raise NotAMember(
+            "Another Slack account is linked to the person with your e-mail address. Ask an admin "
+            "of your organisation to unlink it."
+        ) from error
+
+
+def _timezone(name: str | None) -> str | None:
+    """The zone where it is known: one that is not keeps nobody out."""
+    return name if name is not None and fields.is_timezone(name) else None

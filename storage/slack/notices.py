@@ -1,0 +1,533 @@
+"""Slack notices: claimed by one process at a time, settled, tried again.
+
+A claim moves ``due_at`` to the end of its lease: a notice whose process dies comes due again by
+itself. What is shown is read when it is sent; sending is the Slack side's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final, Literal, NamedTuple
+
+from peewee import Delete, Expression, Select, Tuple, Update, fn
+
+from storage.admin import recount
+from storage.admin.recount import News
+from storage.base.clock import local_day
+from storage.base.ids import new_id
+from storage.base.values import HalfDay, NoticeEvent, User, Webhook
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import (
+    LeaveRequestRow,
+    LeaveTypeRow,
+    NoticeRow,
+    ReminderRow,
+    UserRow,
+    WebhookRow,
+)
+from storage.directory import approvers, awaited, people_rows
+from storage.events import outbox, reference
+from storage.events.outbox import NoticeKind
+from storage.leave import card_refreshes
+from storage.slack import approval_cards, digests, posted, reminders, slack_locales
+from storage.slack.approval_cards import ApprovalCard
+from storage.slack.posted import Posted
+
+# Waits after the 1st, 2nd … failed attempt; the last one again and again.
+RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
+# A notice that could not be shown for so long is given up.
+WORTH_TRYING: Final = timedelta(hours=24)
+# Longer than the longest attempt, so that no living process loses a notice it is sending.
+LEASE_SECONDS: Final = 60
+
+# Cards that ask somebody; those of other events only show what became of it.
+_ASKING: Final = ("leave_request.created", "leave_request.updated", "leave_request.rerouted")
+# How many requests a summary names.
+MOST_SUMMARISED: Final = 10
+
+Verdict = Literal["delivered", "retry", "failed"]
+
+
+class Notice(NamedTuple):
+    """Something to show one person; ``attempts`` counts those before this claim.
+
+    It is about the webhook if it has one, about leave of the person between two days if it has
+    those, else about the leave request.
+    """
+
+    organisation_id: str
+    id: str
+    kind: NoticeKind
+    user_id: str
+    leave_request_id: str
+    event_type: NoticeEvent
+    attempts: int
+    created_at: datetime
+    claim_id: str
+    webhook_id: str | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+
+    @property
+    def is_refresh(self) -> bool:
+        """Whether it only redraws a card whose request has not changed."""
+        return self.event_type == outbox.CARD_REFRESH
+
+
+class Drawn(NamedTuple):
+    """A card as it went out: where it stands, and the request's version that it shows."""
+
+    message: Posted
+    version: int
+
+
+class Outcome(NamedTuple):
+    """What came of an attempt.
+
+    ``error`` says why it was not delivered. ``retry_after_seconds`` is what Slack asked for.
+    ``drawn`` is set when a card was posted or redrawn, ``gone`` when the one we knew is no more.
+    """
+
+    verdict: Verdict
+    error: str | None = None
+    retry_after_seconds: int | None = None
+    drawn: Drawn | None = None
+    gone: Posted | None = None
+
+
+class WebhookSight(NamedTuple):
+    """The data of a message about a webhook that is off, or fails since ``failing_since``."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    webhook: Webhook
+    failing_since: datetime | None
+    timezone: str
+
+
+class DigestSight(NamedTuple):
+    """All that the news of a digest takes: its channel, and Slack's word for what is wrong."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    channel: str
+    because: str
+
+
+class WaitingRequest(NamedTuple):
+    """A pending request as a summary names it."""
+
+    requester_name: str
+    leave_type_name: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    total_half_days: int
+
+
+class SummarySight(NamedTuple):
+    """All that a summary takes: the requests that wait longest, and how many there are."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    requests: tuple[WaitingRequest, ...]
+    total: int
+
+
+class Sight(NamedTuple):
+    """All that drawing a notice takes. ``message`` is the card that the person has already.
+
+    ``news`` is set where the person is told that his leave counts something else now. ``locale``
+    is the recipient's, as Slack names it. ``is_superseded``: a later notice draws the same card.
+    """
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    card: ApprovalCard
+    message: Posted | None
+    news: News | None = None
+    is_superseded: bool = False
+
+
+def claim(
+    tx: Transaction, *, limit: int, claim_id: str, now: datetime, lease_seconds: int = LEASE_SECONDS
+) -> list[Notice]:
+    """Take up to ``limit`` due notices, those due longest first.
+
+    Of what one person is to see of one request, only the earliest is taken, and nothing while
+    something is on its way. ``claim_id`` is new for every call.
+    """
+    found = tx.all(
+        _claim,
+        now=now,
+        lease_ends_at=now + timedelta(seconds=lease_seconds),
+        claim_id=claim_id,
+        limit=limit,
+    )
+    notices = [_notice(row, claim_id) for row in found]
+    return sorted(notices, key=lambda notice: notice.id)
+
+
+def _notice(row: Sequence[Any], claim_id: str) -> Notice:
+    organisation_id, notice_id, kind, user_id, request_id, event_type, attempts, created_at = row[
+        :8
+    ]
+    return Notice(
+        organisation_id,
+        notice_id,
+        kind,
+        user_id,
+        request_id,
+        event_type,
+        attempts,
+        rows.instant(created_at),
+        claim_id,
+        row[8],
+        row[9] and rows.day(row[9]),
+        row[10] and rows.day(row[10]),
+    )
+
+
+def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
+    """What the notice is about, as it is now; None when the request or the person is gone."""
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    card = approval_cards.card(
+        tx, notice.organisation_id, notice.leave_request_id, viewer_id=notice.user_id, now=now
+    )
+    if recipient is None or card is None:
+        return None
+    message = posted.find(tx, notice.organisation_id, notice.leave_request_id, notice.user_id)
+    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    news = None
+    if (notice.kind, notice.event_type) == ("requester_notice", "leave_request.recounted"):
+        place = (notice.organisation_id, notice.leave_request_id)
+        news = recount.news(tx, *place, at=notice.created_at)
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    is_superseded = notice.is_refresh and _is_awaited(tx, notice)
+    return Sight(team_id, recipient, locale, card, message, news, is_superseded)
+
+
+def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
+    """Queue the redraws that follow from a ``cover_changed`` notice."""
+    if notice.first_day is not None and notice.last_day is not None:
+        change = card_refreshes.CoverChange(
+            notice.organisation_id, notice.user_id, notice.first_day, notice.last_day
+        )
+        card_refreshes.expand(tx, change, now=now)
+
+
+def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
+    """The webhook and its admin; None if it has recovered or is gone, or the admin no longer is."""
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
+    if row is None or recipient is None or recipient.status != "active":
+        return None
+    *columns, failing_since_at = row
+    webhook = rows.webhook(columns)
+    is_news = not webhook.is_active
+    if notice.kind == "webhook_failing":
+        is_news = webhook.is_active and failing_since_at is not None
+    if not is_news or recipient.role not in ("admin", "owner"):
+        return None
+    organisation = reference.of_organisation(tx, notice.organisation_id).organisation
+    return WebhookSight(
+        organisation.slack_team_id,
+        recipient,
+        slack_locales.of_person(tx, notice.organisation_id, recipient.id),
+        webhook,
+        rows.instant_or_none(failing_since_at) if webhook.is_active else None,
+        recipient.timezone or organisation.timezone,
+    )
+
+
+def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
+    """Why the digest cannot be posted; None once another channel was chosen, or for nobody."""
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    found = digests.refusal(tx, notice.organisation_id)
+    if found is None or recipient is None or recipient.status != "active":
+        return None
+    if recipient.role not in ("admin", "owner"):
+        return None
+    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    return DigestSight(team_id, recipient, locale, *found)
+
+
+def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> SummarySight | None:
+    """What waits for the person now; None where nothing does, or nobody is there to hear."""
+    organisation = reference.of_organisation(tx, notice.organisation_id).organisation
+    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    found = tx.all(
+        _waiting,
+        organisation_id=notice.organisation_id,
+        user_id=notice.user_id,
+        today=local_day(now, organisation.timezone).isoformat(),
+        limit=MOST_SUMMARISED,
+    )
+    if recipient is None or not approvers.may_be_asked(recipient) or not found:
+        return None
+    count = found[0][0]
+    requests = tuple(
+        WaitingRequest(
+            f"{first_name} {last_name}".strip(),
+            type_name,
+            rows.day(start_date),
+            rows.day(end_date),
+            start_half_day,
+            end_half_day,
+            total_half_days,
+        )
+        for (
+            _,
+            first_name,
+            last_name,
+            type_name,
+            start_date,
+            end_date,
+            start_half_day,
+            end_half_day,
+            total_half_days,
+        ) in found
+    )
+    team_id = organisation.slack_team_id
+    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    return SummarySight(team_id, recipient, locale, requests, count)
+
+
+def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
+    """Record what came of attempts: delivered, tried again later, or given up.
+
+    Where a card stands is remembered even by a process that lost its claim: the message is there.
+    """
+    for notice, outcome in outcomes:
+        attempts = notice.attempts + 1
+        changes: dict[str, Any] = {
+            "attempts": attempts,
+            "last_error": outcome.error,
+            "claim_id": None,
+        }
+        if outcome.verdict == "retry" and now - notice.created_at < WORTH_TRYING:
+            changes["due_at"] = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
+        else:
+            status = "delivered" if outcome.verdict == "delivered" else "failed"
+            changes |= {"status": status, "settled_at": now}
+        tx.update(
+            NoticeRow,
+            changes,
+            organisation_id=notice.organisation_id,
+            id=notice.id,
+            status="pending",
+            claim_id=notice.claim_id,
+        )
+        _keep_message(tx, notice, outcome, now)
+        if notice.event_type in _ASKING and notice.kind == "approval_card":
+            reminders.watch(
+                tx, notice.organisation_id, notice.leave_request_id, notice.user_id, now=now
+            )
+
+
+def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Try no notice of the organisation again: its workspace does not have the app any more.
+
+    What is just being recorded of one is left to that; the next attempt finds no workspace.
+    """
+    tx.change(
+        _give_up,
+        organisation_id=organisation_id,
+        now=now,
+        error="the app was uninstalled",
+    )
+
+
+def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
+    """How long to wait after that many attempts; Slack's own ``Retry-After`` replaces our step."""
+    if outcome.retry_after_seconds is not None:
+        return min(max(outcome.retry_after_seconds, 1), RETRY_AFTER_SECONDS[-1])
+    return RETRY_AFTER_SECONDS[min(attempts, len(RETRY_AFTER_SECONDS)) - 1]
+
+
+def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
+    """Delete up to ``limit`` notices that were settled before that instant; how many there were."""
+    return tx.change(_prune, before=before, limit=limit)
+
+
+def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: datetime) -> None:
+    place = (notice.organisation_id, notice.leave_request_id, notice.user_id)
+    if outcome.gone is not None:
+        posted.forget(tx, *place, outcome.gone)
+    if outcome.drawn is None:
+        return
+    posted.remember(tx, *place, outcome.drawn.message, now=now)
+    row = tx.first(
+        _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
+    )
+    is_outdated = row is not None and row[0] != outcome.drawn.version
+    # A requester hears of every change by a notice of its own.
+    if notice.kind == "approval_card" and is_outdated and not _is_awaited(tx, notice):
+        # The request changed while it was drawn: no live button may stay behind.
+        tx.insert(
+            NoticeRow,
+            organisation_id=notice.organisation_id,
+            id=new_id(now),
+            kind=notice.kind,
+            user_id=notice.user_id,
+            leave_request_id=notice.leave_request_id,
+            event_type="leave_request.updated",
+            status="pending",
+            attempts=0,
+            due_at=now,
+            created_at=now,
+        )
+        tx.wake(outbox.NOTICES)
+
+
+def _is_awaited(tx: Transaction, notice: Notice) -> bool:
+    """Whether another notice will draw the card anyway."""
+    found = tx.first(
+        _other_pending,
+        organisation_id=notice.organisation_id,
+        user_id=notice.user_id,
+        leave_request_id=notice.leave_request_id,
+        kind=notice.kind,
+        notice_id=notice.id,
+    )
+    return found is not None
+
+
+def _due(now: Any, limit: Any, engine: str) -> Any:
+    notice, other = NoticeRow.alias(), NoticeRow.alias()
+    comes_first = other.select(other.id).where(
+        other.organisation_id == notice.organisation_id,
+        other.user_id == notice.user_id,
+        other.leave_request_id == notice.leave_request_id,
+        other.status == "pending",
+        # What is only due later holds nothing up.
+        (other.event_type != outbox.SETTLED) | (other.due_at <= now),
+        (other.id < notice.id)
+        | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
+    )
+    query: Any = (
+        notice.select(notice.organisation_id, notice.id)
+        .where(notice.status == "pending", notice.due_at <= now, ~fn.EXISTS(comes_first))
+        .order_by(notice.due_at)
+        .limit(limit)
+    )
+    # Two processes claim at once: each passes over what the other is taking.
+    return query.for_update('FOR UPDATE OF "t1" SKIP LOCKED') if engine == "postgresql" else query
+
+
+@compiled
+def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engine: str) -> Update:
+    claimed = NoticeRow.update(claim_id=claim_id, due_at=lease_ends_at).returning(
+        NoticeRow.organisation_id,
+        NoticeRow.id,
+        NoticeRow.kind,
+        NoticeRow.user_id,
+        NoticeRow.leave_request_id,
+        NoticeRow.event_type,
+        NoticeRow.attempts,
+        NoticeRow.created_at,
+        NoticeRow.webhook_id,
+        NoticeRow.first_day,
+        NoticeRow.last_day,
+    )
+    due = _due(now, limit, engine)
+    if engine == "sqlite":
+        return claimed.where(Tuple(NoticeRow.organisation_id, NoticeRow.id).in_(due))
+    # Materialised: otherwise PostgreSQL may run the limited query more than once.
+    taken = due.cte("taken", materialized=True, columns=("organisation_id", "id"))
+    same: Expression = (NoticeRow.organisation_id == taken.c.organisation_id) & (
+        NoticeRow.id == taken.c.id
+    )
+    return claimed.from_(taken).where(same).with_cte(taken)
+
+
+@compiled
+def _webhook(organisation_id: Place, webhook_id: Place) -> Select:
+    return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
+
+
+@compiled
+def _waiting(organisation_id: Place, user_id: Place, today: Place, limit: Place) -> Select:
+    """What the person is reminded of, longest first; each row tells how many there are."""
+    return (
+        rows.with_names(
+            ReminderRow.select(
+                fn.COUNT(ReminderRow.user_id).over(),
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveTypeRow.name,
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.start_half_day,
+                LeaveRequestRow.end_half_day,
+                LeaveRequestRow.total_half_days,
+            ).join(
+                LeaveRequestRow,
+                on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
+                & (LeaveRequestRow.id == ReminderRow.leave_request_id),
+            )
+        )
+        .where(
+            ReminderRow.organisation_id == organisation_id,
+            ReminderRow.user_id == user_id,
+            LeaveRequestRow.status == "pending",
+            awaited.awaits(organisation_id, user_id, today, for_each=True),
+        )
+        .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
+        .limit(limit)
+    )
+
+
+@compiled
+def _version(organisation_id: Place, request_id: Place) -> Select:
+    return LeaveRequestRow.select(LeaveRequestRow.version).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )
+
+
+@compiled
+def _other_pending(
+    organisation_id: Place, user_id: Place, leave_request_id: Place, kind: Place, notice_id: Place
+) -> Select:
+    return NoticeRow.select(NoticeRow.id).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.user_id == user_id,
+        NoticeRow.leave_request_id == leave_request_id,
+        NoticeRow.kind == kind,
+        NoticeRow.status == "pending",
+        NoticeRow.event_type != outbox.SETTLED,
+        NoticeRow.id != notice_id,
+    )
+
+
+@compiled
+def _give_up(organisation_id: Place, now: Place, error: Place, engine: str) -> Update:
+    waiting = NoticeRow.select(NoticeRow.id).where(
+        NoticeRow.organisation_id == organisation_id, NoticeRow.status == "pending"
+    )
+    return NoticeRow.update(status="failed", settled_at=now, claim_id=None, last_error=error).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.status == "pending",
+        NoticeRow.id.in_(locks.held(waiting, engine, "FOR UPDATE SKIP LOCKED")),
+    )
+
+
+@compiled
+def _prune(before: Place, limit: Place) -> Delete:
+    old = (
+        NoticeRow.select(NoticeRow.organisation_id, NoticeRow.id)
+        .where(NoticeRow.settled_at < before)
+        .limit(limit)
+    )
+    return NoticeRow.delete().where(Tuple(NoticeRow.organisation_id, NoticeRow.id).in_(old))

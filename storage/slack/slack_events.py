@@ -1,0 +1,87 @@
+"""Slack's events, each handled once: Slack sends one up to four times, to any of our processes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from peewee import Delete, Insert, Select, Update
+
+from storage.db.compiled import Place, compiled
+from storage.db.database import Transaction
+from storage.db.tables import SlackEventRow
+
+# Longer than handling takes, and no longer than Slack's second repetition waits: what a process
+# had begun when it died is done again.
+LEASE: Final = timedelta(seconds=50)
+# The last repetition comes six minutes after the first delivery.
+KEPT: Final = timedelta(days=1)
+
+
+def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
+    """Whether the caller is to handle the event: nobody has, and nobody living is about to."""
+    if tx.change(_insert, event_id=event_id, now=now):
+        return True
+    taken_over = tx.change(_take_over, event_id=event_id, now=now, before=now - LEASE)
+    return bool(taken_over)
+
+
+def is_handled(tx: Transaction, event_id: str) -> bool:
+    """Whether the event needs nothing more; False also while somebody is at it."""
+    return tx.first(_handled, event_id=event_id) is not None
+
+
+def finish(tx: Transaction, event_id: str, *, now: datetime) -> None:
+    """Remember that the event needs nothing more."""
+    tx.update(SlackEventRow, {"handled_at": now}, event_id=event_id)
+
+
+def release(tx: Transaction, event_id: str) -> None:
+    """Let the next repetition be handled; this one failed."""
+    tx.change(_release, event_id=event_id)
+
+
+def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
+    """Delete up to ``limit`` events that Slack does not repeat any more; how many there were."""
+    return tx.change(_prune, before=now - KEPT, limit=limit)
+
+
+@compiled
+def _handled(event_id: Place) -> Select:
+    return SlackEventRow.select(SlackEventRow.event_id).where(
+        SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null(False)
+    )
+
+
+@compiled
+def _insert(event_id: Place, now: Place) -> Insert:
+    return SlackEventRow.insert(event_id=event_id, received_at=now).on_conflict(
+        # Unlike a row that is refused, one that is ignored leaves the transaction usable.
+        action="IGNORE",
+    )
+
+
+@compiled
+def _take_over(event_id: Place, now: Place, before: Place) -> Update:
+    return SlackEventRow.update(received_at=now).where(
+        SlackEventRow.event_id == event_id,
+        SlackEventRow.handled_at.is_null(),
+        SlackEventRow.received_at < before,
+    )
+
+
+@compiled
+def _release(event_id: Place) -> Delete:
+    return SlackEventRow.delete().where(
+        SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null()
+    )
+
+
+@compiled
+def _prune(before: Place, limit: Place) -> Delete:
+    old = (
+        SlackEventRow.select(SlackEventRow.event_id)
+        .where(SlackEventRow.received_at < before)
+        .limit(limit)
+    )
+    return SlackEventRow.delete().where(SlackEventRow.event_id.in_(old))

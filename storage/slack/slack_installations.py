@@ -1,0 +1,339 @@
+"""Installations by OAuth: whose a workspace becomes, its token, and the end of it.
+
+A workspace that no organisation has is linked only on proof from both sides. Slack vouches that the
+installer may install in the workspace (the code that its consent page gave, bound to his browser by
+the state), that he is a full member there, and that he has confirmed his e-mail address. We require
+that exactly one organisation without a workspace has the address's domain for its own, and that the
+address is that of one of its admins or owners who are not switched off. Anything less never links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple
+
+from cryptography.fernet import InvalidToken
+from peewee import Delete, Select, Update
+
+from storage.admin import organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base import fields
+from storage.base.email_domains import employer_domain
+from storage.base.errors import AlreadyExists, Forbidden
+from storage.base.ids import new_id
+from storage.base.values import AuditAction, Caller, Organisation
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.tables import OrganisationRow, SlackInstallationRow, UserRow
+from storage.directory import people_rows
+from storage.directory.slack_matching import SlackProfile
+from storage.events import audit, reference
+from storage.rules import zone_countries
+from storage.slack import joining, notices, slack_locales, slack_returns, slack_workspaces
+
+Kind = Literal["created", "linked", "renewed"]
+
+# Where the installer's time zone tells no country.
+_DEFAULT_COUNTRY: Final = "US"
+_DEFAULT_ZONE: Final = "UTC"
+
+
+class Installation(NamedTuple):
+    """A workspace that has the app now."""
+
+    organisation_id: str
+    team_id: str
+    enterprise_id: str | None
+    bot_id: str
+    bot_user_id: str
+    bot_token: str
+    installed_at: datetime
+
+    def __repr__(self) -> str:
+        return f"Installation({self.organisation_id!r}, {self.team_id!r})"
+
+
+class NewInstallation(NamedTuple):
+    """What Slack told when somebody installed the app; ``scopes`` were granted."""
+
+    team_id: str
+    team_name: str
+    enterprise_id: str | None
+    bot_id: str
+    bot_user_id: str
+    bot_token: str
+    scopes: tuple[str, ...]
+    installer: SlackProfile
+
+    def __repr__(self) -> str:
+        return f"NewInstallation({self.team_id!r})"
+
+
+class Installed(NamedTuple):
+    """The workspace's organisation, and how it came by it."""
+
+    organisation: Organisation
+    kind: Kind
+
+
+class NotLinked(Forbidden):
+    """An organisation may be meant, and there is no proof that the installer speaks for it."""
+
+    code = "workspace_not_linked"
+    title = "This workspace was not linked to an organisation."
+
+
+class TokenUnreadable(Exception):
+    """No key of this deployment decrypts the workspace's token; the operator has to restore it."""
+
+
+def find(tx: Transaction, team_id: str) -> Installation | None:
+    """The workspace's installation; None without one. Raises TokenUnreadable."""
+    row = tx.first(_installation, team_id=team_id)
+    if row is None:
+        return None
+    try:
+        *place, token, installed_at = row
+        known = [*place, tx.secrets.decrypt(token), rows.instant(installed_at)]
+        return Installation._make(known)
+    except InvalidToken as error:
+        raise TokenUnreadable from error
+
+
+def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installed:
+    """Keep the installation, for the workspace's organisation or a new one; again renews the token.
+
+    The installer of a workspace that is new here becomes one of the organisation's people: its
+    owner where it is made. Raises NotLinked, joining.NotAMember, or AlreadyExists when somebody
+    else installs at the same moment; then nothing has changed.
+    """
+    found = slack_workspaces.find(tx, new.team_id)
+    if found is not None:
+        _save(tx, found.id, new, now=now)
+        return Installed(found, "renewed")
+    matching = _matching(tx, new)
+    organisation = matching or _create(tx, new, now=now)
+    slack_workspaces.link(tx, organisation, new.team_id, source="slack", now=now)
+    _save(tx, organisation.id, new, now=now)
+    _join(tx, organisation.id, new.installer, now=now)
+    return Installed(organisation, "linked" if matching else "created")
+
+
+def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> bool:
+    """Forget the token of what was installed before ``at``; whether there was such a thing.
+
+    The organisation keeps its data and its workspace: installing again goes on where this ended.
+    """
+    ended = tx.first(_end, team_id=team_id, at=at, now=now)
+    if ended is None:
+        return False
+    organisation_id, installation_id = ended
+    _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
+    notices.give_up(tx, organisation_id, now=now)
+    return True
+
+
+def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
+    """As ``slack_workspaces.link_only_organisation``, for the workspace of the settings' token.
+
+    What was installed there by OAuth, and ended, stands in its way no longer.
+    """
+    organisation = slack_workspaces.link_only_organisation(tx, team_id, now=now)
+    if organisation is None:
+        return None
+    row = tx.first(_any_of_team, organisation_id=organisation.id, team_id=team_id)
+    if row is not None and row[1] is not None:
+        installation_id, uninstalled_at = row
+        tx.change(_forget, organisation_id=organisation.id, installation_id=installation_id)
+        told = {"team_id": team_id}
+        _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, told)
+        since = rows.instant(uninstalled_at)
+        slack_returns.show_missed(tx, organisation.id, since=since, now=now)
+    return organisation
+
+
+def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
+    """The organisation that the installer speaks for. Raises NotLinked when that is not proven."""
+    email = (new.installer.email or "").strip()
+    domain = employer_domain(email)
+    if domain is None:
+        return None
+    candidates = tx.all(_of_domain, domain=domain)
+    if not candidates:
+        return None
+    if new.installer.is_email_confirmed:
+        matching = tx.all(_administered, domain=domain, email_key=email.casefold())
+        if len(matching) == 1:
+            return rows.organisation(matching[0])
+    raise NotLinked(
+        "An organisation of {domain} uses Hiatus already. One of its admins has to install the "
+        "app, with an e-mail address that is confirmed in Slack and the same as in Hiatus; or "
+        "whoever operates Hiatus runs `hiatus slack link`.",
+        domain=domain,
+    )
+
+
+def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisation:
+    person = new.installer
+    if not person.email:
+        raise joining.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
+    zone = person.timezone or ""
+    first_name = fields.plain_name(person.first_name) or person.email.partition("@")[0]
+    organisation, owner = organisations.create(
+        tx,
+        NewOrganisation(
+            name=fields.plain_name(new.team_name) or new.team_id,
+            country_code=zone_countries.country_of(zone) or _DEFAULT_COUNTRY,
+            timezone=zone if fields.is_timezone(zone) else _DEFAULT_ZONE,
+            owner_email=person.email,
+            owner_first_name=first_name,
+            # Slack asks for one name only; an owner has both.
+            owner_last_name=fields.plain_name(person.last_name) or first_name,
+            domain=employer_domain(person.email) if person.is_email_confirmed else None,
+        ),
+        source="slack",
+        now=now,
+    )
+    # Made for this account, whether or not Slack has confirmed its address.
+    by = Caller(organisation.id, None, "owner", frozenset(), "slack")
+    linked = owner._replace(slack_user_id=person.slack_user_id)
+    people_rows.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
+    return organisation
+
+
+def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: datetime) -> None:
+    user = joining.join_from_slack(tx, organisation_id, person, now=now)
+    slack_locales.keep(
+        tx,
+        organisation_id,
+        user.id,
+        person.locale,
+        now=now,
+        slack_updated_at=person.updated_at,
+    )
+
+
+def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: datetime) -> None:
+    columns: dict[str, Any] = {
+        "enterprise_id": new.enterprise_id,
+        "bot_id": new.bot_id,
+        "bot_user_id": new.bot_user_id,
+        "bot_token_encrypted": tx.secrets.encrypt(new.bot_token),
+        "scopes": ",".join(new.scopes),
+        "installed_by": new.installer.slack_user_id,
+        "installed_at": now,
+        "uninstalled_at": None,
+    }
+    row = tx.first(_any_of_team, organisation_id=organisation_id, team_id=new.team_id)
+    installation_id = new_id(now) if row is None else str(row[0])
+    if row is None:
+        _insert(tx, organisation_id, installation_id, new.team_id, columns)
+    else:
+        place = {"organisation_id": organisation_id, "id": installation_id}
+        tx.update(SlackInstallationRow, columns, **place)
+    uninstalled_at = None if row is None else row[1]
+    action: AuditAction = (
+        "slack_installation.created" if row is None else "slack_installation.renewed"
+    )
+    told = {"team_id": new.team_id, "scopes": list(new.scopes)}
+    told["installed_by"] = new.installer.slack_user_id
+    _record(tx, action, organisation_id, installation_id, now, told)
+    if row is None or uninstalled_at is not None:
+        since = rows.instant_or_none(uninstalled_at)
+        slack_returns.show_missed(tx, organisation_id, since=since, now=now)
+
+
+def _insert(
+    tx: Transaction,
+    organisation_id: str,
+    installation_id: str,
+    team_id: str,
+    columns: dict[str, Any],
+) -> None:
+    place = {"organisation_id": organisation_id, "id": installation_id, "team_id": team_id}
+    try:
+        tx.insert(SlackInstallationRow, **place, **columns)
+    except DuplicateRow as error:
+        raise AlreadyExists("Somebody installs Hiatus in this workspace just now.") from error
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    organisation_id: str,
+    installation_id: str,
+    now: datetime,
+    after: dict[str, Any],
+) -> None:
+    by = Caller(organisation_id, None, "owner", frozenset(), "slack")
+    subject = ("slack_installation", installation_id)
+    audit.record(tx, action, *subject, by=by, now=now, after=after)
+    reference.changed(tx, organisation_id)
+
+
+@compiled
+def _installation(team_id: Place) -> Select:
+    row = SlackInstallationRow
+    columns: Sequence[Any] = (
+        row.organisation_id,
+        row.team_id,
+        row.enterprise_id,
+        row.bot_id,
+        row.bot_user_id,
+        row.bot_token_encrypted,
+        row.installed_at,
+    )
+    return row.select(*columns).where(row.team_id == team_id, row.uninstalled_at.is_null())
+
+
+@compiled
+def _end(team_id: Place, at: Place, now: Place) -> Update:
+    row = SlackInstallationRow
+    return (
+        row.update({row.bot_token_encrypted: "", row.uninstalled_at: now})
+        .where(row.team_id == team_id, row.uninstalled_at.is_null(), row.installed_at <= at)
+        .returning(row.organisation_id, row.id)
+    )
+
+
+@compiled
+def _any_of_team(organisation_id: Place, team_id: Place, engine: str) -> Select:
+    """Held: what ends it at the same moment is over before, or comes after."""
+    row = SlackInstallationRow
+    query = row.select(row.id, row.uninstalled_at).where(
+        row.organisation_id == organisation_id, row.team_id == team_id
+    )
+    return locks.held(query, engine)
+
+
+@compiled
+def _forget(organisation_id: Place, installation_id: Place) -> Delete:
+    row = SlackInstallationRow
+    return row.delete().where(row.organisation_id == organisation_id, row.id == installation_id)
+
+
+@compiled
+def _of_domain(domain: Place) -> Select:
+    """The organisations that a workspace of that domain might belong to; two say enough."""
+    row = OrganisationRow
+    return row.select(row.id).where(row.domain == domain, row.slack_team_id.is_null()).limit(2)
+
+
+@compiled
+def _administered(domain: Place, email_key: Place) -> Select:
+    """Those of them that whoever has the address runs."""
+    row = OrganisationRow
+    return (
+        row.select(*rows.ORGANISATION)
+        .join(UserRow, on=(UserRow.organisation_id == row.id))
+        .where(
+            row.domain == domain,
+            row.slack_team_id.is_null(),
+            UserRow.email_key == email_key,
+            UserRow.role.in_(("admin", "owner")),
+            UserRow.status.in_(("pending", "active")),
+        )
+        .limit(2)
+    )

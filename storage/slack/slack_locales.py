@@ -1,0 +1,106 @@
+"""What only texts in Slack need to know of people: the language they read Slack in (``en-GB``).
+
+Beside it stands Slack's own time of the last change of the profile that was applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from peewee import Delete, Insert, Select
+
+from storage.db.compiled import Place, among, compiled
+from storage.db.database import Transaction
+from storage.db.rows import instant_or_none
+from storage.db.tables import SlackProfileRow
+
+_LONGEST_LOCALE: Final = 35
+
+
+class Kept(NamedTuple):
+    """``slack_updated_at`` is Slack's time; None where Slack told none."""
+
+    locale: str | None
+    slack_updated_at: datetime | None
+
+
+def keep(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    locale: str | None,
+    *,
+    now: datetime,
+    slack_updated_at: datetime | None = None,
+) -> None:
+    """Remember the language that the person reads Slack in; None leaves what is known.
+
+    ``slack_updated_at``: when the profile that was applied was changed; an earlier one changes
+    nothing.
+    """
+    before = find(tx, organisation_id, user_id)
+    known = locale if locale and len(locale) <= _LONGEST_LOCALE else before.locale
+    times = [one for one in (before.slack_updated_at, slack_updated_at) if one is not None]
+    after = Kept(known, max(times, default=None))
+    if after != before:
+        tx.change(
+            _keep, organisation_id=organisation_id, user_id=user_id, now=now, **after._asdict()
+        )
+
+
+def find(tx: Transaction, organisation_id: str, user_id: str) -> Kept:
+    """What is kept of the person; both None where nothing is."""
+    row = tx.first(_kept, organisation_id=organisation_id, user_id=user_id)
+    return Kept(None, None) if row is None else Kept(row[0], instant_or_none(row[1]))
+
+
+def forget(tx: Transaction, organisation_id: str, user_id: str) -> None:
+    """Drop it: it is what Slack said of an account that is no longer the person's."""
+    tx.change(_forget, organisation_id=organisation_id, user_id=user_id)
+
+
+def of_person(tx: Transaction, organisation_id: str, user_id: str) -> str | None:
+    """The person's locale, None where it is not known."""
+    return of_people(tx, organisation_id, [user_id]).get(user_id)
+
+
+def of_people(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) -> dict[str, str]:
+    """The locales of those of whom it is known, by id."""
+    found = tx.all(_locales, organisation_id=organisation_id, user_ids=list(user_ids))
+    return {user_id: locale for user_id, locale in found if locale is not None}
+
+
+@compiled
+def _keep(
+    organisation_id: Place, user_id: Place, locale: Place, slack_updated_at: Place, now: Place
+) -> Insert:
+    told = {"locale": locale, "slack_updated_at": slack_updated_at, "updated_at": now}
+    return SlackProfileRow.insert(
+        organisation_id=organisation_id, user_id=user_id, **told
+    ).on_conflict(
+        conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=told
+    )
+
+
+@compiled
+def _kept(organisation_id: Place, user_id: Place) -> Select:
+    return SlackProfileRow.select(SlackProfileRow.locale, SlackProfileRow.slack_updated_at).where(
+        SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
+    )
+
+
+@compiled
+def _forget(organisation_id: Place, user_id: Place) -> Delete:
+    return SlackProfileRow.delete().where(
+        SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
+    )
+
+
+@compiled
+def _locales(organisation_id: Place, user_ids: Place) -> Select:
+    return SlackProfileRow.select(SlackProfileRow.user_id, SlackProfileRow.locale).where(
+        SlackProfileRow.organisation_id == organisation_id,
+        among(SlackProfileRow.user_id, user_ids),
+    )

@@ -1,0 +1,120 @@
+"""A workspace that has the app again: what its people missed meanwhile.
+
+Nothing is queued for a workspace that is gone. When it is back, what is true by then is shown:
+whatever waits, to whom it awaits, and to requesters what became of their leave since.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Final
+
+from peewee import Select
+
+from storage.admin import rerouting
+from storage.base.values import LeaveRequest, LeaveStatus, NoticeEvent
+from storage.db import rows
+from storage.db.compiled import Place, among, compiled
+from storage.db.database import Transaction
+from storage.db.tables import AuditRow, LeaveRequestRow
+from storage.directory import slack_syncs
+from storage.events import outbox, reference
+from storage.events.reference import Reference
+from storage.leave import leave_rows
+from storage.slack import reminders
+
+# Of what waits, and of what was decided meanwhile; Home shows the rest.
+MOST_REQUESTS: Final = 1_000
+
+_NEWS: Final[dict[LeaveStatus, NoticeEvent]] = {
+    "approved": "leave_request.approved",
+    "declined": "leave_request.declined",
+    "cancelled": "leave_request.cancelled",
+}
+
+
+def show_missed(
+    tx: Transaction, organisation_id: str, *, since: datetime | None, now: datetime
+) -> None:
+    """Queue it. ``since`` is when the app was last there; None where it never was.
+
+    Cards that still stand are drawn anew, others posted; reminders begin from the start.
+    """
+    known = reference.of_organisation(tx, organisation_id)
+    waiting = leave_rows.pending_of(tx, organisation_id, limit=MOST_REQUESTS)
+    new = [one for one in waiting if since is not None and one.created_at >= since]
+    _show_waiting(tx, known, new, "leave_request.created", now, is_news=True)
+    old = [one for one in waiting if one not in new]
+    _show_waiting(tx, known, old, "leave_request.rerouted", now, is_news=False)
+    if since is not None:
+        _show_decided(tx, known, since, now)
+    slack_syncs.request(tx, organisation_id, now=now)
+    reminders.begin_anew(tx, organisation_id, now=now)
+
+
+def _show_waiting(
+    tx: Transaction,
+    known: Reference,
+    requests: list[LeaveRequest],
+    event: NoticeEvent,
+    now: datetime,
+    *,
+    is_news: bool,
+) -> None:
+    asked = rerouting.asked(tx, known, requests, now=now)
+    outbox.notify_all(
+        tx,
+        event,
+        requests,
+        told=requests if is_news else (),
+        approvers={one.id: [user.id for user in asked.get(one.user_id, ())] for one in requests},
+        reference=known,
+        now=now,
+    )
+
+
+def _show_decided(tx: Transaction, known: Reference, since: datetime, now: datetime) -> None:
+    organisation_id = known.organisation.id
+    decided = tx.all(
+        _decided,
+        organisation_id=organisation_id,
+        actions=sorted(_NEWS.values()),
+        since=since,
+        limit=MOST_REQUESTS,
+    )
+    by_status: dict[LeaveStatus, list[LeaveRequest]] = defaultdict(list)
+    for row in tx.all(
+        _requests,
+        organisation_id=organisation_id,
+        request_ids=sorted({request_id for (request_id,) in decided}),
+    ):
+        request = rows.leave_request(row)
+        by_status[request.status].append(request)
+    for status, event in _NEWS.items():
+        outbox.notify_all(
+            tx, event, by_status[status], told=by_status[status], reference=known, now=now
+        )
+
+
+@compiled
+def _decided(organisation_id: Place, actions: Place, since: Place, limit: Place) -> Select:
+    """The requests that somebody decided on or cancelled; latest first."""
+    return (
+        AuditRow.select(AuditRow.subject_id)
+        .where(
+            AuditRow.organisation_id == organisation_id,
+            among(AuditRow.action, actions),
+            AuditRow.occurred_at >= since,
+        )
+        .order_by(AuditRow.occurred_at.desc())
+        .limit(limit)
+    )
+
+
+@compiled
+def _requests(organisation_id: Place, request_ids: Place) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        among(LeaveRequestRow.id, request_ids),
+    )

@@ -1,0 +1,119 @@
+"""Which organisation a Slack workspace belongs to, and who its people are in Slack."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from peewee import Select, Update
+
+from storage.admin import organisations
+from storage.base.errors import AlreadyExists
+from storage.base.values import Caller, Organisation, Source, User
+from storage.db import locks, rows
+from storage.db.compiled import Place, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.tables import OrganisationRow
+from storage.directory import people_rows, slack_syncs
+from storage.events import audit, reference
+
+
+class Known(NamedTuple):
+    """What is known of somebody in Slack: the workspace's organisation, and who that is in it."""
+
+    organisation: Organisation
+    user: User | None
+
+
+def find(tx: Transaction, team_id: str) -> Organisation | None:
+    """The organisation of the workspace."""
+    row = tx.first(_organisation, team_id=team_id)
+    return None if row is None else rows.organisation(row)
+
+
+def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> Known | None:
+    """Who the Slack user is, whatever his status; None when the workspace is nobody's."""
+    organisation = find(tx, team_id)
+    if organisation is None:
+        return None
+    return Known(organisation, people_rows.find_by_slack_id(tx, organisation.id, slack_user_id))
+
+
+def link(
+    tx: Transaction, organisation: Organisation, team_id: str, *, source: Source, now: datetime
+) -> None:
+    """Tie the organisation to a workspace, unless it is tied to that one already.
+
+    Raises AlreadyExists when the organisation has another workspace, or the workspace another
+    organisation; then nothing has changed.
+    """
+    try:
+        linked = tx.change(_link, organisation_id=organisation.id, team_id=team_id, now=now)
+    except DuplicateRow as error:
+        raise AlreadyExists(
+            "The workspace {team_id} belongs to another organisation.", team_id=team_id
+        ) from error
+    if not linked:
+        found = find(tx, team_id)
+        if found is not None and found.id == organisation.id:
+            return  # By somebody else, at this very moment.
+        raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
+    by = Caller(organisation.id, None, "owner", frozenset(), source)
+    audit.record(
+        tx,
+        "organisation.slack_linked",
+        "organisation",
+        organisation.id,
+        by=by,
+        now=now,
+        before={"slack_team_id": None},
+        after={"slack_team_id": team_id},
+    )
+    slack_syncs.begin(tx, organisation.id, now=now)
+    reference.changed(tx, organisation.id)
+
+
+def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
+    """The workspace's organisation; the deployment's only one, if it has no workspace yet.
+
+    None when neither is there. Whoever calls has proof that the workspace is the bot token's own.
+    Source: contract 10.
+    """
+    found = find(tx, team_id)
+    if found is not None:
+        return found
+    only = organisations.only_one(tx)
+    if only is None or only.slack_team_id is not None:
+        return None
+    link(tx, only, team_id, source="slack", now=now)
+    return find(tx, team_id)
+
+
+def remember_slack_id(
+    tx: Transaction, organisation_id: str, user_id: str, slack_user_id: str, *, now: datetime
+) -> None:
+    """Keep who a person is in Slack, unless that is known already, or somebody else is he."""
+    # Whoever joins takes it first, too: a Slack user is one person.
+    locks.organisation(tx, organisation_id)
+    user = people_rows.find(tx, organisation_id, user_id, is_held=True)
+    if user is None or user.slack_user_id is not None:
+        return
+    if people_rows.find_by_slack_id(tx, organisation_id, slack_user_id) is not None:
+        return
+    by = Caller(organisation_id, None, "owner", frozenset(), "slack")
+    linked = user._replace(slack_user_id=slack_user_id)
+    people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+
+
+@compiled
+def _organisation(team_id: Place) -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).where(
+        OrganisationRow.slack_team_id == team_id
+    )
+
+
+@compiled
+def _link(organisation_id: Place, team_id: Place, now: Place) -> Update:
+    return OrganisationRow.update(slack_team_id=team_id, updated_at=now).where(
+        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id.is_null()
+    )
