@@ -31,6 +31,7 @@ from bot.service import operator_commands as slack_commands
 from storage.access import secret_canary
 from storage.base.settings import Environment, StorageSettings
 from storage.cli import commands, operator_commands
+from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, migrate
 from storage.events import outbox
@@ -360,7 +361,9 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 def open_database(settings: Settings) -> Database:
     """The handle on the database. Exits with a sentence when the secret keys are not its own."""
     storage = settings.storage
-    database = Database.open(storage.database_url, storage.secrets(), storage.database_timeout)
+    database = engines.open_database(
+        storage.database_url, storage.secrets(), storage.database_timeout
+    )
     try:
         with commands.refusals_on_stderr():
             secret_canary.ensure(database)

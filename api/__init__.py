@@ -1,5 +1,6 @@
-"""REST and iCal feeds over storage's use cases, and the delivery of webhooks.
+"""REST, calendar feeds and documentation over storage's use cases; delivery of webhooks.
 
-Only ``serve.py`` imports from here: ``api.service.app`` for the routes, ``api.base.settings`` for what the
-environment says about them. Nothing in here knows of Slack.
+``serve.py`` takes ``service.app`` for the routes and ``base.settings`` for the environment. Each
+package imports those after it: service, routes, documentation, feeds and webhooks, schemas, http,
+base. Nothing in here knows Slack.
 """

@@ -1,5 +1,6 @@
 """The Slack app: what people see there, and what happens when they use it.
 
-Only ``serve.py`` imports from here: ``bot.service.app`` for the Bolt app, ``bot.base.settings`` for what the
-environment says about it. Nothing in here knows of REST.
+``serve.py`` takes ``service.app`` for the Bolt app and ``base.settings`` for the environment. Each
+package imports those after it: service, listeners, messages, interaction, admin_views, views,
+typed and client, base. Nothing in here knows REST.
 """

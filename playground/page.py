@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -20,16 +21,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.base.client_address import client_address
-from api.documentation.pages import Asset, answer, asset_route, page
+from api.documentation.pages import ICON, Asset, answer, asset_route, page
 
-_ASSETS: Final = (
-    "icon.svg",
-    "playground.css",
-    "playground.js",
-    "playground-blocks.js",
-    "playground-panel.js",
-    "playground-text.js",
-)
+_STATIC: Final = Path(__file__).parent / "static"
+_FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
 _BODY: Final = """
 <header class="top">
 <h1>Hiatus playground</h1>
@@ -74,10 +69,11 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
             drawn.append(
                 page(
                     "Hiatus playground",
-                    assets="playground/assets",
-                    head=('<script src="{playground.js}" type="module"></script>',),
+                    address="playground/assets",
+                    files=_FILES,
+                    head='<script src="{playground.js}" type="module"></script>\n'
+                    '<link rel="stylesheet" href="{playground.css}">',
                     body=body,
-                    style="playground.css",
                 )
             )
         response = answer(request, drawn[0])
@@ -86,7 +82,7 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
 
     found = [
         Route("/playground", playground),
-        asset_route("/playground/assets/{version}/{name}", _ASSETS),
+        asset_route("/playground/assets/{version}/{name}", _FILES),
     ]
     for route in found:
         route.app = _LocalOnly(route.app)

@@ -1,5 +1,6 @@
-"""What Hiatus knows and what it allows: values, rules, use cases and the database under them.
+"""What Hiatus knows and decides: values, rules, use cases and the database under them.
 
-Others import the use cases (``leave``, ``people``, …), ``values``, ``records``, ``errors`` and the
-handle ``Database``; the modules that touch Peewee (``tables``, ``compiled``, ``rows``) stay inside.
+No module stands here, only packages. Each imports those after it in this list, never those
+before it: cli, slack, admin, access, leave, directory, events, db, rules, base. ``api`` and ``bot``
+call the use cases; tables, queries and rows stay inside.
 """

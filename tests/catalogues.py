@@ -42,7 +42,7 @@ class Refused(NamedTuple):
 
 def refused() -> list[Refused]:
     """Every sentence with which the domain refuses people something."""
-    paths = [*(ROOT / "storage").glob("*.py"), ROOT / "api" / "addresses.py"]
+    paths = [*(ROOT / "storage").rglob("*.py"), ROOT / "api" / "webhooks" / "addresses.py"]
     return [
         found
         for path in sorted(paths)
@@ -66,7 +66,7 @@ def _refused(path: Path, tree: ast.Module) -> Iterator[Refused]:
 
 def _of_call(path: Path, call: ast.Call, position: int) -> Iterator[Refused]:
     figures = tuple(one.value for one in call.keywords if one.arg)
-    name = f"{path.parent.name}/{path.name}"
+    name = str(path.relative_to(ROOT))
     match call.args[position] if len(call.args) > position else None:
         case ast.Constant(str(template)):
             yield Refused(name, call.lineno, template, figures)

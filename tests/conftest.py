@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from storage.base.secrets import Secrets
 from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests import postgres
 
@@ -128,6 +129,6 @@ def database_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """The handle on ``database_url``, with secrets of its own."""
-    handle = Database.open(database_url, Secrets.generate())
+    handle = open_database(database_url, Secrets.generate())
     yield handle
     handle.close()

@@ -36,7 +36,31 @@ def test_import_contracts_hold() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("package", ["api", "bot", "storage"])
+def test_a_production_process_never_imports_the_playground(sqlite_url: str) -> None:
+    program = """
+import sys, serve
+settings = serve.Settings.from_env({
+    "DATABASE_URL": sys.argv[1],
+    "BASE_URL": "https://hiatus.example.com",
+    "HIATUS_SLACK_BOT_TOKEN": "xoxb-1",
+    "HIATUS_SLACK_SIGNING_SECRET": "secret",
+})
+serve.build(settings, serve.open_database(settings), serve.utc_now)
+print([name for name in sys.modules if name.startswith("playground")])
+"""
+
+    said = subprocess.run(
+        [sys.executable, "-c", program, sqlite_url],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert said.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("package", ["api", "bot", "playground", "storage"])
 def test_package_is_the_one_of_this_repository(package: str) -> None:
     spec = find_spec(package)
 

@@ -1,0 +1,1 @@
+"""What the service needs before any request: settings, logs, metrics, the version, dispatchers."""

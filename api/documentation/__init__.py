@@ -1,0 +1,1 @@
+"""The OpenAPI document, the errors page and Swagger UI, made from the operations themselves."""

@@ -12,15 +12,26 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.documentation import error_page
-from api.documentation.pages import Asset, answer, asset_of, asset_route, page
-
-_ASSETS: Final = (
-    "swagger-ui.css",
-    "swagger-ui-bundle.js",
-    "documentation.css",
-    "documentation.js",
-    "icon.svg",
+from api.documentation.pages import (
+    ICON,
+    SCRIPT,
+    STYLE,
+    Asset,
+    answer,
+    asset_of,
+    asset_route,
+    page,
+    swagger_ui,
 )
+
+_FILES: Final = (
+    swagger_ui("swagger-ui.css"),
+    swagger_ui("swagger-ui-bundle.js"),
+    STYLE,
+    SCRIPT,
+    ICON,
+)
+_STYLED: Final = '<link rel="stylesheet" href="{documentation.css}">'
 
 
 def routes(document: Callable[[], bytes]) -> list[Route]:
@@ -43,7 +54,7 @@ def routes(document: Callable[[], bytes]) -> list[Route]:
         Route("/openapi.json", openapi_document),
         Route("/docs", reference),
         Route("/docs/errors", errors),
-        asset_route("/docs/assets/{version}/{name}", _ASSETS),
+        asset_route("/docs/assets/{version}/{name}", _FILES),
     ]
 
 
@@ -51,12 +62,11 @@ def routes(document: Callable[[], bytes]) -> list[Route]:
 def _reference() -> Asset:
     return page(
         "Hiatus API",
-        assets="docs/assets",
-        head=(
-            '<link rel="stylesheet" href="{swagger-ui.css}">',
-            '<script src="{swagger-ui-bundle.js}" defer></script>',
-            '<script src="{documentation.js}" defer></script>',
-        ),
+        address="docs/assets",
+        files=_FILES,
+        head='<link rel="stylesheet" href="{swagger-ui.css}">\n'
+        '<script src="{swagger-ui-bundle.js}" defer></script>\n'
+        '<script src="{documentation.js}" defer></script>\n' + _STYLED,
         body='<main id="reference"><p class="waiting">The reference needs JavaScript. What it '
         'shows is in <a href="openapi.json">openapi.json</a>; the codes of refusals are on the '
         '<a href="docs/errors">errors page</a>.</p></main>',
@@ -68,7 +78,8 @@ def _errors() -> Asset:
     back = '<p class="back"><a href="../docs">Hiatus API</a></p>'
     return page(
         "Errors of the Hiatus API",
-        assets="assets",
-        head=(),
+        address="assets",
+        files=_FILES,
+        head=_STYLED,
         body=f'<main class="text">{back}\n{error_page.html()}</main>',
     )

@@ -420,7 +420,7 @@ class Examples:
         if schema.get("format") in _BY_FORMAT:
             return _BY_FORMAT[schema["format"]]
         raise NoExample(
-            f"Say in api/documentation/openapi_examples.py what {name or 'this'} looks like in {where}: {schema}"
+            f"Say in openapi_examples.py what {name or 'this'} looks like in {where}: {schema}"
         )
 
     def of_parameter(self, operation_id: str, parameter: Json) -> Any:

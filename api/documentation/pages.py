@@ -43,19 +43,14 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_OWN: Final = Path(__file__).parent / "static"
-# By name: where it is and what it is. Swagger UI comes in a wheel, which is never imported.
-_FILES: Final = {
-    "swagger-ui.css": ("fastapi_offline", "text/css; charset=utf-8"),
-    "swagger-ui-bundle.js": ("fastapi_offline", "text/javascript; charset=utf-8"),
-    "documentation.css": (None, "text/css; charset=utf-8"),
-    "documentation.js": (None, "text/javascript; charset=utf-8"),
-    "icon.svg": (None, "image/svg+xml"),
-    "playground.css": (None, "text/css; charset=utf-8"),
-    "playground.js": (None, "text/javascript; charset=utf-8"),
-    "playground-blocks.js": (None, "text/javascript; charset=utf-8"),
-    "playground-panel.js": (None, "text/javascript; charset=utf-8"),
-    "playground-text.js": (None, "text/javascript; charset=utf-8"),
+_STATIC: Final = Path(__file__).parent / "static"
+ICON: Final = _STATIC / "icon.svg"
+STYLE: Final = _STATIC / "documentation.css"
+SCRIPT: Final = _STATIC / "documentation.js"
+_MEDIA_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 
 
@@ -68,14 +63,15 @@ class Asset(NamedTuple):
     media_type: str
 
 
-def asset_route(path: str, names: Collection[str]) -> Route:
-    """The named files, at `path`, which holds `{version}` and `{name}`."""
+def asset_route(path: str, files: Collection[Path]) -> Route:
+    """These files, at ``path``, which holds ``{version}`` and ``{name}``."""
+    by_name = {file.name: file for file in files}
 
     async def asset(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in names:
+        file = by_name.get(request.path_params["name"])
+        if file is None:
             raise HTTPException(404)
-        found = await run_in_threadpool(_file, name)
+        found = await run_in_threadpool(_asset, file)
         # A page of another version may still be open somewhere: it gets what there is now.
         is_current = request.path_params["version"] == found.version
         return answer(request, found, is_immutable=is_current)
@@ -83,19 +79,18 @@ def asset_route(path: str, names: Collection[str]) -> Route:
     return Route(path, asset)
 
 
-@lru_cache(maxsize=len(_FILES))
-def _file(name: str) -> Asset:
-    package, media_type = _FILES[name]
-    folder = _OWN if package is None else _folder_of(package)
-    return asset_of((folder / name).read_bytes(), media_type)
+@lru_cache(maxsize=32)
+def _asset(file: Path) -> Asset:
+    return asset_of(file.read_bytes(), _MEDIA_TYPES[file.suffix])
 
 
-def _folder_of(package: str) -> Path:
+def swagger_ui(name: str) -> Path:
+    """A file of Swagger UI, which comes in a wheel that is never imported."""
     # Of a package at the top, this only looks where it is.
-    spec = find_spec(package)
+    spec = find_spec("fastapi_offline")
     assert spec is not None
     assert spec.submodule_search_locations is not None
-    return Path(spec.submodule_search_locations[0]) / "static"
+    return Path(spec.submodule_search_locations[0]) / "static" / name
 
 
 def asset_of(content: bytes, media_type: str) -> Asset:
@@ -103,30 +98,25 @@ def asset_of(content: bytes, media_type: str) -> Asset:
     return Asset(content, gzip.compress(content, 6, mtime=0), version, media_type)
 
 
-def page(
-    title: str,
-    *,
-    assets: str,
-    head: tuple[str, ...],
-    body: str,
-    style: str = "documentation.css",
-) -> Asset:
-    """A page whose addresses are relative, so that it may be served below any path."""
-    lines = [
-        "<!doctype html>",
-        '<html lang="en-GB">',
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f"<title>{title}</title>",
-        '<link rel="icon" href="{icon.svg}" type="image/svg+xml">',
-        *head,
-        f'<link rel="stylesheet" href="{{{style}}}">',
-    ]
-    text = "\n".join(lines)
-    for name in _FILES:
-        if f"{{{name}}}" in text:
-            text = text.replace(f"{{{name}}}", f"{assets}/{_file(name).version}/{name}")
+def page(title: str, *, address: str, files: Collection[Path], head: str = "", body: str) -> Asset:
+    """A page whose addresses are relative, so that it may be served below any path.
+
+    ``{name}`` in ``head`` is the address of the file of that name; all are served at ``address``.
+    """
+    text = "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en-GB">',
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{title}</title>",
+            '<link rel="icon" href="{icon.svg}" type="image/svg+xml">',
+            head,
+        ]
+    )
+    for file in files:
+        text = text.replace(f"{{{file.name}}}", f"{address}/{_asset(file).version}/{file.name}")
     return asset_of(f"{text}\n{body}\n</html>\n".encode(), "text/html; charset=utf-8")
 
 

@@ -1,0 +1,1 @@
+"""Calendar feeds: iCalendar text, its cache, and the route that serves it."""

@@ -1,0 +1,1 @@
+"""The Starlette application and what runs beside it."""

@@ -1,0 +1,1 @@
+"""Sending webhooks: which addresses are allowed, the connection, one attempt, the dispatcher."""

@@ -1,0 +1,1 @@
+"""The modals in which admins change settings, as Block Kit."""

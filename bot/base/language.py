@@ -20,7 +20,7 @@ from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-CATALOGUES: Final = Path(__file__).parent / "catalogues"
+CATALOGUES: Final = Path(__file__).parents[1] / "catalogues"
 
 
 class Language(NamedTuple):

@@ -1,0 +1,1 @@
+"""The Bolt app, how payloads reach it (HTTP or Socket Mode), installation and the manifest."""

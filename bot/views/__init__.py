@@ -1,5 +1,1 @@
-"""Functions from values to Block Kit: forms, messages and their fallback texts.
-
-``bot.listeners`` and the modules that send messages import from here. Nothing in here reads a
-database, a clock or the network.
-"""
+"""Messages, modals and Home as Block Kit. Nothing in here reads a database or calls Slack."""

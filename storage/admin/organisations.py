@@ -31,12 +31,11 @@ from storage.db.compiled import Place, among, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_rows
-from storage.events import audit, feed_changes, reference
+from storage.events import audit, digest_retries, feed_changes, reference
 from storage.events.reference import Reference
 from storage.leave import card_refreshes, leave_types
 from storage.rules import days, holiday_calendar, rules
 from storage.rules.leave_years import check_leave_year_start
-from storage.slack import digests
 
 LONGEST_SLUG: Final = 48
 # How many organisations of one name get a readable slug.
@@ -174,7 +173,7 @@ def update(
     before, after = _checked_update(tx, changes, by=by)
     if "digest_channel" in changes:
         # Also the same channel: an admin may have put right what Slack refused it for.
-        digests.try_again(tx, by.organisation_id, now=now)
+        digest_retries.retry(tx, by.organisation_id, now=now)
     if after == before:
         return get(tx, by=by)
     planned = _counted_anew(tx, before, after, by=by, now=now, is_held=True)

@@ -168,7 +168,7 @@ class StorageSettings:
 
 
 def _database_url(environment: Environment) -> str:
-    """A URL in the form that ``Database.open`` takes; "" after a problem."""
+    """A URL in the form that ``open_database`` takes; "" after a problem."""
     url = environment.secret("DATABASE_URL") or DEFAULT_DATABASE_URL
     if url.startswith("postgres://"):
         url = "postgresql://" + url.removeprefix("postgres://")

@@ -1,0 +1,1 @@
+"""The operator's commands, the demo organisation and the deletion of old rows."""

@@ -31,6 +31,7 @@ from storage.base.errors import (
 from storage.base.settings import SettingsError, StorageSettings
 from storage.base.values import SCOPES, ApiKey, Caller, Organisation, User
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import check_schema, migrate
 
@@ -92,7 +93,7 @@ def opened(env: Mapping[str, str], *, checks_keys: bool = True) -> Iterator[Data
     with refusals_on_stderr():
         settings = StorageSettings.from_env(env)
         check_schema(settings.database_url, settings.database_timeout)
-        database = Database.open(
+        database = open_database(
             settings.database_url, settings.secrets(), settings.database_timeout
         )
         try:

@@ -156,7 +156,7 @@ class Transaction:
 
 
 class Database(ABC):
-    """Open with ``open_database``; close when done. Safe to use from several threads."""
+    """Open with ``engines.open_database``; close when done. Safe to use from several threads."""
 
     engine: Engine
 
@@ -181,21 +181,6 @@ class Database(ABC):
     async def hear_wakes(self) -> None:
         """Pass on what other processes wake, until cancelled; on SQLite nobody can tell."""
         await asyncio.Event().wait()
-
-    @staticmethod
-    def open(url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS) -> Database:
-        """The handle for ``sqlite:///file`` or ``postgresql://…``; it connects when first used.
-
-        A database that does not answer for ``timeout_seconds`` is unavailable.
-        """
-        if url.startswith("sqlite:"):
-            from storage.db.sqlite import BUSY_SECONDS, SqliteDatabase
-
-            path = url.removeprefix("sqlite:///")
-            return SqliteDatabase(path, secrets, min(BUSY_SECONDS, timeout_seconds))
-        from storage.db.postgresql import PostgresqlDatabase
-
-        return PostgresqlDatabase(url, secrets, timeout_seconds)
 
     @abstractmethod
     async def read(

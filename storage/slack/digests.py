@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from peewee import JOIN, SQL, Case, Delete, Insert, Select, Update, fn
+from peewee import JOIN, SQL, Delete, Insert, Select, Update, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
@@ -21,6 +21,7 @@ from storage.db.database import Transaction
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows
 from storage.events import outbox, reference
+from storage.events.digest_retries import LEASE
 from storage.events.reference import Reference
 from storage.rules import days
 from storage.rules.days import AFTERNOON, MORNING, NOTHING
@@ -30,8 +31,6 @@ from storage.slack import slack_locales
 POSTED_AT: Final = time(9)
 # How soon a change of leave shows on a day that has its digest.
 LOOK_AGAIN: Final = timedelta(minutes=1)
-# Longer than Slack may take; then somebody else may try.
-LEASE: Final = timedelta(minutes=2)
 # When an organisation is looked at again whose data met an error.
 BACK_OFF: Final = timedelta(minutes=15)
 MOST_SHOWN: Final = 100
@@ -127,11 +126,6 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
     )
     if changed:
         outbox.notify_of_digest(tx, digest.organisation_id, now=now)
-
-
-def try_again(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Forget that Slack refused a channel, and look soon: an admin chose one, maybe the same."""
-    tx.change(_try_again, organisation_id=organisation_id, now=now, lease_ends_at=now + LEASE)
 
 
 def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
@@ -289,17 +283,6 @@ def _refuse(
 ) -> Update:
     return DigestRow.update(due_at=due_at, refused_channel=channel, refused_because=because).where(
         DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at
-    )
-
-
-@compiled
-def _try_again(organisation_id: Place, now: Place, lease_ends_at: Place) -> Update:
-    row = DigestRow
-    # Sooner than that it may be claimed: whoever has claimed it looks for the same ``due_at``.
-    due_at = Case(None, ((row.due_at > lease_ends_at, now),), row.due_at)
-    again = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
-    return row.update(again).where(
-        row.organisation_id == organisation_id, row.refused_channel.is_null(False)
     )
 
 

@@ -29,8 +29,8 @@ def every_refusal(of: type[Refusal] = Refusal) -> list[type[Refusal]]:
 
 
 def import_all_of_storage() -> None:
-    for module in pkgutil.iter_modules(storage.__path__, "storage."):
-        if not module.name.endswith("__main__"):
+    for module in pkgutil.walk_packages(storage.__path__, "storage."):
+        if ".migrations" not in module.name:
             importlib.import_module(module.name)
 
 

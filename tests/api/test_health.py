@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from storage.base.secrets import Secrets
 from storage.db.database import Database
+from storage.db.engines import open_database
 from tests import outside
 from tests.api.conftest import Client, application
 
@@ -37,7 +38,7 @@ def test_a_dropped_table(client: Client, database_url: str) -> None:
 def test_a_file_that_was_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "hiatus.db"
     path.write_bytes(b"no database " * 1_000)
-    database = Database.open(f"sqlite:///{path}", Secrets.generate())
+    database = open_database(f"sqlite:///{path}", Secrets.generate())
     client = Client(application(database))
 
     with capture_logs() as lines:

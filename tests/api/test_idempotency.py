@@ -16,6 +16,7 @@ from storage.access import access, idempotency
 from storage.access.idempotency import Claim, IdempotencyInProgress, KeptAnswer
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.events import audit
 from tests.api.conftest import Client, a_key, application
@@ -76,7 +77,7 @@ def test_an_answer_that_no_secret_key_reads_is_refused_and_nothing_is_done_again
     client = Client(application(database))
     first = client.post(path, key, json=body, headers=KEY)
     client.close()
-    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+    with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         client = Client(application(without_the_key))
         again = [client.post(path, key, json=body, headers=KEY) for _ in range(2)]
         listed = client.get(path, key).json()["data"]

@@ -135,9 +135,7 @@ def test_every_parameter_is_described_with_an_example(document: Document) -> Non
         if not (one.get("description", "").endswith(".") and "example" in one)
     ]
 
-    assert lacking == [], (
-        "Describe it in its query model, or in api/documentation/openapi.py's _PARAMETERS."
-    )
+    assert lacking == [], "Describe it in its query model, or in openapi.py's _PARAMETERS."
 
 
 def contents(document: Document) -> Iterator[tuple[str, Document]]:

@@ -10,6 +10,7 @@ import pytest
 
 from storage.base.secrets import Secrets
 from storage.db.database import Database
+from storage.db.engines import open_database
 from tests.api.conftest import Client, a_key, application
 from tests.builders import an_organisation
 from tests.fakes.breaking_proxy import BreakingProxy, Moment
@@ -26,7 +27,7 @@ def proxy(postgres_url: str) -> Iterator[BreakingProxy]:
 @pytest.fixture
 def database(proxy: BreakingProxy) -> Iterator[Database]:
     """The service's own, through the proxy."""
-    with closing(Database.open(proxy.url, Secrets.generate())) as database:
+    with closing(open_database(proxy.url, Secrets.generate())) as database:
         yield database
 
 
@@ -72,7 +73,7 @@ def test_a_break_before_commit_changes_nothing_and_says_so(
 ) -> None:
     key = a_key(database, an_organisation(database))
     database.close()
-    away = Database.open("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())
+    away = open_database("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())
     with closing(away):
         gone = Client(application(away))
         answers = [gone.post(PATH, key, json={"name": "Design"}), gone.get(PATH, key)]

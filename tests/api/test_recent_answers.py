@@ -16,6 +16,7 @@ from storage.access import access
 from storage.admin import departments
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
@@ -98,7 +99,7 @@ def test_what_anybody_commits_is_in_the_next_answer(
     database: Database, database_url: str, client: Client, acme: Acme
 ) -> None:
     key = settled_key(database, client, acme)
-    other = Database.open(database_url, Secrets.generate())
+    other = open_database(database_url, Secrets.generate())
     try:
         for number in range(10):
             writer = other if number % 2 else database

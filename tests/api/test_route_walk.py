@@ -19,6 +19,7 @@ from api.service.app import OPERATIONS
 from storage.base.secrets import Secrets
 from storage.base.values import SCOPES
 from storage.db.database import Database
+from storage.db.engines import open_database
 from tests.api.conftest import SETTINGS, Client, a_key, application
 from tests.api.exercising import (
     NEVER,
@@ -117,7 +118,7 @@ def test_every_route_refuses_without_a_key(sqlite_client: Client, operation: Ope
 @pytest.fixture
 def sqlite_client(sqlite_url: str) -> Iterator[Client]:
     """No engine is asked for a key that was not sent: one is enough."""
-    database = Database.open(sqlite_url, Secrets.generate())
+    database = open_database(sqlite_url, Secrets.generate())
     client = Client(application(database))
     yield client
     client.close()

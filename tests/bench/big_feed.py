@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets, new_secret_key
-from storage.db.database import Database, Transaction
+from storage.db.database import Transaction
+from storage.db.engines import open_database
 from storage.db.schema import migrate
 from storage.db.tables import LeaveRequestRow
 from tests import postgres
@@ -89,7 +90,7 @@ def _get(connection: HTTPConnection, path: str, tag: str | None = None) -> tuple
 def _filled(engine: str, url: str) -> _Side:
     secret_key = new_secret_key()
     migrate(url)
-    with closing(Database.open(url, Secrets([secret_key]))) as database:
+    with closing(open_database(url, Secrets([secret_key]))) as database:
         made = database.write_now(organisation, 0)
         database.write_now(_leave, made)
         token = database.write_now(personal_token, by=made.owner, now=datetime.now(UTC))

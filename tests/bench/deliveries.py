@@ -16,7 +16,8 @@ from storage.admin.organisations import NewOrganisation
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets, new_secret_key
 from storage.base.values import SCOPES, Caller
-from storage.db.database import Database, Transaction
+from storage.db.database import Transaction
+from storage.db.engines import open_database
 from storage.db.schema import migrate
 from storage.db.tables import DeliveryRow, EventRow
 from storage.events import webhooks
@@ -65,7 +66,7 @@ def _url(engine: str, folder: Path) -> Iterator[Callable[[int], str]]:
 def _fill(url: str, secret_key: str, port: int, deliveries: int) -> None:
     """An organisation's endpoints with that many deliveries due, the endpoints taking turns."""
     migrate(url)
-    database = Database.open(url, Secrets([secret_key]))
+    database = open_database(url, Secrets([secret_key]))
     try:
         database.write_now(_queue, f"http://127.0.0.1:{port}/hook", deliveries)
     finally:

@@ -15,6 +15,7 @@ from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets
 from storage.base.values import SCOPES, Caller, User
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.directory import people_rows
@@ -129,7 +130,7 @@ class Prepared:
 def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
     """Migrate the empty database and fill it."""
     migrate(url)
-    database = Database.open(url, Secrets([secret_key]))
+    database = open_database(url, Secrets([secret_key]))
     try:
         read = database.write_now(organisation, 0)
         # One transaction a person, so that PostgreSQL's and SQLite's logs stay small.

@@ -20,6 +20,7 @@ import httpx
 import uvloop
 from httpx_aiohttp import AiohttpTransport
 
+from storage.db.engines import open_database
 from storage.events.deliveries import Settled
 
 BODY_BYTES = 1_500
@@ -84,9 +85,8 @@ async def _hiatus(sending: Sending) -> float:
     from api.webhooks.webhook_delivery import Sender
     from api.webhooks.webhook_dispatch import webhook_dispatcher
     from storage.base.secrets import Secrets
-    from storage.db.database import Database
 
-    database = Database.open(sending.database_url, Secrets([sending.secret_key]))
+    database = open_database(sending.database_url, Secrets([sending.secret_key]))
     settled = 0
     started_with = 0
     started = 0.0

@@ -19,6 +19,7 @@ from bot.interaction.listening import Listener, Visit
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.database import Database
+from storage.db.engines import open_database
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, GRACE, World
 from tests.fakes.breaking_proxy import BreakingProxy, Moment
@@ -359,8 +360,8 @@ def test_a_form_whose_commit_breaks_does_not_say_that_nothing_was_changed(
     secrets = Secrets.generate()
     with (
         BreakingProxy(postgres_url) as proxy,
-        closing(Database.open(postgres_url, secrets)) as database,
-        closing(Database.open(proxy.url, secrets)) as breaking,
+        closing(open_database(postgres_url, secrets)) as database,
+        closing(open_database(proxy.url, secrets)) as breaking,
         World(database, slack, app_database=breaking) as world,
     ):
         form = world.open_form(ADA)

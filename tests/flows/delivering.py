@@ -13,6 +13,7 @@ from api.webhooks.webhook_delivery import Sender
 from api.webhooks.webhook_dispatch import webhook_dispatcher
 from storage.base.secrets import Secrets
 from storage.db.database import Database
+from storage.db.engines import open_database
 
 
 def clock() -> datetime:
@@ -31,4 +32,4 @@ async def _deliver(database: Database, lease_seconds: int) -> None:
 
 if __name__ == "__main__":
     url, key, lease = sys.argv[1:]
-    asyncio.run(_deliver(Database.open(url, Secrets([key])), int(lease)))
+    asyncio.run(_deliver(open_database(url, Secrets([key])), int(lease)))

@@ -13,6 +13,7 @@ from datetime import date
 
 from storage.base.secrets import Secrets, new_secret_key
 from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.events import delivery_queue, webhooks
 from storage.events.delivery_queue import MOST_IN_FLIGHT
 from storage.leave import leave
@@ -76,7 +77,7 @@ def test_everything_arrives_and_no_more_than_was_in_flight_arrives_twice(
     key = new_secret_key()
     with (
         LoopbackReceiver() as receiver,
-        closing(Database.open(database_url, Secrets([key]))) as database,
+        closing(open_database(database_url, Secrets([key]))) as database,
     ):
         receiver.answer(204, delay_seconds=0.05, times=1_000_000)
         acme = an_organisation(database, now=clock())

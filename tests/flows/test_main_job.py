@@ -12,6 +12,7 @@ import icalendar
 import pytest
 import standardwebhooks
 
+from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests.fakes.receiver import LoopbackReceiver
 from tests.flows.days import free_monday
@@ -167,14 +168,13 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(
 def _end_leases(deployment: Deployment) -> None:
     from storage.base.secrets import Secrets
     from storage.db.compiled import compiled
-    from storage.db.database import Database
     from storage.db.tables import DeliveryRow
 
     @compiled
     def due_now() -> Any:
         return DeliveryRow.update(due_at=0).where(DeliveryRow.status == "pending")
 
-    database = Database.open(deployment.env["DATABASE_URL"], Secrets.generate())
+    database = open_database(deployment.env["DATABASE_URL"], Secrets.generate())
     database.write_now(lambda tx: tx.change(due_now))
     database.close()
 

@@ -25,7 +25,7 @@ class SourceTree:
 
     def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder / "app"
-        for name in ("api", "bot", "storage"):
+        for name in ("api", "bot", "playground", "storage"):
             shutil.copytree(ROOT / name, self.folder / name)
         for name in ("serve.py", "Procfile"):
             shutil.copy(ROOT / name, self.folder / name)

@@ -16,7 +16,7 @@ import httpx
 from storage.base.secrets import Secrets
 from storage.cli import demo
 from storage.cli.demo import DemoOrganisation
-from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests.flows.running import Deployment
 
@@ -40,7 +40,7 @@ def served(database_url: str) -> Iterator[tuple[str, DemoOrganisation]]:
         database_url, HIATUS_SCHEDULER="off", HIATUS_RATE_LIMIT="1000000000/minute"
     )
     migrate(database_url)
-    database = Database.open(database_url, Secrets(deployment.env["HIATUS_SECRET_KEYS"].split(",")))
+    database = open_database(database_url, Secrets(deployment.env["HIATUS_SECRET_KEYS"].split(",")))
     try:
         found = database.write_now(demo.ensure, now=datetime.now(UTC).replace(microsecond=0))
     finally:

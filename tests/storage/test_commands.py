@@ -21,6 +21,7 @@ from storage.base.values import SCOPES, Caller
 from storage.cli import operator_commands
 from storage.cli.commands import build_app, operator
 from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.directory import people_rows
 from storage.events import webhooks
 from tests.builders import NOW
@@ -72,7 +73,7 @@ class Shell:
 
     def database(self) -> Database:
         settings = StorageSettings.from_env(self.env)
-        return Database.open(settings.database_url, settings.secrets())
+        return open_database(settings.database_url, settings.secrets())
 
 
 @pytest.fixture

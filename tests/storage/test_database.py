@@ -27,6 +27,7 @@ from storage.base.ids import new_id
 from storage.base.secrets import Secrets
 from storage.db.compiled import Engine, Place, committed_state, compiled
 from storage.db.database import Database, DuplicateRow, Transaction
+from storage.db.engines import open_database
 from storage.db.postgresql import ATTEMPTS
 from storage.db.sqlite import SqliteDatabase
 from storage.db.tables import HolidaySetRow, LeaseRow, UserRow
@@ -72,7 +73,7 @@ def kept_outside(url: str) -> set[str]:
 @pytest.fixture
 def named_database(postgres_url: str) -> Iterator[Database]:
     """PostgreSQL, whose connections the statement ``KILLED`` finds and ends."""
-    handle = Database.open(f"{postgres_url}&application_name=hiatus", Secrets.generate())
+    handle = open_database(f"{postgres_url}&application_name=hiatus", Secrets.generate())
     yield handle
     handle.close()
 
@@ -281,7 +282,7 @@ def test_closing_finishes_what_was_begun(database: Database, database_url: str) 
 
 
 def test_a_closed_sqlite_handle_refuses_to_write(sqlite_url: str) -> None:
-    database = Database.open(sqlite_url, Secrets.generate())
+    database = open_database(sqlite_url, Secrets.generate())
     database.close()
     with pytest.raises(DatabaseUnavailable, match="closed"):
         database.write_now(keep, "report")
@@ -335,7 +336,7 @@ def test_a_loop_that_ended_before_its_turn_holds_nobody_up(sqlite_url: str) -> N
         await asyncio.sleep(0)
         writing.cancel()
 
-    with closing(Database.open(sqlite_url, Secrets.generate())) as database:
+    with closing(open_database(sqlite_url, Secrets.generate())) as database:
         for _ in range(5):
             asyncio.run(ask_and_leave())
         assert database.write_now(keep, "report") == "report"
@@ -353,7 +354,7 @@ def test_a_loop_that_paused_hears_that_nothing_was_written(sqlite_url: str) -> N
             await writing
 
     path = sqlite_url.removeprefix("sqlite:///")
-    with closing(Database.open(sqlite_url, Secrets.generate())) as database:
+    with closing(open_database(sqlite_url, Secrets.generate())) as database:
         with asyncio.Runner() as runner:
             # The write cannot begin while the loop still runs.
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -369,7 +370,7 @@ def test_an_event_loop_may_not_block_itself(sqlite_url: str) -> None:
         database.write_now(keep, "report")
 
     with (
-        closing(Database.open(sqlite_url, Secrets.generate())) as database,
+        closing(open_database(sqlite_url, Secrets.generate())) as database,
         pytest.raises(RuntimeError, match="await write"),
     ):
         asyncio.run(block())
@@ -377,7 +378,7 @@ def test_an_event_loop_may_not_block_itself(sqlite_url: str) -> None:
 
 def test_a_sqlite_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/no-such-folder/hiatus.db"
-    with closing(Database.open(url, Secrets.generate())) as database:
+    with closing(open_database(url, Secrets.generate())) as database:
         with pytest.raises(DatabaseUnavailable):
             database.read_now(kept)
         for _ in range(2):
@@ -447,7 +448,7 @@ def test_postgresql_never_acknowledges_what_it_undid(postgres_url: str) -> None:
         with pytest.raises(DuplicateRow):
             keep(tx, "digest")
 
-    with closing(Database.open(postgres_url, Secrets.generate())) as database:
+    with closing(open_database(postgres_url, Secrets.generate())) as database:
         with pytest.raises(RuntimeError, match="went on after an error"):
             database.write_now(carry_on)
         assert kept_outside(postgres_url) == set()
@@ -455,7 +456,7 @@ def test_postgresql_never_acknowledges_what_it_undid(postgres_url: str) -> None:
 
 
 def test_postgresql_that_is_not_there_is_unavailable() -> None:
-    with closing(Database.open("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())) as it:
+    with closing(open_database("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())) as it:
         began_at = time.monotonic()
         with pytest.raises(DatabaseUnavailable):
             it.write_now(keep, "report")
@@ -468,7 +469,7 @@ def test_postgresql_that_does_not_answer_is_unavailable_before_long() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         port = silent.getsockname()[1]
         url = f"postgresql://ada@127.0.0.1:{port}/hiatus?connect_timeout=2&sslmode=disable"
-        with closing(Database.open(url, Secrets.generate())) as database:
+        with closing(open_database(url, Secrets.generate())) as database:
             began_at = time.monotonic()
             with pytest.raises(DatabaseUnavailable):
                 database.read_now(kept)
@@ -477,11 +478,11 @@ def test_postgresql_that_does_not_answer_is_unavailable_before_long() -> None:
 
 _ACKNOWLEDGING = """
 import asyncio, itertools, sys
-from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.base.secrets import Secrets
 from tests.storage.test_database import keep
 
-database = Database.open(sys.argv[1], Secrets.generate())
+database = open_database(sys.argv[1], Secrets.generate())
 
 async def write(task):
     for number in itertools.count():
@@ -567,7 +568,7 @@ def is_named_alike_twice(database: Database) -> bool:
 
 
 def test_the_state_is_named_anew_by_every_commit(database: Database, database_url: str) -> None:
-    other = Database.open(database_url, Secrets.generate())
+    other = open_database(database_url, Secrets.generate())
     try:
         database.write_now(keep, "first")
         states = [database.read_now(state)]
@@ -581,7 +582,7 @@ def test_the_state_is_named_anew_by_every_commit(database: Database, database_ur
 
 
 def test_a_commit_of_what_began_earlier_names_the_state_anew(postgres_url: str) -> None:
-    database = Database.open(postgres_url, Secrets.generate())
+    database = open_database(postgres_url, Secrets.generate())
     with (
         closing(database),
         closing(psycopg.connect(postgres_url)) as first,

@@ -13,6 +13,7 @@ from storage.base.secrets import Secrets
 from storage.db import locks
 from storage.db.compiled import compiled
 from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
 from storage.events import audit, deliveries, delivery_log, delivery_queue, reference, webhooks
@@ -234,7 +235,7 @@ def test_who_lost_his_claim_disables_nothing(database: Database) -> None:
 def test_a_secret_that_no_key_decrypts_keeps_nobody_elses_delivery(database_url: str) -> None:
     found: list[Delivery] = []
     for _ in range(2):
-        with closing(Database.open(database_url, Secrets.generate())) as handle:
+        with closing(open_database(database_url, Secrets.generate())) as handle:
             acme = listening(handle)
             a_request(handle, acme, a_person(handle, acme))
             found = claimed(handle, NOW + timedelta(minutes=len(found)))
@@ -250,10 +251,10 @@ def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
     database_url: str,
 ) -> None:
     keys = Secrets.generate()
-    with closing(Database.open(database_url, keys)) as handle:
+    with closing(open_database(database_url, keys)) as handle:
         acme = listening(handle)
         a_request(handle, acme, a_person(handle, acme))
-    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+    with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         for number in range(8):
             now = NOW + timedelta(hours=11 * number)
             (delivery,) = claimed(without_the_key, now, claim_id=str(number))
@@ -264,7 +265,7 @@ def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
 
     assert health(database_url) == (True, None)
     assert outside.rows(database_url, "SELECT id FROM delivery_attempts") == []
-    with closing(Database.open(database_url, keys)) as with_the_key:
+    with closing(open_database(database_url, keys)) as with_the_key:
         (delivery,) = claimed(with_the_key, NOW + timedelta(hours=85), claim_id="again")
         assert len(delivery.secrets) == 1
         assert settled(with_the_key, delivery, DELIVERED)[:2] == ("delivered", 1)
@@ -274,19 +275,19 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_ove
     database_url: str,
 ) -> None:
     keys = Secrets.generate()
-    with closing(Database.open(database_url, keys)) as handle:
+    with closing(open_database(database_url, keys)) as handle:
         acme = listening(handle)
         a_request(handle, acme, a_person(handle, acme))
         (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
     # Ten attempts with the longest jitter take 90.7 hours.
     late = NOW + timedelta(hours=91)
-    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+    with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key, late)
         assert settled(without_the_key, delivery, UNSIGNED, late)[:2] == ("failed", 0)
         assert claimed(without_the_key, NOW + timedelta(days=40), claim_id="later") == []
 
     assert health(database_url) == (True, None)
-    with closing(Database.open(database_url, keys)) as with_the_key:
+    with closing(open_database(database_url, keys)) as with_the_key:
         (logged,) = with_the_key.read_now(
             delivery_log.page, webhook.id, PageOf(), by=acme.caller
         ).items
@@ -300,11 +301,11 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_ove
 
 def test_a_ping_that_no_key_can_sign_fails_at_once_and_says_why(database_url: str) -> None:
     keys = Secrets.generate()
-    with closing(Database.open(database_url, keys)) as handle:
+    with closing(open_database(database_url, keys)) as handle:
         acme = listening(handle)
         (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
         handle.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
-    with closing(Database.open(database_url, Secrets.generate())) as without_the_key:
+    with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key)
         assert settled(without_the_key, delivery, UNSIGNED)[:2] == ("failed", 0)
         logged = without_the_key.read_now(delivery_log.get, webhook.id, delivery.id, by=acme.caller)

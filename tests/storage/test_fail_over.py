@@ -15,6 +15,7 @@ from storage.access import feeds
 from storage.admin import organisations
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.schema import migrate
 from storage.events import reference, webhooks
 from tests import outside, postgres
@@ -72,13 +73,13 @@ def add_webhook(tx: Transaction, acme: Acme, host: str) -> str:
 
 def test_requests_are_made_after_a_fail_over_that_lost_a_webhook(pair: Pair) -> None:
     secrets = Secrets.generate()
-    with closing(Database.open(pair.url, secrets)) as process:
+    with closing(open_database(pair.url, secrets)) as process:
         acme = an_organisation(process)
         pair.fall_behind()
         process.write_now(add_webhook, acme, "lost.example.com")
         a_request(process, acme, acme.owner, start_date=date(2026, 8, 3))
         pair.fail_over()
-        with closing(Database.open(pair.standby_url(), secrets)) as other:
+        with closing(open_database(pair.standby_url(), secrets)) as other:
             # As many changes as were lost.
             kept = other.write_now(add_webhook, acme, "kept.example.com")
 
@@ -93,14 +94,14 @@ def test_every_thread_forgets_settings_that_were_lost(pair: Pair) -> None:
     async def names(process: Database, acme: Acme) -> set[str]:
         return set(await asyncio.gather(*(process.read(name_of, acme) for _ in range(50))))
 
-    with closing(Database.open(pair.url, Secrets.generate())) as process:
+    with closing(open_database(pair.url, Secrets.generate())) as process:
         acme = an_organisation(process, name="Acme")
         assert asyncio.run(names(process, acme)) == {"Acme"}
         pair.fall_behind()
         process.write_now(rename, acme, "Lost")
         assert asyncio.run(names(process, acme)) == {"Lost"}
         pair.fail_over()
-        with closing(Database.open(pair.standby_url(), Secrets.generate())) as other:
+        with closing(open_database(pair.standby_url(), Secrets.generate())) as other:
             other.write_now(rename, acme, "Kept")
 
         assert asyncio.run(names(process, acme)) == {"Kept"}
@@ -108,13 +109,13 @@ def test_every_thread_forgets_settings_that_were_lost(pair: Pair) -> None:
 
 def test_what_is_committed_has_another_name_on_another_server(pair: Pair) -> None:
     """Also where a connection pooler hides from the process that the server is another one."""
-    with closing(Database.open(pair.url, Secrets.generate())) as process:
+    with closing(open_database(pair.url, Secrets.generate())) as process:
         process.write_now(keep, "first")
         pair.fall_behind()
         process.write_now(keep, "lost")
         before = process.read_now(state)
     pair.fail_over()
-    with closing(Database.open(pair.standby_url(), Secrets.generate())) as process:
+    with closing(open_database(pair.standby_url(), Secrets.generate())) as process:
         process.write_now(keep, "kept")
         names = {process.read_now(state) for _ in range(3)}
 
@@ -126,7 +127,7 @@ def test_a_feed_that_was_lost_is_not_shown_again(pair: Pair) -> None:
         return feeds.recognise(tx, token).state
 
     secrets = Secrets.generate()
-    with closing(Database.open(pair.url, secrets)) as process:
+    with closing(open_database(pair.url, secrets)) as process:
         acme = an_organisation(process)
         feed = process.write_now(feeds.create, None, by=acme.caller, now=NOW)
         pair.fall_behind()

@@ -14,6 +14,7 @@ import pytest
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.postgresql import THREADS
 from storage.db.schema import check_schema, migrate
 from tests import outside, postgres
@@ -61,7 +62,7 @@ def test_reads_and_writes_end_within_the_time_out(server: postgres.Server, url: 
         long = [database.write_long(keep, f"long {number}") for number in range(10)]
         return await asyncio.gather(*reads, *writes, *long, return_exceptions=True)
 
-    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+    with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
         database.write_now(keep, "before")
         asyncio.run(read_often(database))
         with postgres.frozen(server.folder):
@@ -94,7 +95,7 @@ def test_work_that_no_thread_begins_in_time_is_given_up(url: str) -> None:
             await asyncio.gather(*busy)
         await database.write(keep, "afterwards")
 
-    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+    with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
         asyncio.run(write_while_all_are_busy(database))
 
     assert kept_outside(url) == {"afterwards"}
@@ -110,7 +111,7 @@ def test_long_work_without_a_connection_ends_within_the_time_out(
         return time.monotonic() - began_at
 
     with (
-        closing(Database.open(url, Secrets.generate(), 8.0)) as database,
+        closing(open_database(url, Secrets.generate(), 8.0)) as database,
         postgres.frozen(server.folder),
     ):
         # Each attempt to connect may take five seconds; three of them would take fifteen.
@@ -136,14 +137,14 @@ def test_questions_that_wait_behind_another_one_end_within_the_time_out(
                 await first
         return took_seconds
 
-    with closing(Database.open(url, Secrets.generate(), 6.0)) as database:
+    with closing(open_database(url, Secrets.generate(), 6.0)) as database:
         assert asyncio.run(ask_twice(database)) < 6.0 + 3.0
 
 
 def test_callers_without_an_event_loop_and_commands_end_too(
     server: postgres.Server, url: str
 ) -> None:
-    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+    with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
         database.write_now(keep, "before")
         with postgres.frozen(server.folder):
             began_at = time.monotonic()
@@ -188,7 +189,7 @@ def test_another_host_of_the_url_answers_in_its_place(
         names = [f"during {number}" for number in range(20)]
         return await asyncio.gather(*(database.write(keep, name) for name in names))
 
-    with closing(Database.open(both, Secrets.generate(), 8.0)) as database:
+    with closing(open_database(both, Secrets.generate(), 8.0)) as database:
         database.write_now(keep, "before")
         asyncio.run(read_often(database))
         with postgres.frozen(server.folder):
@@ -204,7 +205,7 @@ def test_another_host_of_the_url_answers_in_its_place(
 
 
 def test_a_handle_closes_while_nothing_answers(server: postgres.Server, url: str) -> None:
-    database = Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)
+    database = open_database(url, Secrets.generate(), TIMEOUT_SECONDS)
     # The announcement goes out on a connection of its own.
     database.write_now(wake)
     asyncio.run(read_often(database))
@@ -233,7 +234,7 @@ def test_whoever_listens_for_wake_ups_can_stop(server: postgres.Server, url: str
             async with asyncio.timeout(TIMEOUT_SECONDS + GRACE_SECONDS):
                 await asyncio.wait({hearing})
 
-    with closing(Database.open(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
+    with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
         database.on_wake("webhooks", lambda: heard.append("webhooks"))
         asyncio.run(listen_and_stop())
 
@@ -245,7 +246,7 @@ def test_of_several_hosts_the_one_that_takes_writes_is_used(
     migrate(other_url)
     both = f"postgresql://hiatus@/hiatus?host={server.folder},{other_server.folder}"
 
-    with closing(Database.open(both, Secrets.generate())) as database:
+    with closing(open_database(both, Secrets.generate())) as database:
         database.write_now(keep, "before")
         # As a standby is; the connection that there is already does not know it.
         outside.run(url, "ALTER DATABASE hiatus SET default_transaction_read_only = on")

@@ -13,6 +13,7 @@ from storage.admin import departments, people
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
 from storage.events import audit, webhooks
@@ -102,7 +103,7 @@ def test_leave_requests_are_found_by_an_index(
 def test_sqlite_takes_the_index_that_leaves_little(
     sqlite_url: str, sort: Any, filters: Any, index: str
 ) -> None:
-    database = Database.open(sqlite_url, Secrets.generate())
+    database = open_database(sqlite_url, Secrets.generate())
     acme = an_organisation(database)
     by_type = {"leave_type_id": type_id(database, acme)}
 

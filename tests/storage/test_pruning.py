@@ -10,6 +10,7 @@ from typing import Any
 from storage.base.secrets import Secrets
 from storage.cli import pruning
 from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.slack import slack_events, slack_states
 from tests import outside
 from tests.builders import NOW
@@ -58,7 +59,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
 
 
 def test_a_table_that_cannot_be_pruned_stops_no_other(postgres_url: str) -> None:
-    with closing(Database.open(postgres_url, Secrets.generate())) as database:
+    with closing(open_database(postgres_url, Secrets.generate())) as database:
         database.write_now(slack_events.claim, "Ev1", now=OLD)
         outside.run(postgres_url, "ALTER TABLE notices RENAME TO damaged")
 

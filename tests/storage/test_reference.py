@@ -10,6 +10,7 @@ import pytest
 from storage.admin import organisations
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.events import reference
 from tests.builders import NOW, Acme, an_organisation
 
@@ -40,7 +41,7 @@ def test_what_an_undone_write_has_seen_is_not_remembered(
         database.write_now(rename_look_and_refuse, acme, "Undone")
 
     # Another process makes the very version that the undone write had made.
-    with closing(Database.open(database_url, Secrets.generate())) as other:
+    with closing(open_database(database_url, Secrets.generate())) as other:
         other.write_now(rename, acme, "Renamed")
 
     assert database.read_now(name_of, acme) == "Renamed"
@@ -63,7 +64,7 @@ def test_what_a_neighbour_of_an_undone_write_has_seen_is_not_remembered(
     outcomes = asyncio.run(write_together())
     assert [outcomes[1], outcomes[3]] == ["Acme", "Acme"]
     assert [type(outcomes[0]), type(outcomes[2])] == [Refused, Refused]
-    with closing(Database.open(database_url, Secrets.generate())) as other:
+    with closing(open_database(database_url, Secrets.generate())) as other:
         other.write_now(rename, acme, "Renamed")
 
     assert database.read_now(name_of, acme) == "Renamed"

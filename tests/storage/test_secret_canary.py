@@ -13,7 +13,7 @@ import pytest
 from storage.access.secret_canary import ensure, reencrypt
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
-from storage.db.database import Database
+from storage.db.engines import open_database
 from storage.events import webhooks
 from tests import outside
 from tests.builders import (
@@ -31,13 +31,13 @@ KEY, OTHER = new_secret_key(), new_secret_key()
 
 def started(url: str, *keys: str) -> None:
     """What every start does."""
-    with closing(Database.open(url, Secrets(keys))) as database:
+    with closing(open_database(url, Secrets(keys))) as database:
         ensure(database)
 
 
 def with_a_webhook(url: str, *keys: str) -> tuple[Acme, str, str]:
     """A database with an encrypted secret and no canary, as older versions left them."""
-    with closing(Database.open(url, Secrets(keys))) as database:
+    with closing(open_database(url, Secrets(keys))) as database:
         acme = an_organisation(database)
         webhook, secret = database.write_now(
             webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
@@ -46,7 +46,7 @@ def with_a_webhook(url: str, *keys: str) -> tuple[Acme, str, str]:
 
 
 def secrets_of(url: str, acme: Acme, webhook_id: str, *keys: str) -> list[str]:
-    with closing(Database.open(url, Secrets(keys))) as database:
+    with closing(open_database(url, Secrets(keys))) as database:
         return database.read_now(signing_secrets, acme.id, webhook_id, now=NOW)
 
 
@@ -84,12 +84,12 @@ def test_a_new_key_in_front_is_taken_and_the_old_one_may_not_be_dropped_yet(
 
 def test_after_reencrypting_the_old_key_may_be_dropped(database_url: str) -> None:
     acme, webhook_id, secret = with_a_webhook(database_url, KEY)
-    with closing(Database.open(database_url, Secrets([KEY]))) as database:
+    with closing(open_database(database_url, Secrets([KEY]))) as database:
         token = database.write_now(personal_token, by=acme.caller, now=NOW)
         database.write_now(webhooks.rotate_secret, webhook_id, by=acme.caller, now=NOW)
     started(database_url, KEY)
 
-    with closing(Database.open(database_url, Secrets([OTHER, KEY]))) as database:
+    with closing(open_database(database_url, Secrets([OTHER, KEY]))) as database:
         done = reencrypt(database)
         again = reencrypt(database)
 
@@ -97,14 +97,14 @@ def test_after_reencrypting_the_old_key_may_be_dropped(database_url: str) -> Non
     assert again.changed == 0
     started(database_url, OTHER)
     assert secrets_of(database_url, acme, webhook_id, OTHER)[1] == secret
-    with closing(Database.open(database_url, Secrets([OTHER]))) as database:
+    with closing(open_database(database_url, Secrets([OTHER]))) as database:
         assert database.read_now(find_personal_token, by=acme.caller) == token
 
 
 def test_reencrypting_goes_through_more_than_one_batch(database_url: str) -> None:
     there = [with_a_webhook(database_url, KEY) for _ in range(5)]
 
-    with closing(Database.open(database_url, Secrets([OTHER, KEY]))) as database:
+    with closing(open_database(database_url, Secrets([OTHER, KEY]))) as database:
         assert reencrypt(database, batch=2).changed == 5
 
     for acme, webhook_id, secret in there:
@@ -115,7 +115,7 @@ def test_lost_keys_are_given_up_only_when_the_operator_says_so(database_url: str
     acme, webhook_id, _ = with_a_webhook(database_url, KEY)
     started(database_url, KEY)
 
-    with closing(Database.open(database_url, Secrets([OTHER]))) as database:
+    with closing(open_database(database_url, Secrets([OTHER]))) as database:
         refused = reencrypt(database)
         assert (refused.is_complete, refused.unreadable) == (False, {"webhook": 1})
         with pytest.raises(SecretKeysUnusable):
@@ -131,7 +131,7 @@ def test_lost_keys_are_given_up_only_when_the_operator_says_so(database_url: str
 def test_a_secret_rotated_after_its_key_was_lost_signs_alone(database_url: str) -> None:
     acme, webhook_id, _ = with_a_webhook(database_url, KEY)
 
-    with closing(Database.open(database_url, Secrets([OTHER]))) as database:
+    with closing(open_database(database_url, Secrets([OTHER]))) as database:
         _, secret = database.write_now(webhooks.rotate_secret, webhook_id, by=acme.caller, now=NOW)
 
     assert secrets_of(database_url, acme, webhook_id, OTHER) == [secret]

@@ -10,7 +10,8 @@ import psycopg
 
 from storage.base.secrets import Secrets
 from storage.db import wakeups
-from storage.db.database import Database, Transaction
+from storage.db.database import Transaction
+from storage.db.engines import open_database
 
 
 def wake(tx: Transaction) -> None:
@@ -25,7 +26,7 @@ async def until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
 
 async def with_hearer(url: str, story: Callable[[list[str]], object]) -> list[str]:
     """Run a story beside a process that delivers; what woke that."""
-    hearer = Database.open(url, Secrets.generate())
+    hearer = open_database(url, Secrets.generate())
     heard: list[str] = []
     hearer.on_wake("webhooks", lambda: heard.append("webhooks"))
     hearing = asyncio.create_task(hearer.hear_wakes())
@@ -43,7 +44,7 @@ async def with_hearer(url: str, story: Callable[[list[str]], object]) -> list[st
 
 def test_a_commit_wakes_the_process_that_delivers(postgres_url: str) -> None:
     def story(_: list[str]) -> None:
-        writer = Database.open(postgres_url, Secrets.generate())
+        writer = open_database(postgres_url, Secrets.generate())
         writer.write_now(wake)
         writer.close()
 
@@ -68,12 +69,12 @@ def test_who_delivers_himself_tells_nobody(postgres_url: str) -> None:
     own: list[str] = []
 
     def story(heard: list[str]) -> None:
-        writer = Database.open(postgres_url, Secrets.generate())
+        writer = open_database(postgres_url, Secrets.generate())
         writer.on_wake("webhooks", lambda: own.append("webhooks"))
         writer.write_now(wake)
         writer.close()
         assert (own, heard) == (["webhooks"], ["webhooks"])
-        other = Database.open(postgres_url, Secrets.generate())
+        other = open_database(postgres_url, Secrets.generate())
         other.write_now(wake)
         other.close()
 
