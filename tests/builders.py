@@ -29,8 +29,8 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import WebhookRow
 from storage.directory import people_rows
-from storage.events import reference, webhooks
-from storage.leave import leave, leave_types
+from storage.events import organisation_config, webhooks
+from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
 
 # A Monday.
@@ -141,7 +141,7 @@ def a_leave_type(
 
 def type_id(database: Database, acme: Acme, code: str = "annual") -> str:
     """The id of one of the default leave types."""
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     return next(found.id for found in known.leave_types.values() if found.code == code)
 
 
@@ -167,7 +167,9 @@ def a_request(
         end_half_day,
         note,
     )
-    return database.write_now(leave.submit, by=caller_for(acme, user), draft=draft, now=now)
+    return database.write_now(
+        leave_requests.submit, by=caller_for(acme, user), draft=draft, now=now
+    )
 
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.http.codings import prefers_gzip
 from api.http.conditions import tags_in
+from api.http.content_negotiation import prefers_gzip
 
 # No inline script, no eval, nobody else's host. Swagger UI draws its icons as data: images.
 POLICY: Final = "; ".join(

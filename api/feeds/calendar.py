@@ -11,11 +11,11 @@ from urllib.parse import parse_qs
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from api.feeds.feed_drawing import Coding, Drawings, Subscription, midnight
 from api.feeds.feed_fetches import FeedFetches
+from api.feeds.feed_rendering import Coding, Drawings, Subscription, midnight
 from api.http.auth import header
-from api.http.codings import prefers_gzip
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
+from api.http.content_negotiation import prefers_gzip
 from api.http.operations import Edge
 from storage.access import feeds
 from storage.access.feeds import FeedOwner

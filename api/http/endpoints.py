@@ -10,14 +10,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from api.base.recent import Recent
+from api.base.lru_cache import Recent
 from api.http import idempotency
 from api.http.auth import fingerprint_of
 from api.http.conditions import OBSERVED, Tags, tag_of, tags_in
 from api.http.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
 from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from storage.access import authentication
 from storage.access import idempotency as kept_answers
-from storage.access import recognition
 from storage.access.idempotency import Claim, KeptAnswer
 from storage.base.errors import FieldError, InvalidInput, Refusal, Unauthenticated
 from storage.db.database import Transaction
@@ -212,8 +212,8 @@ class Endpoint:
         """
         now, headers = self._edge.clock(), scope["headers"]
         key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
-        key = await self._edge.database.read_each(recognition.known_keys, key_sha256)
-        recognised = recognition.recognised(key, now=now, request_id=scope["request_id"])
+        key = await self._edge.database.read_each(authentication.known_keys, key_sha256)
+        recognised = authentication.recognised(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = recognised.caller
         if self._edge.rate_limits is not None:
             await self._edge.rate_limits.keys.hit(scope, key_sha256)

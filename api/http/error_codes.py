@@ -22,9 +22,9 @@ from storage.base import errors
 from storage.base.errors import FieldError, InvalidInput, Refusal
 from storage.directory import people_rows
 from storage.events import deliveries, webhooks
-from storage.leave import adjustments, leave
+from storage.leave import adjustments, leave_requests
 from storage.rules import people_file
-from storage.slack import joining, slack_installations
+from storage.slack import provisioning, slack_installations
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -103,12 +103,12 @@ EXPLAINED: Final = (
         "Leave those fields out, or ask an admin or owner.",
     ),
     Explained(
-        leave.NotYourApproval(),
+        leave_requests.NotYourApproval(),
         "You can see the request, and somebody else is asked to decide on it.",
         "`GET /api/v1/approvals/pending` lists what awaits you.",
     ),
     Explained(
-        joining.NotAMember("You are not a member of this organisation."),
+        provisioning.NotAMember("You are not a member of this organisation."),
         "In Slack: the person is a guest, a bot or of another workspace, is no longer active here, "
         "has an e-mail address that Slack has not confirmed, or one that belongs to a person with "
         "another Slack account.",

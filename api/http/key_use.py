@@ -9,8 +9,8 @@ from typing import Final
 
 import structlog
 
-from storage.access import recognition
-from storage.access.recognition import Recognised
+from storage.access import authentication
+from storage.access.authentication import Recognised
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 
@@ -31,7 +31,7 @@ class KeyUse:
     def note(self, recognised: Recognised, now: datetime) -> None:
         """Remember a use that the database does not show yet."""
         caller = recognised.caller
-        if caller.key_id is not None and recognition.needs_touch(recognised, now):
+        if caller.key_id is not None and authentication.needs_touch(recognised, now):
             self._unwritten[caller.key_id] = (caller.organisation_id, now)
 
     def write_soon(self) -> None:
@@ -55,4 +55,4 @@ class KeyUse:
 def _touch_all(tx: Transaction, uses: Mapping[str, tuple[str, datetime]]) -> None:
     # In one order, so that two processes never wait for each other.
     for key_id, (organisation_id, now) in sorted(uses.items()):
-        recognition.touch(tx, organisation_id, key_id, now=now)
+        authentication.touch(tx, organisation_id, key_id, now=now)

@@ -29,7 +29,7 @@ from storage.base.errors import FieldError, InsufficientScope, InvalidInput, Not
 from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Database, Transaction
-from storage.rules import rules
+from storage.rules import request_rules
 
 MAX_BODY_BYTES: Final = 256 * 1024
 MAX_PARAMETERS: Final = 100
@@ -235,7 +235,7 @@ class Operation:
         if self.scope not in caller.scopes:
             raise InsufficientScope(self.scope)
         if self.role is not None:
-            rules.check_role(caller.role, self.role)
+            request_rules.check_role(caller.role, self.role)
 
     def ids_of(self, path_params: Mapping[str, str]) -> Mapping[str, str]:
         """The path's ids in lower case. Raises NotFound for what can be nobody's id."""

@@ -8,7 +8,7 @@ from api.http.operations import Answer, Call, Operation, created
 from api.schemas.answers import ApiKeyWithSecretRecord, Listing, listing
 from api.schemas.bodies import NewApiKey
 from api.schemas.queries import ListOfApiKeys, is_true
-from storage.access import access
+from storage.access import api_keys
 from storage.base import errors, records
 from storage.base.records import ApiKeyRecord
 from storage.db.database import Transaction
@@ -17,7 +17,7 @@ from storage.db.database import Transaction
 def page(tx: Transaction, call: Call) -> Any:
     query: ListOfApiKeys = call.query
     revoked = is_true(query.is_revoked)
-    found = access.page(tx, query.page, by=call.caller, user_id=query.user_id, is_revoked=revoked)
+    found = api_keys.page(tx, query.page, by=call.caller, user_id=query.user_id, is_revoked=revoked)
     return listing(found, records.api_key)
 
 
@@ -25,7 +25,7 @@ def create(tx: Transaction, call: Call) -> Answer:
     body: NewApiKey = call.body
     # A key always belongs to a person, so there is one.
     assert call.caller.user_id is not None
-    key, secret = access.create_key(
+    key, secret = api_keys.create_key(
         tx,
         for_user=call.caller.user_id,
         name=body.name,
@@ -39,11 +39,11 @@ def create(tx: Transaction, call: Call) -> Answer:
 
 
 def get(tx: Transaction, call: Call) -> Any:
-    return records.api_key(access.get(tx, call.id, by=call.caller))
+    return records.api_key(api_keys.get(tx, call.id, by=call.caller))
 
 
 def revoke(tx: Transaction, call: Call) -> None:
-    access.revoke(tx, call.id, by=call.caller, now=call.now)
+    api_keys.revoke(tx, call.id, by=call.caller, now=call.now)
 
 
 OPERATIONS = (

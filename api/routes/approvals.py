@@ -11,7 +11,7 @@ from api.schemas.bodies import Decline
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave, leave_reading
+from storage.leave import leave_reading, leave_requests
 
 
 def pending(tx: Transaction, call: Call) -> Any:
@@ -20,11 +20,13 @@ def pending(tx: Transaction, call: Call) -> Any:
 
 
 def approve(tx: Transaction, call: Call) -> Any:
-    return records.leave_request(leave.approve(tx, call.id, by=call.caller, now=call.now))
+    return records.leave_request(leave_requests.approve(tx, call.id, by=call.caller, now=call.now))
 
 
 def decline(tx: Transaction, call: Call) -> Any:
-    request = leave.decline(tx, call.id, reason=call.body.reason, by=call.caller, now=call.now)
+    request = leave_requests.decline(
+        tx, call.id, reason=call.body.reason, by=call.caller, now=call.now
+    )
     return records.leave_request(request)
 
 
@@ -57,7 +59,7 @@ OPERATIONS = (
         scope="approvals:write",
         kind="leave request",
         result=LeaveRequestRecord,
-        refusals=(errors.InvalidTransition, errors.OwnRequest, leave.NotYourApproval),
+        refusals=(errors.InvalidTransition, errors.OwnRequest, leave_requests.NotYourApproval),
     ),
     Operation(
         method="POST",
@@ -74,7 +76,7 @@ OPERATIONS = (
         body=Decline,
         needs_body=False,
         result=LeaveRequestRecord,
-        refusals=(errors.InvalidTransition, errors.OwnRequest, leave.NotYourApproval),
+        refusals=(errors.InvalidTransition, errors.OwnRequest, leave_requests.NotYourApproval),
         rules=("control_character",),
         example={"reason": "Half of the team is away that week."},
     ),

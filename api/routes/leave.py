@@ -13,9 +13,9 @@ from storage.base import errors
 from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.events import reference
-from storage.events.reference import Reference
-from storage.leave import leave, leave_reading, leave_types
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
+from storage.leave import leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 
 # The most that the list holds where no page was asked for.
@@ -54,7 +54,7 @@ def create(tx: Transaction, call: Call) -> Answer:
         end_half_day=None,
         note=body.note,
     )
-    request = leave.submit(tx, by=call.caller, draft=draft, now=call.now)
+    request = leave_requests.submit(tx, by=call.caller, draft=draft, now=call.now)
     return created(f"/api/v1/leave/{request.id}", _shown(tx, call, request))
 
 
@@ -63,11 +63,11 @@ def get(tx: Transaction, call: Call) -> LeaveRecord:
 
 
 def hold(tx: Transaction, call: Call) -> None:
-    leave.hold(tx, call.id, by=call.caller, now=call.now)
+    leave_requests.hold(tx, call.id, by=call.caller, now=call.now)
 
 
 def cancel(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call, leave.cancel(tx, call.id, by=call.caller, now=call.now))
+    return _shown(tx, call, leave_requests.cancel(tx, call.id, by=call.caller, now=call.now))
 
 
 def _shown(tx: Transaction, call: Call, request: LeaveRequest) -> LeaveRecord:
@@ -75,7 +75,9 @@ def _shown(tx: Transaction, call: Call, request: LeaveRequest) -> LeaveRecord:
 
 
 def _known(tx: Transaction, call: Call) -> Reference:
-    return reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
+    return organisation_config.of_organisation(
+        tx, call.caller.organisation_id, call.reference_version
+    )
 
 
 OPERATIONS = (

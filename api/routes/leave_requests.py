@@ -13,7 +13,7 @@ from api.schemas.queries import ListOfLeaveRequests
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave, leave_reading, previews
+from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.drafts import Draft
 
 
@@ -35,7 +35,7 @@ def page(tx: Transaction, call: Call) -> Any:
 
 
 def create(tx: Transaction, call: Call) -> Answer:
-    request = leave.submit(tx, by=call.caller, draft=_draft(call.body), now=call.now)
+    request = leave_requests.submit(tx, by=call.caller, draft=_draft(call.body), now=call.now)
     return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
 
 
@@ -67,16 +67,16 @@ def get(tx: Transaction, call: Call) -> Any:
 
 
 def hold(tx: Transaction, call: Call) -> None:
-    leave.hold(tx, call.id, by=call.caller, now=call.now)
+    leave_requests.hold(tx, call.id, by=call.caller, now=call.now)
 
 
 def edit(tx: Transaction, call: Call) -> Any:
-    request = leave.edit(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    request = leave_requests.edit(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
     return records.leave_request(request)
 
 
 def cancel(tx: Transaction, call: Call) -> Any:
-    return records.leave_request(leave.cancel(tx, call.id, by=call.caller, now=call.now))
+    return records.leave_request(leave_requests.cancel(tx, call.id, by=call.caller, now=call.now))
 
 
 _RULES = (

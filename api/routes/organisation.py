@@ -16,7 +16,7 @@ from storage.base.records import OrganisationRecord
 from storage.base.values import HolidaySet
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, people_rows
-from storage.events import reference
+from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 
@@ -40,7 +40,9 @@ def page_of_sets(tx: Transaction, call: Call) -> Any:
 
 
 def get_set(tx: Transaction, call: Call) -> HolidaySetRecord:
-    known = reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
+    known = organisation_config.of_organisation(
+        tx, call.caller.organisation_id, call.reference_version
+    )
     return _shown(tx, call)(holiday_sets.get(known, call.id))
 
 
@@ -50,7 +52,9 @@ def add_set(tx: Transaction, call: Call) -> Answer:
 
 
 def _shown(tx: Transaction, call: Call) -> Callable[[HolidaySet], HolidaySetRecord]:
-    known = reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
+    known = organisation_config.of_organisation(
+        tx, call.caller.organisation_id, call.reference_version
+    )
     year = call.now.year
 
     def show(holiday_set: HolidaySet) -> HolidaySetRecord:

@@ -17,7 +17,7 @@ from storage.base.clock import local_day
 from storage.base.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
-from storage.events import reference
+from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"
@@ -25,7 +25,9 @@ _TAG = "Public holiday sets"
 
 
 def holidays(tx: Transaction, call: Call) -> Any:
-    known = reference.of_organisation(tx, call.caller.organisation_id, call.reference_version)
+    known = organisation_config.of_organisation(
+        tx, call.caller.organisation_id, call.reference_version
+    )
     holiday_set = holiday_sets.get(known, call.id)
     year = call.query.year or local_day(call.now, known.organisation.timezone).year
     found = holiday_sets.year_of(known, holiday_set.country_code, year)

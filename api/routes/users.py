@@ -20,7 +20,7 @@ from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import reference
+from storage.events import organisation_config
 from storage.slack import slack_profiles
 
 VARIANT_HEADER = {
@@ -108,7 +108,7 @@ def unlink_slack(tx: Transaction, call: Call) -> Any:
 
 def _shown(tx: Transaction, call: Call) -> Callable[[User], UserRecord]:
     """The full shape, with the organisation's working days where a user has none of their own."""
-    organisation = reference.of_organisation(
+    organisation = organisation_config.of_organisation(
         tx, call.caller.organisation_id, call.reference_version
     ).organisation
     return lambda user: records.user(user, organisation.working_days)

@@ -16,8 +16,8 @@ from storage.base import records
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import LeaveEffect, LeaveStatus, Rerouted
 from storage.db.database import Transaction
-from storage.events import reference
-from storage.events.reference import Reference
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
 # Of each list; the totals count everything.
@@ -137,7 +137,7 @@ class EffectsRecord(TypedDict):
 
 def shown(tx: Transaction, call: Call, found: Effects) -> EffectsRecord:
     """The effects as a dry run answers them."""
-    known = reference.of_organisation(tx, call.caller.organisation_id)
+    known = organisation_config.of_organisation(tx, call.caller.organisation_id)
     leave = found.leave
     return {
         "dry_run": True,

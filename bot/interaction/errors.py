@@ -29,8 +29,8 @@ from storage.directory.people_rows import ChangedMeanwhile
 from storage.events.deliveries import WebhookDisabled
 from storage.events.webhooks import TooManyWebhooks
 from storage.leave.adjustments import TooManyAdjustments
-from storage.leave.leave import NotYourApproval
-from storage.slack.joining import NotAMember
+from storage.leave.leave_requests import NotYourApproval
+from storage.slack.provisioning import NotAMember
 from storage.slack.slack_installations import NotLinked
 
 _log = structlog.stdlib.get_logger("hiatus.slack")

@@ -19,7 +19,7 @@ from storage.base.errors import NotFound, Refusal
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.directory import people_rows
-from storage.events import reference
+from storage.events import organisation_config
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ async def _foreseen(visit: Visit, saving: Saving, *, by: Caller) -> Sight | None
 def look(tx: Transaction, foresee: Callable[[Transaction], Effects], *, by: Caller) -> Sight:
     """What would follow, with the names of everybody who is named."""
     effects = foresee(tx)
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     return Sight(
         effects,
         people_rows.names(tx, by.organisation_id, consequences.named(effects)),

@@ -14,8 +14,8 @@ from bot.interaction.listening import Visit
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import joining, slack_locales, slack_workspaces
-from storage.slack.joining import NotAMember
+from storage.slack import provisioning, slack_locales, slack_workspaces
+from storage.slack.provisioning import NotAMember
 from storage.slack.slack_workspaces import Known
 
 _SCOPES: Final = frozenset(SCOPES)
@@ -176,7 +176,7 @@ async def _joined(visit: Visit, organisation: Organisation) -> User:
 
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
-    user = joining.join_from_slack(tx, organisation_id, profile, now=now)
+    user = provisioning.join_from_slack(tx, organisation_id, profile, now=now)
     slack_locales.keep(
         tx,
         organisation_id,

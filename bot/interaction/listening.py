@@ -26,14 +26,14 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.base import language
 from bot.base.language import say
 from bot.client import slack_web
-from bot.client.redraws import Redraws
+from bot.client.modal_updates import Redraws
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction import errors
 from bot.views import replies, text
 from storage.base.errors import DatabaseUnavailable, OutcomeUnknown, Refusal
 from storage.db.database import Database
 from storage.slack import slack_events
-from storage.slack.joining import NotAMember
+from storage.slack.provisioning import NotAMember
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from bot.interaction.listening import Visit
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, Refusal
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.rules import rules
+from storage.rules import request_rules
 from storage.slack import slack_events
 
 T = TypeVar("T")
@@ -148,5 +148,5 @@ def inline(refusal: Refusal, view: dict[str, Any]) -> dict[str, str]:
 async def admin(visit: Visit) -> Caller:
     """Whoever did something that only admins and owners may do. Raises InsufficientRole."""
     by = await identity.caller(visit)
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     return by

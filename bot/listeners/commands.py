@@ -18,7 +18,7 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import reference
+from storage.events import organisation_config
 from storage.leave import ledgers
 
 
@@ -76,7 +76,7 @@ async def _out(visit: Visit, *, is_week: bool) -> None:
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     """Who is off today, or this week as Home means it: the caller's team, then everyone else."""
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or known.organisation.timezone)
     last_day = end_of_week(first_day) if is_week else first_day

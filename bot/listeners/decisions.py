@@ -22,11 +22,11 @@ from storage.base.errors import (
 )
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import leave, leave_reading
-from storage.leave.leave import Decision, NotYourApproval
-from storage.slack import approval_cards, posted
+from storage.leave import leave_reading, leave_requests
+from storage.leave.leave_requests import Decision, NotYourApproval
+from storage.slack import approval_cards, slack_messages
 from storage.slack.approval_cards import ApprovalCard
-from storage.slack.posted import Posted
+from storage.slack.slack_messages import Posted
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -40,7 +40,7 @@ async def approve(visit: Visit) -> None:
         await visit.edge.database.write(
             _decided,
             clicked,
-            lambda tx: leave.approve(tx, clicked.value, by=by, now=visit.now),
+            lambda tx: leave_requests.approve(tx, clicked.value, by=by, now=visit.now),
             by=by,
             visit=visit,
         )
@@ -75,7 +75,9 @@ async def decline_with_reason(visit: Visit) -> None:
         await visit.edge.database.write(
             _decided,
             clicked,
-            lambda tx: leave.decline(tx, clicked.value, reason=reason, by=by, now=visit.now),
+            lambda tx: leave_requests.decline(
+                tx, clicked.value, reason=reason, by=by, now=visit.now
+            ),
             by=by,
             visit=visit,
         )
@@ -116,7 +118,7 @@ async def _reconsidered(visit: Visit, to_status: Decision) -> None:
         await visit.edge.database.write(
             _decided,
             clicked,
-            lambda tx: leave.change_decision(
+            lambda tx: leave_requests.change_decision(
                 tx, clicked.value, to_status, reason=reason, by=by, now=visit.now
             ),
             by=by,
@@ -150,8 +152,8 @@ def _decided(
     # Nothing is learnt of a request that is not there, or not this person's to see.
     leave_reading.get(tx, clicked.value, by=by, now=visit.now)
     place = (by.organisation_id, clicked.value, str(by.user_id))
-    if posted.find(tx, *place) is None:
-        posted.remember(tx, *place, Posted(clicked.channel, clicked.ts), now=visit.now)
+    if slack_messages.find(tx, *place) is None:
+        slack_messages.remember(tx, *place, Posted(clicked.channel, clicked.ts), now=visit.now)
     decide(tx)
 
 

@@ -15,11 +15,11 @@ from bot.views import home as views
 from storage.base.errors import InvalidTransition, NotFound, Refusal
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.leave import leave
-from storage.leave.leave import NotYourApproval
+from storage.leave import leave_requests
+from storage.leave.leave_requests import NotYourApproval
 from storage.slack import home
 from storage.slack.home import PageCursors
-from storage.slack.joining import NotAMember
+from storage.slack.provisioning import NotAMember
 
 
 async def opened(visit: Visit) -> None:
@@ -53,12 +53,16 @@ async def leaf(visit: Visit) -> None:
 
 async def cancel(visit: Visit) -> None:
     """Cancel one's own leave; Slack has asked whether that is meant."""
-    await _done(visit, lambda tx, by: leave.cancel(tx, _value(visit), by=by, now=visit.now))
+    await _done(
+        visit, lambda tx, by: leave_requests.cancel(tx, _value(visit), by=by, now=visit.now)
+    )
 
 
 async def approve(visit: Visit) -> None:
     """Approve what waits; who was overtaken is told by whom."""
-    await _done(visit, lambda tx, by: leave.approve(tx, _value(visit), by=by, now=visit.now))
+    await _done(
+        visit, lambda tx, by: leave_requests.approve(tx, _value(visit), by=by, now=visit.now)
+    )
 
 
 async def ask_reason(visit: Visit) -> None:
@@ -85,7 +89,7 @@ async def decline_with_reason(visit: Visit) -> None:
     reason = decline.reason_of(visit.values)
     try:
         await visit.edge.database.write(
-            leave.decline, request_id, reason=reason, by=by, now=visit.now
+            leave_requests.decline, request_id, reason=reason, by=by, now=visit.now
         )
     except (InvalidTransition, NotFound, NotYourApproval) as refusal:
         await visit.tell(errors.sentence(refusal))

@@ -17,8 +17,8 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import reference
-from storage.leave import leave, own_leave
+from storage.events import organisation_config
+from storage.leave import leave_requests, own_leave
 from storage.slack import approval_cards
 
 
@@ -64,7 +64,7 @@ async def cancel(visit: Visit) -> None:
 async def _cancelled(visit: Visit, by: Caller) -> str:
     """Cancel what the button stands for; what there is to say of it, if that was refused."""
     try:
-        await visit.edge.database.write(leave.cancel, visit.value, by=by, now=visit.now)
+        await visit.edge.database.write(leave_requests.cancel, visit.value, by=by, now=visit.now)
     except Refusal as refusal:
         told = errors.sentence(refusal)
         await visit.tell(told)
@@ -77,7 +77,7 @@ async def _found(visit: Visit, by: Caller) -> OwnLeave:
 
 
 def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or known.organisation.timezone)
     page = own_leave.page(tx, PageOf(answers.MOST_OWN), by=by, today=today)

@@ -20,9 +20,9 @@ from storage.base.errors import InvalidTransition, Refusal
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import people_rows
-from storage.events import reference
-from storage.events.reference import Reference
-from storage.leave import leave, leave_reading, previews
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
+from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.previews import Preview
 from storage.rules import days
 
@@ -99,7 +99,7 @@ async def submitted(visit: Visit) -> None:
     by = await identity.caller(visit)
     try:
         draft = request_form.draft_of(request_form.filled_of(visit.values))
-        await visit.edge.database.write(leave.submit, by=by, draft=draft, now=visit.now)
+        await visit.edge.database.write(leave_requests.submit, by=by, draft=draft, now=visit.now)
     except Refusal as refusal:
         await _refused(visit, refusal)
 
@@ -134,7 +134,7 @@ async def _open_filled_in(visit: Visit, by: Caller, wish: Wish) -> None:
 
 
 def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     week = days.working_week(user.working_days or known.organisation.working_days)
     return Reader(
@@ -164,7 +164,7 @@ def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -
 def _drawn_filled(
     tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime
 ) -> _Drawing:
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     return _Drawing(known, filled, _foreseen(tx, filled, None, by=by, now=now))
 
 
@@ -175,8 +175,8 @@ def _drawn_for_edit(
 
     Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
     """
-    request = leave.editable(tx, request_id, by=by, now=now)
-    known = reference.of_organisation(tx, by.organisation_id)
+    request = leave_requests.editable(tx, request_id, by=by, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     shown = Filled.with_request(request)
     if filled is not None:
         shown = filled._replace(leave_type_id=request.leave_type_id)
@@ -202,7 +202,7 @@ def _edit(
     if filled[:5] == Filled.with_request(before)[:5]:
         # The same time may have been asked for in other words, and is then no change.
         changes = {"note": filled.note}
-    return leave.edit(tx, request_id, changes, by=by, now=now)
+    return leave_requests.edit(tx, request_id, changes, by=by, now=now)
 
 
 LISTENERS: Final = (

@@ -10,11 +10,11 @@ from bot.base import ids
 from bot.interaction import identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.listening import Listener, Visit
-from storage.access import access, feeds
+from storage.access import api_keys, feeds
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.events import reference
+from storage.events import organisation_config
 
 _KEYS_SHOWN: Final = 20
 _FEEDS_SHOWN: Final = 20
@@ -51,7 +51,7 @@ async def create_key(visit: Visit) -> None:
     )
 
     def create(tx: Transaction) -> str:
-        _, secret = access.create_key(
+        _, secret = api_keys.create_key(
             tx,
             for_user=str(by.user_id),
             name=name,
@@ -73,7 +73,7 @@ async def revoke_key(visit: Visit) -> None:
     """Stop a key; Slack has asked whether that is meant."""
     await visit.ack()
     by = await identity.caller(visit)
-    await visit.edge.database.write(access.revoke, modals.clicked(visit), by=by, now=visit.now)
+    await visit.edge.database.write(api_keys.revoke, modals.clicked(visit), by=by, now=visit.now)
     await modals.redraw(visit, await _keys(visit, by))
 
 
@@ -126,8 +126,10 @@ async def remove_feed(visit: Visit) -> None:
 
 async def _keys(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
-        page = access.page(tx, PageOf(_KEYS_SHOWN, cursor), by=by, own_only=True, is_revoked=False)
-        organisation = reference.of_organisation(tx, by.organisation_id).organisation
+        page = api_keys.page(
+            tx, PageOf(_KEYS_SHOWN, cursor), by=by, own_only=True, is_revoked=False
+        )
+        organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.keys(page, organisation.timezone, visit.now)
 
     return await visit.edge.database.read(read)
@@ -140,7 +142,7 @@ async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[st
         # The token is made when it is first asked for.
         own = feeds.personal(tx, by=by, now=visit.now)
         page = feeds.page(tx, PageOf(_FEEDS_SHOWN, cursor), by=by)
-        organisation = reference.of_organisation(tx, by.organisation_id).organisation
+        organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.feeds(base_url, own, page, organisation.timezone)
 
     return await visit.edge.database.write(read)

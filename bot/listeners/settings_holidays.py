@@ -19,7 +19,7 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import reference
+from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ async def _overrides(
     visit: Visit, by: Caller, set_id: str, cursor: str | None = None
 ) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
-        one = holiday_sets.get(reference.of_organisation(tx, by.organisation_id), set_id)
+        one = holiday_sets.get(organisation_config.of_organisation(tx, by.organisation_id), set_id)
         page = holiday_overrides.page(tx, set_id, PageOf(_OVERRIDES_SHOWN, cursor), by=by)
         return views.overrides(one, holiday_calendar.country_name(one.country_code), page)
 

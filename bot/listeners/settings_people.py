@@ -20,9 +20,9 @@ from storage.base.values import Caller, User
 from storage.db.database import Transaction
 from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
-from storage.events import reference
+from storage.events import organisation_config
 from storage.slack import slack_profiles
-from storage.slack.joining import NotAMember
+from storage.slack.provisioning import NotAMember
 
 _NEEDED: Final = later("Needed for somebody who is not chosen from Slack.")
 
@@ -47,7 +47,7 @@ async def offer_departments(visit: Visit) -> None:
     """Departments for what was typed so far."""
     by = await modals.admin(visit)
     typed = str(visit.body.get("value") or "")
-    known = await visit.edge.database.read(reference.of_organisation, by.organisation_id)
+    known = await visit.edge.database.read(organisation_config.of_organisation, by.organisation_id)
     await visit.ack(options=views.department_options(known.departments.values(), typed))
 
 
@@ -82,7 +82,7 @@ async def new_person(visit: Visit) -> None:
     """Open the form that adds somebody."""
     await visit.ack()
     by = await modals.admin(visit)
-    known = await visit.edge.database.read(reference.of_organisation, by.organisation_id)
+    known = await visit.edge.database.read(organisation_config.of_organisation, by.organisation_id)
     await visit.open(views.new_person(list(known.departments.values())))
 
 
@@ -210,7 +210,7 @@ async def _ask(
 async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         user = people_rows.get(tx, user_id, by=by)
-        known = reference.of_organisation(tx, by.organisation_id)
+        known = organisation_config.of_organisation(tx, by.organisation_id)
         manager = people_search.option(tx, user.manager_id, by=by)
         return views.person(user, manager, list(known.departments.values()))
 

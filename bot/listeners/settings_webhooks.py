@@ -14,7 +14,7 @@ from bot.views import replies
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.events import deliveries, delivery_log, reference, webhooks
+from storage.events import deliveries, delivery_log, organisation_config, webhooks
 
 _SHOWN: Final = 40
 
@@ -155,7 +155,7 @@ async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") ->
     def read(tx: Transaction) -> dict[str, Any]:
         one = webhooks.get(tx, webhook_id, by=by)
         log = delivery_log.page(tx, one.id, PageOf(1), by=by)
-        organisation = reference.of_organisation(tx, by.organisation_id).organisation
+        organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         last = log.items[0] if log.items else None
         health = webhooks.health(tx, [one.id], by=by)[one.id]
         return views.webhook(one, health, last, organisation.timezone, told)

@@ -18,7 +18,7 @@ from storage.base.errors import DatabaseUnavailable, Refusal
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.directory import people_rows
-from storage.events import reference
+from storage.events import organisation_config
 from storage.slack import home, slack_locales
 from storage.slack.home import Home
 
@@ -136,7 +136,7 @@ class Homes:
 def _watched(
     tx: Transaction, organisation_id: str, user_id: str, *, now: datetime
 ) -> Watched | None:
-    organisation = reference.of_organisation(tx, organisation_id).organisation
+    organisation = organisation_config.of_organisation(tx, organisation_id).organisation
     user = people_rows.find(tx, organisation_id, user_id)
     if user is None or user.status != "active" or user.slack_user_id is None:
         return None

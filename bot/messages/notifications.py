@@ -25,8 +25,8 @@ from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import User
 from storage.db.database import Database
-from storage.slack import notices, slack_profiles
-from storage.slack.notices import (
+from storage.slack import notifications, slack_profiles
+from storage.slack.notifications import (
     DigestSight,
     Drawn,
     Notice,
@@ -35,7 +35,7 @@ from storage.slack.notices import (
     SummarySight,
     WebhookSight,
 )
-from storage.slack.posted import Posted
+from storage.slack.slack_messages import Posted
 
 # Trying again would meet the same answer.
 FINAL_ERRORS: Final = frozenset(
@@ -81,12 +81,12 @@ class Notifier:
     async def claim(self, limit: int) -> list[Notice]:
         """Take due notices that no other process has."""
         return await self._database.write(
-            notices.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
+            notifications.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
         )
 
     async def settle(self, outcomes: Sequence[tuple[Notice, Outcome]]) -> None:
         """Record what came of several attempts in one transaction."""
-        await self._database.write(notices.settle, outcomes, now=self._clock())
+        await self._database.write(notifications.settle, outcomes, now=self._clock())
         for notice, _ in outcomes:
             # Whoever is told of something may be looking at it.
             if notice.kind != "cover_changed":
@@ -105,30 +105,32 @@ class Notifier:
 
     async def _delivered(self, notice: Notice) -> Outcome:
         if notice.kind in ("webhook_disabled", "webhook_failing"):
-            found = await self._database.read(notices.look_at_webhook, notice)
+            found = await self._database.read(notifications.look_at_webhook, notice)
             if found is None:
                 return Outcome("delivered")
             return await self._attempted(
                 notice, found.team_id, found.locale, partial(self._webhook, found)
             )
         if notice.kind == "digest_refused":
-            refused = await self._database.read(notices.look_at_digest, notice)
+            refused = await self._database.read(notifications.look_at_digest, notice)
             if refused is None:
                 return Outcome("delivered")
             return await self._attempted(
                 notice, refused.team_id, refused.locale, partial(self._digest, refused)
             )
         if notice.kind == "reminder_summary":
-            summary = await self._database.read(notices.look_at_summary, notice, now=self._clock())
+            summary = await self._database.read(
+                notifications.look_at_summary, notice, now=self._clock()
+            )
             if summary is None:
                 return Outcome("delivered")
             return await self._attempted(
                 notice, summary.team_id, summary.locale, partial(self._summary, summary)
             )
         if notice.kind == "cover_changed":
-            await self._database.write_long(notices.expand, notice, now=self._clock())
+            await self._database.write_long(notifications.expand, notice, now=self._clock())
             return Outcome("delivered")
-        sight = await self._database.read(notices.look, notice, now=self._clock())
+        sight = await self._database.read(notifications.look, notice, now=self._clock())
         if sight is None:
             gone = "the request is gone"
             _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)

@@ -24,7 +24,7 @@ from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync
 from bot.messages.home_tab import Homes
 from bot.messages.notifications import Notifier
-from bot.messages.timed import Timed
+from bot.messages.periodic_jobs import Timed
 from bot.service import asgi
 from bot.service.installing import INSTALL_PATH, Installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput

@@ -9,7 +9,7 @@ from bot.base import ids
 from bot.base.language import say
 from bot.views import card as cards
 from bot.views import text
-from storage.leave.leave import LONGEST_REASON
+from storage.leave.leave_requests import LONGEST_REASON
 from storage.slack.approval_cards import ApprovalCard
 
 

@@ -8,7 +8,7 @@ from bot.base.language import say, say_count
 from bot.views import card as cards
 from bot.views import text, words
 from storage.slack.approval_cards import ApprovalCard
-from storage.slack.notices import SummarySight, WaitingRequest
+from storage.slack.notifications import SummarySight, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:

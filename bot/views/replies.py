@@ -10,7 +10,7 @@ from bot.base.language import later, say
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from bot.views.text import Block
-from storage.admin.recount import Cause, News
+from storage.admin.recalculation import Cause, News
 from storage.base.values import NoticeEvent, Webhook
 from storage.events.deliveries import FAILING_FOR
 from storage.slack.approval_cards import ApprovalCard

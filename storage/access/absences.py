@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant, with_names
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.directory import awaited
+from storage.directory import pending_approvals
 from storage.directory.colleagues import team
 
 # Pending leave in a list of who is away: none, what awaits the viewer's decision, or all.
@@ -219,7 +219,9 @@ def _away(
     if pending != "none":
         is_pending = LeaveRequestRow.status == "pending"
         if pending == "awaiting":
-            is_pending &= awaited.awaits(organisation_id, viewer_id, today, for_each=False)
+            is_pending &= pending_approvals.awaits(
+                organisation_id, viewer_id, today, for_each=False
+            )
         is_shown = is_shown | is_pending
     query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from peewee import Delete, Select, Update
 
-from storage.admin import effects, rerouting
+from storage.admin import effects, reassignment
 from storage.admin.effects import Effects
 from storage.base import fields
 from storage.base.amounts import check_half_days
@@ -21,10 +21,10 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DepartmentRow, UserRow
 from storage.directory import people_rows
-from storage.events import audit, reference
-from storage.events.reference import Reference
+from storage.events import audit, organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import rules
+from storage.rules import request_rules
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": fields.name,
@@ -40,7 +40,7 @@ def create(
 
     Raises InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     fields.require(fields_of_department, "name")
     values = fields.checked(fields_of_department, _CHECKS)
     # Of two concurrent calls with one name, the second waits and then sees the first.
@@ -80,12 +80,12 @@ def update(
 
     Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before, after = _checked_update(tx, department_id, changes, by=by, is_held=True)
     if after == before:
         return before
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     rerouted = _rerouted(tx, known, before, after, now)
     after = after._replace(updated_at=now, version=before.version + 1)
     changed = tx.update(
@@ -104,7 +104,7 @@ def update(
     if not changed:
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
-    rerouting.tell(tx, known, rerouted, by=by, now=now)
+    reassignment.tell(tx, known, rerouted, by=by, now=now)
     _refresh_cards(tx, known, before, after, now)
     return after
 
@@ -128,9 +128,9 @@ def foresee_update(
     tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
 ) -> Effects:
     """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     before, after = _checked_update(tx, department_id, changes, by=by, is_held=False)
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     rerouted = tuple(_rerouted(tx, known, before, after, now))
     if after.default_leave_allowance_half_days == before.default_leave_allowance_half_days:
         return Effects(rerouted=rerouted)
@@ -175,8 +175,8 @@ def _rerouted(
     """Pending requests of its members that await others once it has its other manager."""
     if after.manager_id == before.manager_id:
         return []
-    members = rerouting.pending_of(tx, known, department_id=before.id)
-    return rerouting.foresee(tx, known, members, after, now=now)
+    members = reassignment.pending_of(tx, known, department_id=before.id)
+    return reassignment.foresee(tx, known, members, after, now=now)
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
@@ -184,7 +184,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
 
     Raises NotFound, InsufficientRole or InUse; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     department = get(tx, department_id, by=by, is_held=True)
     places = {"organisation_id": by.organisation_id, "department_id": department.id}
@@ -233,7 +233,7 @@ def _record(
     now: datetime,
 ) -> None:
     audit.record_value(tx, action, "department", before, after, _CHECKS, by=by, now=now)
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
 
 
 @compiled

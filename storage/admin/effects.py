@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from storage.base.clock import local_day
 from storage.base.values import LeaveEffect, LeaveRequest, Rerouted, User
 from storage.db.database import Transaction
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import Booked, BookedLeave
-from storage.rules import days, leave_years, standings
+from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
 # Whose balances are worked out at most.
@@ -181,7 +181,7 @@ def _left(
 ) -> dict[LeaveYear, int]:
     """Half-days that remain of each leave year between the two days, as of the first or later."""
     account = balances.account(known, user, booked.adjustments)
-    found = standings.standings(
+    found = year_balances.standings(
         account, balances.deducting(known, booked.leave), first_day, last_day
     )
     return {one.year: one.remaining_half_days(max(first_day, one.year.first_day)) for one in found}

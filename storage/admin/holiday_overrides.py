@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from peewee import Delete, Select
 
-from storage.admin import effects, recount
+from storage.admin import effects, recalculation
 from storage.admin.effects import Effects
 from storage.base import fields
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
@@ -20,8 +20,8 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets
-from storage.events import audit, reference
-from storage.events.reference import Override, Reference
+from storage.events import audit, organisation_config
+from storage.events.organisation_config import Override, Reference
 from storage.rules import holiday_calendar
 
 # All of them are kept in memory, and looked through whenever days are counted.
@@ -81,7 +81,7 @@ def add(
     except DuplicateRow as error:
         raise _taken(new.date) from error
     _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
-    recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    recalculation.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
     return override
 
 
@@ -108,7 +108,7 @@ def remove(
     planned = _planned(tx, known, holiday_set, after, override.date, now, is_held=True)
     tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
-    recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    recalculation.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
     return override
 
 
@@ -124,13 +124,13 @@ def foresee_remove(
 
 def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
     """One override of a set. Raises NotFound."""
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     return _get(tx, holiday_sets.get(known, set_id), override_id, by=by)
 
 
 def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
     """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     holiday_set = holiday_sets.get(known, set_id)
     bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
     after = position(tx, page, *bound_to)
@@ -203,23 +203,25 @@ def _planned(
     now: datetime,
     *,
     is_held: bool,
-) -> recount.Planned:
+) -> recalculation.Planned:
     """Whose leave on that date counts something else, and why."""
     organisation, code = after.organisation, holiday_set.country_code
-    gone_by = recount.GoneBy(own_country=code, default_country=code == organisation.country_code)
-    users = recount.people(tx, organisation.id, gone_by, is_held=is_held)
-    leave = recount.plan(tx, after, users, now=now, first_day=day, last_day=day)
-    return recount.Planned(tuple(leave), _cause(before, after, code, day))
+    gone_by = recalculation.GoneBy(
+        own_country=code, default_country=code == organisation.country_code
+    )
+    users = recalculation.people(tx, organisation.id, gone_by, is_held=is_held)
+    leave = recalculation.plan(tx, after, users, now=now, first_day=day, last_day=day)
+    return recalculation.Planned(tuple(leave), _cause(before, after, code, day))
 
 
-def _cause(before: Reference, after: Reference, code: str, day: date) -> recount.Cause:
+def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation.Cause:
     was = holiday_sets.holidays_between(before, code, day, day).get(day)
     now_is = holiday_sets.holidays_between(after, code, day, day).get(day)
-    kind: recount.CauseCode = "public_holiday_changed"
+    kind: recalculation.CauseCode = "public_holiday_changed"
     if was is None or now_is is None:
         kind = "public_holiday_added" if was is None else "public_holiday_removed"
     holiday = now_is or was
-    return recount.Cause(kind, day, None if holiday is None else holiday.name)
+    return recalculation.Cause(kind, day, None if holiday is None else holiday.name)
 
 
 def _checked(
@@ -284,7 +286,7 @@ def _record(
         before=shown(before),
         after=shown(after),
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
 
 
 _COLUMNS: Final = tuple(getattr(HolidayOverrideRow, name) for name in HolidayOverride._fields)

@@ -14,8 +14,8 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
 from storage.directory import holiday_sets
-from storage.events import audit, reference
-from storage.events.reference import Reference
+from storage.events import audit, organisation_config
+from storage.events.organisation_config import Reference
 
 
 class HolidaySetInUse(InUse):
@@ -51,7 +51,7 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
             ],
         },
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
     return holiday_set
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, get_args
 import orjson
 from peewee import Select, fn
 
-from storage.admin import effects, people, recount
+from storage.admin import effects, people, recalculation
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import fields
 from storage.base.amounts import check_half_days
@@ -31,10 +31,10 @@ from storage.db.compiled import Place, among, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_rows
-from storage.events import audit, digest_retries, feed_changes, reference
-from storage.events.reference import Reference
+from storage.events import audit, digest_retries, feed_changes, organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_types
-from storage.rules import days, holiday_calendar, rules
+from storage.rules import days, holiday_calendar, request_rules
 from storage.rules.leave_years import check_leave_year_start
 
 LONGEST_SLUG: Final = 48
@@ -156,7 +156,7 @@ def create(
 
 def get(tx: Transaction, *, by: Caller) -> Organisation:
     """The caller's organisation. Raises NotFound."""
-    return reference.of_organisation(tx, by.organisation_id).organisation
+    return organisation_config.of_organisation(tx, by.organisation_id).organisation
 
 
 def update(
@@ -165,10 +165,10 @@ def update(
     """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
 
     A new country gets a holiday set where it has none; leave ahead is counted anew where it or the
-    working days change (recount.py). Raises InsufficientRole or InvalidInput;
+    working days change (recalculation.py). Raises InsufficientRole or InvalidInput;
     then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before, after = _checked_update(tx, changes, by=by)
     if "digest_channel" in changes:
@@ -184,10 +184,10 @@ def update(
         raise people_rows.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
     if planned is not None:
-        known = reference.of_organisation(tx, by.organisation_id)
-        recount.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+        known = organisation_config.of_organisation(tx, by.organisation_id)
+        recalculation.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
     if any(after[name] != before[name] for name in _OF_ALLOWANCES):
-        known = reference.of_organisation(tx, by.organisation_id)
+        known = organisation_config.of_organisation(tx, by.organisation_id)
         card_refreshes.enqueue(tx, reference=known, now=now)
     if any(after[name] != before[name] for name in _IN_EVENTS):
         feed_changes.raise_sequence(tx, by.organisation_id, now=now)
@@ -198,11 +198,11 @@ def foresee_update(
     tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
 ) -> Effects:
     """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     before, after = _checked_update(tx, changes, by=by)
     planned = _counted_anew(tx, before, after, by=by, now=now, is_held=False)
     leave = () if planned is None else planned.leave
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     will_be = _with(known, after)
     is_new = after["country_code"] != before["country_code"]
     overdrawn = _overdrawn(tx, known, will_be, leave, now)
@@ -255,16 +255,16 @@ def _counted_anew(
     by: Caller,
     now: datetime,
     is_held: bool,
-) -> recount.Planned | None:
+) -> recalculation.Planned | None:
     other_week = after["working_days"] != before["working_days"]
     other_country = after["country_code"] != before["country_code"]
-    cause = recount.cause_of_settings(other_week=other_week, other_country=other_country)
+    cause = recalculation.cause_of_settings(other_week=other_week, other_country=other_country)
     if cause is None:
         return None
-    known = _with(reference.of_organisation(tx, by.organisation_id), after)
-    gone_by = recount.GoneBy(default_country=other_country, default_week=other_week)
-    users = recount.people(tx, by.organisation_id, gone_by, is_held=is_held)
-    return recount.Planned(tuple(recount.plan(tx, known, users, now=now)), cause)
+    known = _with(organisation_config.of_organisation(tx, by.organisation_id), after)
+    gone_by = recalculation.GoneBy(default_country=other_country, default_week=other_week)
+    users = recalculation.people(tx, by.organisation_id, gone_by, is_held=is_held)
+    return recalculation.Planned(tuple(recalculation.plan(tx, known, users, now=now)), cause)
 
 
 def _with(known: Reference, settings: Mapping[str, Any]) -> Reference:
@@ -363,7 +363,7 @@ def _record(
         before=before,
         after=after,
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
 
 
 @compiled

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from storage.access import access, feeds
-from storage.admin import effects, leaving, recount, rerouting
+from storage.access import api_keys, feeds
+from storage.admin import effects, offboarding, reassignment, recalculation
 from storage.admin.effects import Effects
 from storage.base import fields
 from storage.base.amounts import check_half_days
@@ -25,10 +25,10 @@ from storage.db import locks, rows
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.directory import people_rows
-from storage.events import reference
-from storage.events.reference import Reference
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import days, holiday_calendar, rules
+from storage.rules import days, holiday_calendar, request_rules
 
 # The most that the unpaged list holds.
 Sort = Literal["created_at", "-created_at"]
@@ -97,7 +97,7 @@ def create(
     Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput or
     EmailTaken; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     fields.require(fields_of_user, "email", "first_name", "last_name")
     values = fields.checked(fields_of_user, _CREATE_CHECKS)
     role: Role = values.pop("role", "member")
@@ -113,8 +113,8 @@ def update(
 ) -> User:
     """Change the fields that are in ``changes``; null clears one that may be null.
 
-    Other working days or public holidays count the person's leave ahead anew (recount.py); another
-    manager, department or role gives those who are asked now their cards (rerouting.py).
+    New working days or public holidays recalculate the person's future leave (recalculation.py);
+    a new manager, department or role gives the new approvers their cards (reassignment.py).
 
     Admins and owners change everything, only owners change owners; anybody changes his own names
     and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
@@ -123,14 +123,14 @@ def update(
     user, after = _checked_update(tx, user_id, changes, by=by, is_held=True)
     if after == user:
         return user
-    known = reference.of_organisation(tx, by.organisation_id)
-    cause = recount.cause_of(user, after)
-    counted_anew = [] if cause is None else recount.plan(tx, known, [after], now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    cause = recalculation.cause_of(user, after)
+    counted_anew = [] if cause is None else recalculation.plan(tx, known, [after], now=now)
     rerouted = _rerouted(tx, known, user, after, now)
     after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
     if cause is not None:
-        recount.apply(tx, known, counted_anew, cause, by=by, now=now)
-    rerouting.tell(tx, known, rerouted, by=by, now=now)
+        recalculation.apply(tx, known, counted_anew, cause, by=by, now=now)
+    reassignment.tell(tx, known, rerouted, by=by, now=now)
     _refresh_cards(tx, known, user, after, now)
     return after
 
@@ -159,15 +159,15 @@ def _rerouted(
     """
     concerned: list[LeaveRequest] = []
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
-        concerned += rerouting.pending_of(tx, known, user_id=user.id)
+        concerned += reassignment.pending_of(tx, known, user_id=user.id)
     if _is_another_approver(user, after):
-        concerned += rerouting.awaiting(tx, known, user, now=now)
+        concerned += reassignment.awaiting(tx, known, user, now=now)
         if after.role in ("admin", "owner"):
-            concerned += rerouting.pending_of(tx, known)
+            concerned += reassignment.pending_of(tx, known)
         elif after.role == "approver" and after.department_id is not None:
-            concerned += rerouting.pending_of(tx, known, department_id=after.department_id)
+            concerned += reassignment.pending_of(tx, known, department_id=after.department_id)
     each = list({request.id: request for request in concerned}.values())
-    return rerouting.foresee(tx, known, each, after, now=now)
+    return reassignment.foresee(tx, known, each, after, now=now)
 
 
 def _is_another_approver(user: User, after: User) -> bool:
@@ -182,11 +182,11 @@ def foresee_update(
 ) -> Effects:
     """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
     user, after = _checked_update(tx, user_id, changes, by=by, is_held=False)
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     chosen = after.public_holiday_country_code
     is_new = chosen is not None and chosen != user.public_holiday_country_code
-    is_counted = recount.cause_of(user, after) is not None
-    leave = recount.plan(tx, known, [after], now=now) if is_counted else []
+    is_counted = recalculation.cause_of(user, after) is not None
+    leave = recalculation.plan(tx, known, [after], now=now) if is_counted else []
     balances = effects.balances_of(tx, known, known, [(user, after)], leave, now=now)
     return Effects(
         tuple(leave),
@@ -205,7 +205,7 @@ def _checked_update(
         if user_id != by.user_id:
             raise InsufficientRole("admin")
         user = people_rows.get(tx, user_id, by=by)
-        rules.check_own_fields(_differing(user, changes))
+        request_rules.check_own_fields(_differing(user, changes))
     values = fields.checked(changes, _UPDATE_CHECKS)
     looks_around = not values.keys().isdisjoint(_LOOKING_AROUND)
     if is_held and looks_around:
@@ -237,21 +237,20 @@ def _differing(user: User, changes: Mapping[str, Any]) -> dict[str, Any]:
 def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """Take a person out for good, in one transaction, and keep the record.
 
-    Revokes keys and feeds, cancels what is pending, gives up approved leave after today, and
-    tells others of approvals that now await them (leaving.py). One who is archived already comes
-    back as he is. Raises NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing
-    has changed.
+    Revokes API keys and feeds, cancels pending requests, ends approved leave after today, and
+    notifies the next approvers (offboarding.py). Returns an archived person unchanged. Raises
+    NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing has changed.
     """
     user = _to_be_stopped(tx, user_id, by=by)
     if user.status == "archived":
         return user
-    known = reference.of_organisation(tx, by.organisation_id)
-    foreseen = leaving.foresee_archiving(tx, known, user, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    foreseen = offboarding.foresee_archiving(tx, known, user, now=now)
     archived = user._replace(status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
-    access.revoke_all_of(tx, user_id, by=by, now=now)
+    api_keys.revoke_all_of(tx, user_id, by=by, now=now)
     feeds.revoke_all_of(tx, user_id, by=by, now=now)
-    leaving.archived(tx, known, foreseen, by=by, now=now)
+    offboarding.archived(tx, known, foreseen, by=by, now=now)
     return archived
 
 
@@ -260,8 +259,8 @@ def foresee_archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime)
     user = _to_be_stopped(tx, user_id, by=by, is_held=False)
     if user.status == "archived":
         return Effects()
-    known = reference.of_organisation(tx, by.organisation_id)
-    found = leaving.foresee_archiving(tx, known, user, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    found = offboarding.foresee_archiving(tx, known, user, now=now)
     left = effects.balances_of(tx, known, known, [(user, user)], found.leave, now=now)
     return found._replace(balances=left)
 
@@ -278,11 +277,11 @@ def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
         raise UserArchived
     if user.status == "deactivated":
         return user
-    known = reference.of_organisation(tx, by.organisation_id)
-    foreseen = leaving.foresee_deactivating(tx, known, user, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    foreseen = offboarding.foresee_deactivating(tx, known, user, now=now)
     deactivated = user._replace(status="deactivated")
     deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    leaving.deactivated(tx, known, foreseen, by=by, now=now)
+    offboarding.deactivated(tx, known, foreseen, by=by, now=now)
     return deactivated
 
 
@@ -293,8 +292,8 @@ def foresee_deactivate(tx: Transaction, user_id: str, *, by: Caller, now: dateti
         raise UserArchived
     if user.status == "deactivated":
         return Effects()
-    known = reference.of_organisation(tx, by.organisation_id)
-    return leaving.foresee_deactivating(tx, known, user, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    return offboarding.foresee_deactivating(tx, known, user, now=now)
 
 
 def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
@@ -303,7 +302,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     Their keys and feeds answer again, and they get the cards of what awaits them. Raises NotFound,
     InsufficientRole, UserPending or UserArchived.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, is_held=True)
     check_may_manage(by, user)
@@ -315,8 +314,8 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
         return user
     active = user._replace(status="active")
     active = people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
-    known = reference.of_organisation(tx, by.organisation_id)
-    rerouting.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
     return active
 
 
@@ -328,7 +327,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     linked to another person by now. Raises NotFound, InsufficientRole (only an owner restores an
     owner), or EmailTaken while another person has the address; then nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, is_held=True)
     check_may_manage(by, user)
@@ -342,21 +341,23 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
         if other is not None and other.status != "archived":
             restored = restored._replace(slack_user_id=None)
     restored = people_rows.save(tx, user, restored, "user.restored", by=by, now=now)
-    known = reference.of_organisation(tx, by.organisation_id)
-    rerouting.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)
     return restored
 
 
 def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Rerouted]:
     """What awaits the person now that he is back."""
-    requests = rerouting.awaiting(tx, known, user, now=now)
-    before = rerouting.asked(tx, known, requests, now=now, absent_id=user.id)
-    return rerouting.difference(requests, before, rerouting.asked(tx, known, requests, now=now))
+    requests = reassignment.awaiting(tx, known, user, now=now)
+    before = reassignment.asked(tx, known, requests, now=now, absent_id=user.id)
+    return reassignment.difference(
+        requests, before, reassignment.asked(tx, known, requests, now=now)
+    )
 
 
 def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = True) -> User:
     """The person, held unless it is a trial, whom ``by`` may archive or deactivate."""
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     if is_held:
         locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, is_held=is_held)
@@ -427,8 +428,8 @@ def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) 
 def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
     """Raises InsufficientRole unless ``by`` may make, change or archive that person."""
     target_role = None if user is None else user.role
-    if not rules.may_manage(by.role, target_role, new_role):
-        raise InsufficientRole(rules.role_needed_to_manage(target_role, new_role))
+    if not request_rules.may_manage(by.role, target_role, new_role):
+        raise InsufficientRole(request_rules.role_needed_to_manage(target_role, new_role))
 
 
 def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:

@@ -17,7 +17,7 @@ from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.database import ROWS_AT_ONCE, Transaction
 from storage.directory import people_rows, slack_syncs
-from storage.events import reference
+from storage.events import organisation_config
 from storage.rules.people_file import BadLines, Line
 
 # Called with how many people are done.
@@ -203,7 +203,9 @@ def _set_departments(
 ) -> tuple[list[_NewDepartment], Iterable[FieldError]]:
     """Put the departments' ids in; gives those that have to be made first."""
     existing: dict[str, list[str]] = {}
-    for department in reference.of_organisation(tx, by.organisation_id).departments.values():
+    for department in organisation_config.of_organisation(
+        tx, by.organisation_id
+    ).departments.values():
         existing.setdefault(department.name.casefold(), []).append(department.id)
     new: list[_NewDepartment] = []
     faults = []

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NoReturn
 import orjson
 import typer
 
-from storage.access import access, secret_canary
+from storage.access import api_keys, secret_canary
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base import records
@@ -189,7 +189,7 @@ def _init(
     tx: Transaction, new: NewOrganisation, *, now: datetime
 ) -> tuple[Organisation, User, str]:
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
-    _, secret = access.create_key(
+    _, secret = api_keys.create_key(
         tx,
         for_user=owner.id,
         name="First key",
@@ -302,22 +302,22 @@ def _create_key(tx: Transaction, /, slug: str | None, email: str, **key: Any) ->
     user = people.find_by_email(tx, organisation.id, email.strip())
     if user is None:
         raise NotFound(f"user as {email}")
-    return access.create_key(tx, for_user=user.id, by=operator(organisation), **key)
+    return api_keys.create_key(tx, for_user=user.id, by=operator(organisation), **key)
 
 
 def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
     """Every key with its owner's e-mail address."""
     by = operator(chosen_organisation(tx, slug))
     emails = {user.id: user.email for user in people.list_all(tx, by=by)}
-    keys, cursor = access.page(tx, PageOf(_KEYS_PER_READ), by=by)
+    keys, cursor = api_keys.page(tx, PageOf(_KEYS_PER_READ), by=by)
     while cursor is not None:
-        more, cursor = access.page(tx, PageOf(_KEYS_PER_READ, cursor), by=by)
+        more, cursor = api_keys.page(tx, PageOf(_KEYS_PER_READ, cursor), by=by)
         keys += more
     return [(key, emails.get(key.user_id, key.user_id)) for key in keys]
 
 
 def _revoke_key(tx: Transaction, slug: str | None, key_id: str, *, now: datetime) -> ApiKey:
-    return access.revoke(tx, key_id, by=operator(chosen_organisation(tx, slug)), now=now)
+    return api_keys.revoke(tx, key_id, by=operator(chosen_organisation(tx, slug)), now=now)
 
 
 def _state(key: ApiKey, now: datetime) -> str:

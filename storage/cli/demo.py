@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from storage.access import access, recognition
+from storage.access import api_keys, authentication
 from storage.admin import departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
@@ -14,7 +14,7 @@ from storage.base.values import SCOPES, Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.leave import leave, leave_types
+from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
 
 SLUG: Final = "acme-demo"
@@ -107,7 +107,7 @@ def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
     """What can be said of it again: its keys follow from the deployment's own secret."""
     try:
         organisation = organisations.by_slug(tx, SLUG)
-        owner = recognition.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
+        owner = authentication.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
     except (NotFound, Unauthenticated):
         return None
     if owner.organisation_id != organisation.id:
@@ -148,7 +148,7 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
 
 
 def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
-    access.create_key(
+    api_keys.create_key(
         tx,
         for_user=person.id,
         name="Demo",
@@ -163,7 +163,7 @@ def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
 
 def _key_for(tx: Transaction, email: str) -> str:
     halves = [tx.secrets.sign(f"demo key {half} {email}".encode()) for half in (1, 2)]
-    return recognition.api_key_of(b"".join(halves))
+    return authentication.api_key_of(b"".join(halves))
 
 
 def _take(
@@ -180,14 +180,14 @@ def _take(
         None,
         wish.note,
     )
-    request = leave.submit(tx, by=requester, draft=draft, now=now)
+    request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
     if wish.then == "approve":
-        return leave.approve(tx, request.id, by=by, now=now)
+        return leave_requests.approve(tx, request.id, by=by, now=now)
     if wish.then == "decline":
         reason = "We launch that week; can you go a month later?"
-        return leave.decline(tx, request.id, reason=reason, by=by, now=now)
+        return leave_requests.decline(tx, request.id, reason=reason, by=by, now=now)
     if wish.then == "cancel":
-        return leave.cancel(tx, request.id, by=requester, now=now)
+        return leave_requests.cancel(tx, request.id, by=requester, now=now)
     return request
 
 

@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
 from storage.directory import approvers, slack_syncs
-from storage.events import outbox, reference
+from storage.events import organisation_config, outbox
 from storage.leave import leave_reading
 from storage.slack import slack_workspaces
 
@@ -34,7 +34,7 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
     What waits for a decision is shown to those who may decide, because a playground forgets. None
     when the organisation belongs to another workspace: then nothing has changed.
     """
-    organisation = reference.of_organisation(tx, organisation_id).organisation
+    organisation = organisation_config.of_organisation(tx, organisation_id).organisation
     if organisation.slack_team_id is None:
         slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
     elif organisation.slack_team_id != TEAM_ID:
@@ -53,7 +53,7 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
 def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Queue the card of every request that waits, for whoever may decide on it."""
     by = _system(organisation_id)
-    known = reference.of_organisation(tx, organisation_id)
+    known = organisation_config.of_organisation(tx, organisation_id)
     waiting = leave_reading.page(tx, PageOf(_MOST_WAITING), by=by, status="pending")
     today = local_day(now, known.organisation.timezone)
     for request in waiting.items:
@@ -73,7 +73,7 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
         return False
     tx.change(_forget_people, organisation_id=organisation_id, now=now)
     tx.change(_forget_messages, organisation_id=organisation_id)
-    reference.changed(tx, organisation_id)
+    organisation_config.changed(tx, organisation_id)
     return True
 
 

@@ -12,7 +12,7 @@ from storage.access import idempotency
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.events import delivery_log
-from storage.slack import notices, slack_events, slack_states
+from storage.slack import notifications, slack_events, slack_states
 
 # As long as contract 9 keeps webhook deliveries.
 NOTICES_KEPT: Final = timedelta(days=30)
@@ -28,7 +28,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
     Raises DatabaseUnavailable.
     """
     for name, delete in (
-        ("notices", partial(notices.prune, before=now - NOTICES_KEPT, limit=batch)),
+        ("notices", partial(notifications.prune, before=now - NOTICES_KEPT, limit=batch)),
         ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
         ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
         ("slack_states", partial(slack_states.prune, now=now, limit=batch)),

@@ -74,7 +74,7 @@ class OrganisationRow(Model):  # type: ignore[misc]
     slack_team_id = CharField(32, null=True, unique=True)
     slack_members_join = BooleanField()
     digest_channel = CharField(32, null=True)
-    # Grows with every change of what reference.py keeps in memory.
+    # Grows with every change of what organisation_config.py keeps in memory.
     reference_version = IntegerField()
     created_at = BigIntegerField()
     updated_at = BigIntegerField()

@@ -125,7 +125,7 @@ def _places(as_if: User | Department | None) -> dict[str, str | None]:
 def is_asked_about(
     tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
 ) -> bool:
-    """Whether that person's leave awaits this approver; awaited.py tells it of one request."""
+    """Whether a person's leave awaits this approver; for one request see pending_approvals.py."""
     found = tx.first(
         _asked_about,
         organisation_id=organisation_id,

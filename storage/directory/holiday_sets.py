@@ -16,9 +16,9 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidaySetRow
-from storage.events import audit, reference
-from storage.events.reference import Reference
-from storage.rules import holiday_calendar, rules
+from storage.events import audit, organisation_config
+from storage.events.organisation_config import Reference
+from storage.rules import holiday_calendar, request_rules
 from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday
 from storage.rules.holiday_calendar import country_name
 
@@ -39,7 +39,7 @@ def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> Hol
 
     Raises InsufficientRole, InvalidInput ``unknown_country`` or AlreadyExists.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     code = holiday_calendar.check_country(country_code)
     if _exists(tx, code, by=by):
         raise AlreadyExists("There is a holiday set for {code} already.", code=code)
@@ -91,10 +91,10 @@ def to_change(
     ``is_held``: no other change of the organisation goes on until this transaction ends. Raises
     InsufficientRole or NotFound.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     if is_held:
         locks.organisation(tx, by.organisation_id)
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     return known, get(known, set_id)
 
 
@@ -189,7 +189,7 @@ def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> Holiday
         now=now,
         after={"country_code": code},
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
     return holiday_set
 
 

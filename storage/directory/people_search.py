@@ -12,7 +12,7 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
-from storage.rules import rules
+from storage.rules import request_rules
 
 # As many as a menu of Slack's takes, less one for "nobody".
 MOST_FOUND: Final = 99
@@ -27,7 +27,7 @@ def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
     Without case where the engine knows the letters: SQLite knows the English ones, and for others
     tries the spelling as it was typed, too. At most 99. Raises InsufficientRole.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     typed = " ".join(words.split())
     found = tx.all(
         _found,

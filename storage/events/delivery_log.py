@@ -31,7 +31,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow
 from storage.events import audit, delivery_queue, outbox, webhooks
 from storage.events.deliveries import WebhookDisabled
-from storage.rules import rules
+from storage.rules import request_rules
 
 KEPT_FOR: Final = timedelta(days=30)
 # The latest ones, where somebody had one delivery sent again and again.
@@ -94,7 +94,7 @@ def page(
 
 def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> LoggedDelivery:
     """One delivery with its attempts. Raises InsufficientRole or NotFound."""
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     row = None
     if fields.is_id(webhook_id) and fields.is_id(delivery_id):
         row = tx.first(

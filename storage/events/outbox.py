@@ -22,8 +22,8 @@ from storage.base.values import Caller, EventType, LeaveRequest, NoticeEvent, Us
 from storage.db.compiled import Place, among, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, UserRow
-from storage.events.reference import Reference, of_organisation
-from storage.rules import rules
+from storage.events.organisation_config import Reference, of_organisation
+from storage.rules import request_rules
 
 NoticeKind = Literal[
     "approval_card",
@@ -299,9 +299,9 @@ def notify(
     for kind, user_id in people:
         notice = notice_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.insert_soon(NoticeRow, **notice)
-    if rules.may_reconsider(request, now):
+    if request_rules.may_reconsider(request, now):
         # When it is too late to decide otherwise, the button for it goes away.
-        later = {"due_at": now + rules.SECOND_THOUGHTS}
+        later = {"due_at": now + request_rules.SECOND_THOUGHTS}
         for user_id in sorted(holders - {request.user_id}):
             row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
             tx.insert_soon(NoticeRow, **row | later)

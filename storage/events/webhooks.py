@@ -25,8 +25,8 @@ from storage.db.compiled import Place, among, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
-from storage.events import audit, reference
-from storage.rules import rules
+from storage.events import audit, organisation_config
+from storage.rules import request_rules
 
 MAX_WEBHOOKS: Final = 100
 # How long the old secret signs beside the new one (contract 9).
@@ -52,7 +52,7 @@ def create(
 
     Needs an admin. Raises InsufficientRole, InvalidInput or TooManyWebhooks.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     checked = {"url": check_url(url), "events": check_events(events)}
     locks.organisation(tx, by.organisation_id)
     counted = tx.first(_how_many, organisation_id=by.organisation_id)
@@ -82,7 +82,7 @@ def create(
         now=now,
         after=checked | {"is_active": True},
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
     return get(tx, webhook_id, by=by), secret
 
 
@@ -93,7 +93,7 @@ def page(
 
     Raises InsufficientRole or UnusableCursor.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     bound_to = ("webhooks", by.organisation_id, is_active)
     after = position(tx, page, *bound_to)
     found = tx.all(
@@ -116,7 +116,7 @@ def get(tx: Transaction, webhook_id: str, *, by: Caller, is_held: bool = False) 
 
 def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[str, WebhookHealth]:
     """The state of each of these endpoints of the organisation."""
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     found = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
     return {
         webhook_id: WebhookHealth(rows.instant_or_none(since), rows.instant_or_none(next_at))
@@ -176,7 +176,7 @@ def update(
         before=_audited(webhook),
         after=_audited(after),
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
     return after
 
 
@@ -214,7 +214,7 @@ def rotate_secret(
         now=now,
         after={"previous_secret_until": until},
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
     return get(tx, webhook_id, by=by), secret
 
 
@@ -237,7 +237,7 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
         now=now,
         before=_audited(webhook),
     )
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
 
 
 def decrypted_secrets(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
@@ -278,7 +278,7 @@ def disable(
         before={"is_active": True, "disabled_reason": None},
         after={"is_active": False, "disabled_reason": reason},
     )
-    reference.changed(tx, organisation_id)
+    organisation_config.changed(tx, organisation_id)
     return True
 
 
@@ -287,13 +287,13 @@ def _get_alone(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -
 
     Raises InsufficientRole or NotFound.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     return _get(tx, webhook_id, strength, by=by)
 
 
 def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     row = None
     if fields.is_id(webhook_id):
         row = tx.first(

@@ -20,10 +20,10 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import people_rows
-from storage.events import audit, reference
+from storage.events import audit, organisation_config
 from storage.leave import balances, card_refreshes, ledgers
 from storage.leave.ledgers import ADJUSTMENT, MOST_ADJUSTMENTS, REACH_YEARS, adjustment_of
-from storage.rules import leave_years, rules
+from storage.rules import leave_years, request_rules
 
 LONGEST_REASON: Final = 500
 
@@ -56,12 +56,12 @@ def add(
     ``leave_year`` is the calendar year in which the leave year begins. Audited. Raises
     InsufficientRole, NotFound, InvalidInput or TooManyAdjustments.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     # Held, so that nothing is asked for meanwhile on the strength of what is taken off here.
     user = people_rows.find(tx, by.organisation_id, user_id, is_held=True)
     if user is None:
         raise NotFound("user")
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     this_year = local_day(now, known.organisation.timezone).year
     fields.whole_number(this_year - REACH_YEARS, this_year + REACH_YEARS)(leave_year, "leave_year")
     text = fields.optional_text(reason, "reason", LONGEST_REASON)

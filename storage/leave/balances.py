@@ -1,6 +1,6 @@
 """What a person's leave years follow from, read in one go (contract 5).
 
-What follows is worked out in standings.py.
+What follows is worked out in year_balances.py.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from storage.db import rows
 from storage.db.compiled import Place, among, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
-from storage.events.reference import Reference
-from storage.rules import days, leave_years, standings
+from storage.events.organisation_config import Reference
+from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYearRule
-from storage.rules.standings import Account, CarryOver, Deduction
+from storage.rules.year_balances import Account, CarryOver, Deduction
 
 _START_DATE: Final = itemgetter(2)
 
@@ -146,7 +146,7 @@ def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -
 def reckoned_from(reference: Reference, user: User, first_day: date) -> date:
     """The first day of which leave matters for the leave year of ``first_day``."""
     carry_over = _carry_over(reference.organisation, user)
-    return standings.reckoned_from(leave_year_rule(reference, user), carry_over, first_day)
+    return year_balances.reckoned_from(leave_year_rule(reference, user), carry_over, first_day)
 
 
 def _bounds(first_day: date, last_day: date) -> dict[str, str]:

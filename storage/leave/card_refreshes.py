@@ -24,7 +24,7 @@ from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, NoticeRow, SlackMessageRow, UserRow
 from storage.directory import people_rows
 from storage.events import outbox
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 
 # Changes within this time are drawn together.
 COVER_DELAY: Final = timedelta(seconds=2)

@@ -14,11 +14,11 @@ from storage.base.errors import InvalidInput, OverlappingLeave, Refusal
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import BookedLeave, Books
-from storage.rules import days, rules, standings
-from storage.rules.standings import Account, Deduction
+from storage.rules import days, request_rules, year_balances
+from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB (contract 9).
 LONGEST_NOTE = 2_000
@@ -105,7 +105,7 @@ def _basis(known: Reference, draft: Draft, today: date) -> tuple[days.Span, Leav
     span = days.asked_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
-    rules.check_dates_in_reach(span, today)
+    request_rules.check_dates_in_reach(span, today)
     leave_type = known.leave_types.get(draft.leave_type_id)
     if leave_type is None:
         raise InvalidInput.of(
@@ -131,8 +131,8 @@ def _hold(
     """Hold a draft against the other rules, in their one order; ``hold`` calls each of them."""
     note = hold(fields.optional_text, draft.note, "note", LONGEST_NOTE)
     day_counts = count(known, user, span)
-    hold(rules.check_working_time, day_counts)
-    hold(rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
+    hold(request_rules.check_working_time, day_counts)
+    hold(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
     counted_halves = days.counted_halves(day_counts)
     books = balances.books(tx, known, user, span.start_date, span.end_date)
     others = [other for other in books.leave if other.id != replaces]
@@ -153,7 +153,7 @@ def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest
         request.start_date, request.end_date, request.start_half_day, request.end_half_day
     )
     day_counts = count(known, user, span)
-    rules.check_working_time(day_counts)
+    request_rules.check_working_time(day_counts)
     counted_halves = days.counted_halves(day_counts)
     books = balances.books(tx, known, user, span.start_date, span.end_date)
     others = [other for other in books.leave if other.id != request.id]
@@ -183,10 +183,10 @@ def _check_allowance(
     leave_type: LeaveType, account: Account, others: Sequence[Deduction], asked: Deduction
 ) -> None:
     may_overdraw = leave_type.allow_overdraft
-    demands = standings.demands(account, others, asked)
-    rules.check_allowance(demands, allow_overdraft=may_overdraw)
-    later = standings.later_demands(account, others, asked)
-    rules.check_allowance(later, allow_overdraft=may_overdraw)
+    demands = year_balances.demands(account, others, asked)
+    request_rules.check_allowance(demands, allow_overdraft=may_overdraw)
+    later = year_balances.later_demands(account, others, asked)
+    request_rules.check_allowance(later, allow_overdraft=may_overdraw)
 
 
 def count(known: Reference, user: User, span: days.Span) -> list[days.DayCount]:

@@ -18,8 +18,8 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import awaited, people_rows
-from storage.events import audit, reference
+from storage.directory import pending_approvals, people_rows
+from storage.events import audit, organisation_config
 from storage.leave import leave_rows
 from storage.rules.days import LONGEST_SPAN_DAYS
 
@@ -58,7 +58,7 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
     if by.is_admin or by.user_id in (found.user_id, found.decided_by):
         return found
     today = _today(tx, by, now)
-    if not awaited.may_decide(
+    if not pending_approvals.may_decide(
         tx, by.organisation_id, found.id, by.user_id, is_admin=False, today=today
     ):
         raise NotFound("leave request")
@@ -221,7 +221,7 @@ def _check_known(tx: Transaction, asked: Filters, by: Caller) -> None:
     leave_type_id, department_id = asked.get("leave_type_id"), asked.get("department_id")
     if leave_type_id is None and department_id is None:
         return
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     if leave_type_id is not None and leave_type_id not in known.leave_types:
         raise NotFound("leave type")
     if department_id is not None and department_id not in known.departments:
@@ -229,7 +229,7 @@ def _check_known(tx: Transaction, asked: Filters, by: Caller) -> None:
 
 
 def _today(tx: Transaction, by: Caller, now: datetime) -> date:
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     return local_day(now, known.organisation.timezone)
 
 
@@ -338,7 +338,7 @@ def _visible(
     if viewer_id is not None:
         # PostgreSQL plans the one for each person badly, SQLite is far quicker with it.
         for_each = engine == "postgresql"
-        awaits = awaited.awaits(organisation_id, viewer_id, today, for_each=for_each)
+        awaits = pending_approvals.awaits(organisation_id, viewer_id, today, for_each=for_each)
         query = query.where(
             # Says nothing new, and spares walking through the organisation's leave.
             leave.id.in_(_ever_visible(organisation_id, viewer_id)),
@@ -361,7 +361,7 @@ def _awaiting(
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.status == "pending",
-        awaited.awaits(organisation_id, viewer_id, today, for_each=is_admin),
+        pending_approvals.awaits(organisation_id, viewer_id, today, for_each=is_admin),
     )
     return _sorted(query, "created_at", after_key, after_id).limit(limit)
 
@@ -372,7 +372,7 @@ def _ever_visible(organisation_id: Any, viewer_id: Any) -> Any:
     return (
         own.select(own.id)
         .where(own.organisation_id == organisation_id, own.user_id == viewer_id)
-        .union_all(awaited.ever_awaited(organisation_id, viewer_id))
+        .union_all(pending_approvals.ever_awaited(organisation_id, viewer_id))
         .union_all(
             decided.select(decided.id).where(
                 decided.organisation_id == organisation_id, decided.decided_by == viewer_id

@@ -20,10 +20,10 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.directory import people_rows
-from storage.events import audit, feed_changes, reference
-from storage.events.reference import Reference
+from storage.events import audit, feed_changes, organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import rules, slack_emoji
+from storage.rules import request_rules, slack_emoji
 
 LONGEST_CODE: Final = 64
 # As far as leave can lie ahead, and as long as a request can be.
@@ -158,7 +158,7 @@ def create(
     comes out of the allowance. Raises InsufficientRole, InvalidInput, CodeTaken or NameTaken; then
     nothing has changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     fields.require(fields_of_type, "name")
     values = fields.checked(fields_of_type, _CHECKS)
     values.setdefault("code", slug_of(values["name"], LONGEST_CODE) or "leave")
@@ -200,7 +200,7 @@ def update(
     Raises NotFound, InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has
     changed.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before = get(tx, leave_type_id, by=by, is_held=True)
     if changes.get("emoji") == before.emoji:
@@ -218,7 +218,7 @@ def update(
     )
     saved = _save(tx, before, after, action, by=by, now=now)
     if any(getattr(after, name) != getattr(before, name) for name in _ON_CARDS):
-        known = reference.of_organisation(tx, by.organisation_id)
+        known = organisation_config.of_organisation(tx, by.organisation_id)
         card_refreshes.enqueue(tx, reference=known, now=now)
     return saved
 
@@ -228,7 +228,7 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
 
     Raises NotFound or InsufficientRole.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     leave_type = get(tx, leave_type_id, by=by, is_held=True)
     places = {"organisation_id": by.organisation_id, "leave_type_id": leave_type.id}
@@ -344,7 +344,7 @@ def _record(
     now: datetime,
 ) -> None:
     audit.record_value(tx, action, "leave_type", before, after, _CHECKS, by=by, now=now)
-    reference.changed(tx, by.organisation_id)
+    organisation_config.changed(tx, by.organisation_id)
 
 
 @compiled

@@ -15,13 +15,13 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import approvers, people_rows
-from storage.events import reference
-from storage.events.reference import Reference
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import AllowanceSource, BookedLeave, Books
-from storage.rules import days, leave_years, standings
+from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
-from storage.rules.standings import Standing
+from storage.rules.year_balances import Standing
 
 # Farther from today nobody plans, and every year on the way has to be worked out.
 REACH_YEARS: Final = 20
@@ -80,11 +80,11 @@ def balance(
     InsufficientRole, InvalidInput ``out_of_range``.
     """
     user = person_seen_by(tx, user_id, by=by, now=now)
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, known.organisation.timezone)
     day = _checked(today if on is None else on, today)
     books = balances.books(tx, known, user, day, day)
-    (standing,) = standings.standings(
+    (standing,) = year_balances.standings(
         books.account, balances.deducting(known, books.leave), day, day
     )
     lines = _lines(tx, known, user, books, standing, day)
@@ -116,7 +116,7 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
         raise NotFound("user")
     if by.is_admin or by.user_id == user.id:
         return user
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, known.organisation.timezone)
     if by.user_id is None or not approvers.is_asked_about(
         tx, by.organisation_id, user.id, approver_id=by.user_id, today=today

@@ -1,6 +1,6 @@
 """What asking for leave would do, without doing it; and how a request came to its days.
 
-Every figure and refusal comes from the functions that decide (drafts.py, standings.py), so that
+Every figure and refusal comes from the functions that decide (drafts.py, year_balances.py), so that
 what is announced is what happens.
 """
 
@@ -15,15 +15,15 @@ from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import approvers, colleagues, people_rows
 from storage.directory.colleagues import ColleagueOff
-from storage.events import reference
-from storage.events.reference import Reference
-from storage.leave import balances, drafts, leave, leave_reading
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
+from storage.leave import balances, drafts, leave_reading, leave_requests
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.leave import WhyUnasked
-from storage.rules import day_lines, days, rules, standings
+from storage.leave.leave_requests import WhyUnasked
+from storage.rules import day_lines, days, request_rules, year_balances
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
-from storage.rules.standings import Deduction
+from storage.rules.year_balances import Deduction
 
 
 class YearChange(NamedTuple):
@@ -82,7 +82,7 @@ def preview(
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, known.organisation.timezone)
     replaced = None if replaces is None else _replaced(tx, replaces, by, now)
     user_id = by.user_id if replaced is None else replaced.user_id
@@ -127,7 +127,7 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     user = people_rows.find(tx, by.organisation_id, request.user_id)
     if user is None:
         raise NotFound("leave request")
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     counts = drafts.count(known, user, _span(request))
     return ExplainedRequest(request, day_lines.stored_lines(counts, request.counted_halves))
 
@@ -148,7 +148,7 @@ def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> Le
 def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[Refusal]:
     refusals: list[Refusal] = []
     try:
-        rules.check_transition("edit", replaced.status)
+        request_rules.check_transition("edit", replaced.status)
     except Refusal as refusal:
         refusals.append(refusal)
     if draft.leave_type_id != replaced.leave_type_id:
@@ -166,8 +166,8 @@ def _years(known: Reference, found: Assessment, replaces: str | None) -> list[Ye
     others = balances.deducting(known, (one for one in found.books.leave if one.id != replaces))
     asked = Deduction(found.counted_halves, span.start_date, span.end_date)
     with_it = [*others, asked] if found.leave_type.deducts_allowance else others
-    before = standings.standings(account, booked, span.start_date, span.end_date)
-    after = standings.standings(account, with_it, span.start_date, span.end_date)
+    before = year_balances.standings(account, booked, span.start_date, span.end_date)
+    after = year_balances.standings(account, with_it, span.start_date, span.end_date)
     changes = []
     for one, other in zip(before, after, strict=True):
         on = min(span.end_date, one.year.last_day)
@@ -187,6 +187,6 @@ def _deciders(
 ) -> tuple[list[User], WhyUnasked | None]:
     """Whom it would await, or why nobody is asked; what is changed stays pending."""
     if replaced is None and not leave_type.requires_approval:
-        return [], leave.why_unasked(leave_type)
+        return [], leave_requests.why_unasked(leave_type)
     deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)
-    return deciders, None if deciders or replaced else leave.why_unasked(leave_type)
+    return deciders, None if deciders or replaced else leave_requests.why_unasked(leave_type)

@@ -14,13 +14,13 @@ from storage.db import rows
 from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
-from storage.directory import approvers, awaited, colleagues, people_rows
+from storage.directory import approvers, colleagues, pending_approvals, people_rows
 from storage.directory.colleagues import ColleagueOff
-from storage.events import reference
-from storage.events.reference import Reference
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import balances, leave_reading
-from storage.rules import days, rules, standings
-from storage.rules.standings import Deduction
+from storage.rules import days, request_rules, year_balances
+from storage.rules.year_balances import Deduction
 
 
 class YearBalance(NamedTuple):
@@ -82,11 +82,11 @@ def card(
     requester = people_rows.find(tx, organisation_id, request.user_id)
     if requester is None:
         return None
-    known = reference.of_organisation(tx, organisation_id)
+    known = organisation_config.of_organisation(tx, organisation_id)
     today = local_day(now, known.organisation.timezone)
     asked = []
     if request.status == "pending":
-        asked = awaited.of_request(tx, organisation_id, request, today=today)
+        asked = pending_approvals.of_request(tx, organisation_id, request, today=today)
     off = colleagues.off_with(tx, organisation_id, requester, _span(request))
     return ApprovalCard(
         request,
@@ -112,7 +112,7 @@ def _may_decide(
     if not approvers.may_be_asked(viewer):
         return False
     is_admin = viewer.role in ("admin", "owner")
-    return awaited.may_decide(
+    return pending_approvals.may_decide(
         tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
     )
 
@@ -126,12 +126,12 @@ def _may_reconsider(
     today: date,
     now: datetime,
 ) -> bool:
-    if not rules.may_reconsider(request, now):
+    if not request_rules.may_reconsider(request, now):
         return False
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
     is_admin = viewer.role in ("admin", "owner")
-    return awaited.may_reconsider(
+    return pending_approvals.may_reconsider(
         tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
     )
 
@@ -152,7 +152,7 @@ def _balances(
     asked = Deduction(request.counted_halves, request.start_date, request.end_date)
     return tuple(
         YearBalance(demand.year.name, demand.remaining_half_days - demand.needed_half_days)
-        for demand in standings.demands(books.account, others, asked)
+        for demand in year_balances.demands(books.account, others, asked)
     )
 
 

@@ -20,9 +20,9 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows
-from storage.events import outbox, reference
+from storage.events import organisation_config, outbox
 from storage.events.digest_retries import LEASE
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 from storage.rules import days
 from storage.rules.days import AFTERNOON, MORNING, NOTHING
 from storage.slack import slack_locales
@@ -84,7 +84,7 @@ def look(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
 
     ``now`` is that of the claim. A transaction of its own: another organisation's may fail.
     """
-    return _look(tx, reference.of_organisation(tx, organisation_id), now)
+    return _look(tx, organisation_config.of_organisation(tx, organisation_id), now)
 
 
 def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -131,7 +131,7 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
 def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
     """The channel of the organisation's choice and why Slack refused it; None where it did not."""
     row = tx.first(_row, organisation_id=organisation_id)
-    channel = reference.of_organisation(tx, organisation_id).organisation.digest_channel
+    channel = organisation_config.of_organisation(tx, organisation_id).organisation.digest_channel
     if row is None or channel is None or row[3] != channel:
         return None
     return channel, row[4]

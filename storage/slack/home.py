@@ -21,8 +21,8 @@ from storage.base.values import (
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.directory import people_rows
-from storage.events import reference
-from storage.events.reference import Reference
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, ledgers, own_leave
 from storage.leave.ledgers import Balance
 from storage.slack import slack_homes
@@ -111,7 +111,7 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     """
     packed = slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now)
     cursors = PageCursors.unpacked(packed or "")
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
     if user is None:
         raise NotFound("user")

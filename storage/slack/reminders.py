@@ -23,9 +23,9 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approvers, holiday_sets
 from storage.directory.approvers import MOST_APPROVERS
-from storage.events import audit, outbox, reference
-from storage.events.reference import Reference
-from storage.rules import days, rules, working_days
+from storage.events import audit, organisation_config, outbox
+from storage.events.organisation_config import Reference
+from storage.rules import days, request_rules, working_days
 from storage.rules.working_days import Hours, Worktime
 
 # Working days of the approver after which he is reminded.
@@ -130,13 +130,17 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = AT
     ]
     for one in over:
         # What made it his to decide makes it his to decide otherwise, for as long as one may.
-        if one.is_next_step and one.decided_at and now < one.decided_at + rules.SECOND_THOUGHTS:
-            until = one.decided_at + rules.SECOND_THOUGHTS
+        if (
+            one.is_next_step
+            and one.decided_at
+            and now < one.decided_at + request_rules.SECOND_THOUGHTS
+        ):
+            until = one.decided_at + request_rules.SECOND_THOUGHTS
             _moved_on(tx, organisation_id, one, Step(False, one.sent, until), now)
         else:
             _forget(tx, organisation_id, one)
     open_ = [one for one in found if one not in over]
-    known = reference.of_organisation(tx, organisation_id)
+    known = organisation_config.of_organisation(tx, organisation_id)
     if open_ and known.is_in_slack:
         _look_at(tx, known, open_, now)
     elif open_:

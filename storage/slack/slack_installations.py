@@ -29,9 +29,15 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, SlackInstallationRow, UserRow
 from storage.directory import people_rows
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit, reference
+from storage.events import audit, organisation_config
 from storage.rules import zone_countries
-from storage.slack import joining, notices, slack_locales, slack_returns, slack_workspaces
+from storage.slack import (
+    notifications,
+    provisioning,
+    reinstallation,
+    slack_locales,
+    slack_workspaces,
+)
 
 Kind = Literal["created", "linked", "renewed"]
 
@@ -131,7 +137,7 @@ def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> 
         return False
     organisation_id, installation_id = ended
     _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
-    notices.give_up(tx, organisation_id, now=now)
+    notifications.give_up(tx, organisation_id, now=now)
     return True
 
 
@@ -150,7 +156,7 @@ def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisati
         told = {"team_id": team_id}
         _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, told)
         since = rows.instant(uninstalled_at)
-        slack_returns.show_missed(tx, organisation.id, since=since, now=now)
+        reinstallation.show_missed(tx, organisation.id, since=since, now=now)
     return organisation
 
 
@@ -178,7 +184,7 @@ def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
 def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisation:
     person = new.installer
     if not person.email:
-        raise joining.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
+        raise provisioning.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
     zone = person.timezone or ""
     first_name = fields.plain_name(person.first_name) or person.email.partition("@")[0]
     organisation, owner = organisations.create(
@@ -204,7 +210,7 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
 
 
 def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: datetime) -> None:
-    user = joining.join_from_slack(tx, organisation_id, person, now=now)
+    user = provisioning.join_from_slack(tx, organisation_id, person, now=now)
     slack_locales.keep(
         tx,
         organisation_id,
@@ -242,7 +248,7 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
     _record(tx, action, organisation_id, installation_id, now, told)
     if row is None or uninstalled_at is not None:
         since = rows.instant_or_none(uninstalled_at)
-        slack_returns.show_missed(tx, organisation_id, since=since, now=now)
+        reinstallation.show_missed(tx, organisation_id, since=since, now=now)
 
 
 def _insert(
@@ -270,7 +276,7 @@ def _record(
     by = Caller(organisation_id, None, "owner", frozenset(), "slack")
     subject = ("slack_installation", installation_id)
     audit.record(tx, action, *subject, by=by, now=now, after=after)
-    reference.changed(tx, organisation_id)
+    organisation_config.changed(tx, organisation_id)
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from peewee import JOIN, OP, Expression, Select
 
-from storage.admin import people, rerouting
+from storage.admin import people, reassignment
 from storage.base import fields
 from storage.base.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.base.values import AuditAction, Caller, User
@@ -22,9 +22,9 @@ from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
 from storage.directory import people_rows, slack_matching
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit, reference
-from storage.rules import rules
-from storage.slack import posted, slack_locales
+from storage.events import audit, organisation_config
+from storage.rules import request_rules
+from storage.slack import slack_locales, slack_messages
 from storage.slack.slack_locales import Kept
 
 # Before every id.
@@ -190,7 +190,7 @@ def add(
     Raises what ``people.create`` raises, and InvalidInput at ``slack_user_id`` for somebody who is
     one of the people already, or of whom Slack tells too little.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     known = people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id)
     if known is not None and known.status != "archived":
@@ -262,7 +262,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     The account can no longer act for the person, and gets no more of their messages. Raises
     NotFound, InsufficientRole (only an owner unlinks an owner) or UserArchived.
     """
-    rules.check_role(by.role, "admin")
+    request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, is_held=True)
     people.check_may_manage(by, user)
@@ -270,16 +270,16 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
         raise people.UserArchived
     if user.slack_user_id is None:
         return user
-    known = reference.of_organisation(tx, by.organisation_id)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
     # A pending person can be asked only while their account is known.
     is_approver_no_more = user.status == "pending"
-    rerouted = rerouting.without(tx, known, user, now=now) if is_approver_no_more else []
+    rerouted = reassignment.without(tx, known, user, now=now) if is_approver_no_more else []
     unlinked = user._replace(slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
-    posted.forget_all_of(tx, by.organisation_id, user_id)
+    slack_messages.forget_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
     unlinked = people_rows.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
-    rerouting.tell(tx, known, rerouted, by=by, now=now)
+    reassignment.tell(tx, known, rerouted, by=by, now=now)
     return unlinked
 
 
@@ -310,8 +310,8 @@ def _described(
 def _show_what_awaits(
     tx: Transaction, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
-    known = reference.of_organisation(tx, by.organisation_id)
-    rerouting.show_to_linked(tx, known, before, after, by=by, now=now)
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.show_to_linked(tx, known, before, after, by=by, now=now)
 
 
 def _as_described(user: User, profile: SlackProfile) -> User:

@@ -15,7 +15,7 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import people_rows, slack_syncs
-from storage.events import audit, reference
+from storage.events import audit, organisation_config
 
 
 class Known(NamedTuple):
@@ -70,7 +70,7 @@ def link(
         after={"slack_team_id": team_id},
     )
     slack_syncs.begin(tx, organisation.id, now=now)
-    reference.changed(tx, organisation.id)
+    organisation_config.changed(tx, organisation.id)
 
 
 def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:

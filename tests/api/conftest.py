@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from api.base.settings import ApiSettings
 from api.service import app
-from storage.access import access
+from storage.access import api_keys
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
 from tests import calendars
@@ -125,7 +125,7 @@ def a_key(
     """An API key of the person, the owner unless named, with every scope unless some are named."""
     user = user or acme.owner
     _, key = database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=user.id,
         name="test",
         scopes=list(SCOPES) if scopes is None else scopes,

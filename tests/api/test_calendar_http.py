@@ -15,7 +15,7 @@ from storage.access import feeds
 from storage.admin import departments, organisations, people
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
-from storage.leave import leave, leave_types
+from storage.leave import leave_requests, leave_types
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
@@ -80,7 +80,7 @@ def world(database: Database) -> Iterator[World]:
     ada = a_person(database, acme, department_id=department.id)
     grace = a_person(database, acme, first_name="Grace", department_id=department.id)
     approved = a_request(database, acme, ada, start_date=date(2026, 8, 3), note="to the coast")
-    approved = database.write_now(leave.approve, approved.id, by=acme.caller, now=NOW)
+    approved = database.write_now(leave_requests.approve, approved.id, by=acme.caller, now=NOW)
     pending = a_request(database, acme, ada, start_date=date(2026, 8, 10))
     clock = Clock()
     clock.now = NOW + HOUR
@@ -173,19 +173,19 @@ def test_other_methods_are_405(world: World, method: str) -> None:
 
 # What changes a feed: the scopes in which it is seen, and what is done.
 def cancels(world: World) -> None:
-    world.write(leave.cancel, world.approved.id)
+    world.write(leave_requests.cancel, world.approved.id)
 
 
 def approves(world: World) -> None:
-    world.write(leave.approve, world.pending.id)
+    world.write(leave_requests.approve, world.pending.id)
 
 
 def edits(world: World) -> None:
-    world.write(leave.edit, world.pending.id, {"end_date": date(2026, 8, 12)})
+    world.write(leave_requests.edit, world.pending.id, {"end_date": date(2026, 8, 12)})
 
 
 def declines(world: World) -> None:
-    world.write(leave.decline, world.pending.id, reason=None)
+    world.write(leave_requests.decline, world.pending.id, reason=None)
 
 
 def asks(world: World) -> None:
@@ -224,7 +224,7 @@ def heads_department(world: World) -> None:
     """Hedy has leave, and becomes the head of Grace's department."""
     hedy = a_person(world.database, world.acme, first_name="Hedy")
     asked = a_request(world.database, world.acme, hedy)
-    world.write(leave.approve, asked.id)
+    world.write(leave_requests.approve, asked.id)
     changes = {"manager_id": hedy.id}
     world.write(departments.update, str(world.grace.department_id), changes)
 
@@ -362,7 +362,7 @@ def test_a_reversed_approval_is_marked_for_30_days_where_it_showed(
     path = world.path(world.grace, scope)
     world.clock.now = NOW + timedelta(minutes=5)
     shown = event_of(world, path, world.approved)
-    world.write(leave.change_decision, world.approved.id, "declined")
+    world.write(leave_requests.change_decision, world.approved.id, "declined")
     declines(world)
 
     marked = event_of(world, path, world.approved)

@@ -12,7 +12,7 @@ import pytest
 from storage.admin import people
 from storage.base.values import FeedScope, LeaveType, User
 from storage.db.database import Database
-from storage.leave import leave
+from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from tests import calendars
 from tests.api.conftest import Client, a_key
@@ -109,20 +109,22 @@ def ask(
 ) -> str:
     by = caller_for(acme, ada)
     draft = Draft(leave_type.id, day, day, note=NOTE)
-    request = database.write_now(leave.submit, by=by, draft=draft, now=NOW)
+    request = database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
     steps: dict[str, list[Callable[[], object]]] = {
-        "approve": [lambda: database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)],
+        "approve": [
+            lambda: database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+        ],
         "decline": [
             lambda: database.write_now(
-                leave.decline, request.id, reason=REASON, by=acme.caller, now=NOW
+                leave_requests.decline, request.id, reason=REASON, by=acme.caller, now=NOW
             )
         ],
         "decline after all": [
             lambda: database.write_now(
-                leave.change_decision, request.id, "declined", by=acme.caller, now=NOW
+                leave_requests.change_decision, request.id, "declined", by=acme.caller, now=NOW
             )
         ],
-        "cancel": [lambda: database.write_now(leave.cancel, request.id, by=by, now=NOW)],
+        "cancel": [lambda: database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)],
     }
     taken = {
         "pending": [],

@@ -18,8 +18,8 @@ from storage.base.errors import Refusal
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import people_rows
-from storage.events import reference
-from storage.leave import leave, leave_types
+from storage.events import organisation_config
+from storage.leave import leave_requests, leave_types
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
@@ -94,7 +94,7 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
                 database, acme, person, start_date=monday, code=code, start_half_day=half
             )
             requests.append(asked)
-        database.write_now(leave.approve, requests[-1].id, by=acme.caller, now=NOW)
+        database.write_now(leave_requests.approve, requests[-1].id, by=acme.caller, now=NOW)
     tokens = [
         database.write_now(personal_token, by=caller_for(acme, person), now=NOW)
         for person in (ada, grace)
@@ -191,17 +191,17 @@ def head_department(world: World, which: int) -> None:
 def step(world: World, name: str, which: int) -> None:
     request = world.requests[which]
     if name in ("approved", "declined"):
-        world.write(leave.change_decision, request.id, name)
+        world.write(leave_requests.change_decision, request.id, name)
     elif name == "edit":
-        world.write(leave.edit, request.id, {"end_half_day": "pm", "start_half_day": "pm"})
+        world.write(leave_requests.edit, request.id, {"end_half_day": "pm", "start_half_day": "pm"})
     elif name == "decline":
-        world.write(leave.decline, request.id, reason=None)
+        world.write(leave_requests.decline, request.id, reason=None)
     else:
-        world.write(getattr(leave, name), request.id)
+        world.write(getattr(leave_requests, name), request.id)
 
 
 def override_holiday(world: World, name: str, half: HalfDay | None) -> None:
-    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     (holiday_set,) = known.holiday_sets
     override = NewOverride(date(2026, 12, 24), name, half=half)
     world.write(holiday_overrides.add, holiday_set, override)

@@ -12,7 +12,7 @@ import pytest
 
 from api.http.idempotency import HEADER
 from api.service import app
-from storage.access import access, idempotency
+from storage.access import api_keys, idempotency
 from storage.access.idempotency import Claim, IdempotencyInProgress, KeptAnswer
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
@@ -335,8 +335,8 @@ def test_a_revoked_keys_answers_are_gone_with_it(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
-    api_key = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
-    database.write_now(access.revoke, api_key.id, by=acme.caller, now=NOW)
+    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
+    database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
 
     again = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
 

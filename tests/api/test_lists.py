@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from storage.access import access
+from storage.access import api_keys
 from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.tables import UserRow
@@ -125,7 +125,7 @@ def test_api_keys_are_filtered_by_person_and_by_whether_they_still_work(
     assert ids(client, adas, f"api-keys?user_id={ada.id}") == [adas_id]
     assert client.get(f"/api/v1/api-keys?user_id={acme.owner.id}", adas).status_code == 403
     assert client.get(f"/api/v1/api-keys?user_id={NEVER}", key).status_code == 404
-    database.write_now(access.revoke, old["id"], by=acme.caller, now=NOW)
+    database.write_now(api_keys.revoke, old["id"], by=acme.caller, now=NOW)
     assert ids(client, key, "api-keys?is_revoked=true") == [old["id"]]
     assert len(ids(client, key, "api-keys?is_revoked=false")) == 2
 

@@ -18,10 +18,10 @@ GROWING: Final = frozenset(
         "storage.admin.organisations.update",
         "storage.events.outbox.announce_all",
         "storage.events.outbox.notify_all",
-        "storage.admin.recount.people",
-        "storage.admin.recount.plan",
-        "storage.admin.rerouting.awaiting",
-        "storage.admin.rerouting.pending_of",
+        "storage.admin.recalculation.people",
+        "storage.admin.recalculation.plan",
+        "storage.admin.reassignment.awaiting",
+        "storage.admin.reassignment.pending_of",
     }
 )
 # Calendars that follow the moon are worked out in some ten milliseconds a year.

@@ -16,7 +16,7 @@ from api.http.key_use import KeyUse
 from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from api.service import app
 from api.service.app import FirstSegment
-from storage.access import access
+from storage.access import api_keys
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
@@ -173,7 +173,7 @@ def test_two_authorization_headers_are_401(client: Client, key: str) -> None:
 
 def test_a_revoked_key_stops_at_once(client: Client, database: Database, acme: Acme) -> None:
     api_key, secret = database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=acme.owner.id,
         name="short-lived",
         scopes=["leave:read"],
@@ -184,7 +184,7 @@ def test_a_revoked_key_stops_at_once(client: Client, database: Database, acme: A
     )
     assert client.get(PATH, secret).status_code == 200
 
-    database.write_now(access.revoke, api_key.id, by=acme.caller, now=NOW)
+    database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
 
     assert client.get(PATH, secret).status_code == 401
 
@@ -396,7 +396,7 @@ def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, ac
     client.get(PATH, secret)
     client.settle()
 
-    keys = database.read_now(access.page, PageOf(), by=acme.caller).items
+    keys = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
     assert [key.last_used_at for key in keys] == [NOW]
 
 

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from api.base.settings import ApiSettings
 from api.http.errors import RateLimited
 from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
-from storage.access import access, recognition
+from storage.access import api_keys, authentication
 from storage.base.secrets import new_token
 from storage.base.settings import SettingsError
 from storage.db.database import Database
@@ -88,7 +88,7 @@ def test_each_key_has_a_limit_of_its_own(
 
 
 def test_a_key_that_nobody_has_is_told_nothing(client: Client) -> None:
-    answer = client.get(PATH, recognition.new_api_key())
+    answer = client.get(PATH, authentication.new_api_key())
 
     assert answer.status_code == 401
     assert "RateLimit" not in answer.headers
@@ -96,13 +96,13 @@ def test_a_key_that_nobody_has_is_told_nothing(client: Client) -> None:
 
 def fail(client: Client, times: int) -> list[int]:
     """The statuses of requests with wrong keys, from the one address that all tests have."""
-    return [client.get(PATH, recognition.new_api_key()).status_code for _ in range(times)]
+    return [client.get(PATH, authentication.new_api_key()).status_code for _ in range(times)]
 
 
 def test_over_the_limit_only_wrong_credentials_are_refused(client: Client) -> None:
     answered = fail(client, FAILURE_LIMIT.amount)
 
-    refused = client.get(PATH, recognition.new_api_key())
+    refused = client.get(PATH, authentication.new_api_key())
 
     assert set(answered) == {401}
     assert refused.status_code == 429
@@ -151,7 +151,7 @@ def test_what_cannot_be_a_key_or_a_token_costs_no_query(
     assert client.get(PATH, "hiatus_sk_live_").status_code == 401
     assert client.get("/cal/a-guess").status_code == 404
     # What could be one is looked up, and there is no table to look in.
-    assert client.get(PATH, recognition.new_api_key()).status_code >= 500
+    assert client.get(PATH, authentication.new_api_key()).status_code >= 500
     assert client.get(f"/cal/{new_token()}").status_code >= 500
 
 
@@ -159,8 +159,8 @@ def test_a_revoked_key_fails_like_a_wrong_one(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     client.get(PATH, key)
-    api_key = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
-    database.write_now(access.revoke, api_key.id, by=acme.caller, now=NOW)
+    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
+    database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
 
     answers = [client.get(PATH, key) for _ in range(FAILURE_LIMIT.amount + 1)]
 

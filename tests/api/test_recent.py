@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.base.recent import Recent
+from api.base.lru_cache import Recent
 
 
 def test_what_was_used_least_recently_goes_first() -> None:

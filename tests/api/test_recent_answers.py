@@ -12,7 +12,7 @@ from api.http.key_use import KeyUse
 from api.http.operations import Call, Edge, Operation
 from api.service import app
 from api.service.app import FirstSegment
-from storage.access import access
+from storage.access import api_keys
 from storage.admin import departments
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
@@ -115,8 +115,8 @@ def test_a_revoked_key_has_no_remembered_answers(
 ) -> None:
     key = settled_key(database, client, acme)
     names(client, key)
-    [found] = database.read_now(access.page, PageOf(), by=acme.caller).items
-    database.write_now(access.revoke, found.id, by=acme.caller, now=NOW)
+    [found] = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
+    database.write_now(api_keys.revoke, found.id, by=acme.caller, now=NOW)
 
     assert client.get("/api/v1/names", key).status_code == 401
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from storage.access import access
+from storage.access import api_keys
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets
@@ -20,7 +20,7 @@ from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.directory import people_rows
 from storage.events import webhooks
-from storage.leave import leave, leave_reading, leave_types
+from storage.leave import leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from tests.builders import personal_token
@@ -183,14 +183,14 @@ def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
     amount = FEED_EVENTS if is_feed else REQUESTS_EACH
     for number in range(amount):
         start = _tuesday(number - amount // 2)
-        request = leave.submit(
+        request = leave_requests.submit(
             tx,
             by=_caller(organisation, member),
             draft=Draft(organisation.leave_type_id, start, start + LENGTH),
             now=_now(),
         )
         if number % 4 or is_feed:
-            leave.approve(tx, request.id, by=organisation.owner, now=_now())
+            leave_requests.approve(tx, request.id, by=organisation.owner, now=_now())
 
 
 def _key_of_owner(tx: Transaction, organisation: Organisation) -> str:
@@ -203,7 +203,7 @@ def _caller(organisation: Organisation, member: User) -> Caller:
 
 
 def _key(tx: Transaction, user: User, by: Caller) -> str:
-    _, secret = access.create_key(
+    _, secret = api_keys.create_key(
         tx,
         for_user=user.id,
         name="Benchmark",

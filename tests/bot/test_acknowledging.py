@@ -12,7 +12,7 @@ import pytest
 from bot.interaction.listening import Listener
 from bot.listeners import registered, unknown
 from storage.base.errors import Refusal
-from storage.leave import leave
+from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from tests.bench.acknowledging import percentile
 from tests.bot.anything import Subject, send_some
@@ -108,8 +108,10 @@ def _write(world: World, stopped: threading.Event, written: list[str]) -> None:
         day = FIRST_DAY + timedelta(weeks=week)
         draft = Draft(world.leave_type("unpaid"), day, day)
         try:
-            made = world.database.write_now(leave.submit, by=by, draft=draft, now=world.clock())
-            world.database.write_now(leave.cancel, made.id, by=by, now=world.clock())
+            made = world.database.write_now(
+                leave_requests.submit, by=by, draft=draft, now=world.clock()
+            )
+            world.database.write_now(leave_requests.cancel, made.id, by=by, now=world.clock())
             written.append(made.id)
         except Refusal:
             continue

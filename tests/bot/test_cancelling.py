@@ -10,7 +10,7 @@ from bot.base import ids
 from storage.admin import people
 from storage.base.values import LeaveRequest
 from storage.directory import people_rows
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
@@ -29,7 +29,9 @@ def approved(world: World, by: str = GRACE) -> LeaveRequest:
 
 
 def cancel(world: World, request: LeaveRequest, by: str) -> None:
-    world.database.write_now(leave.cancel, request.id, by=world.caller(by), now=world.clock())
+    world.database.write_now(
+        leave_requests.cancel, request.id, by=world.caller(by), now=world.clock()
+    )
     world.deliver()
 
 
@@ -42,7 +44,7 @@ def test_card_and_message_say_who_cancelled(world: World) -> None:
     request = world.a_request()
 
     by = world.acme.caller
-    world.database.write_now(leave.cancel, request.id, by=by, now=world.clock())
+    world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
     world.deliver()
 
     said = "Cancelled by Olive Owner, 1 June 2026, 10:00"

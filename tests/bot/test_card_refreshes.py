@@ -14,7 +14,7 @@ from bot.base import ids
 from storage.admin import departments, organisations, people
 from storage.base.values import LeaveRequest
 from storage.db.database import Database, Transaction
-from storage.leave import adjustments, leave, leave_types
+from storage.leave import adjustments, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for
@@ -60,7 +60,7 @@ def test_an_open_card_follows_what_becomes_of_a_colleagues_leave(world: World) -
     assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
 
     world.database.write_now(
-        leave.edit,
+        leave_requests.edit,
         theirs.id,
         {"end_date": date(2026, 8, 4)},
         by=world.caller(HEDY),
@@ -71,11 +71,15 @@ def test_an_open_card_follows_what_becomes_of_a_colleagues_leave(world: World) -
         world
     )
 
-    world.database.write_now(leave.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, theirs.id, by=world.acme.caller, now=world.clock()
+    )
     deliver_all(world)
     assert "• Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave)" in shown(world)
 
-    world.database.write_now(leave.cancel, theirs.id, by=world.caller(HEDY), now=world.clock())
+    world.database.write_now(
+        leave_requests.cancel, theirs.id, by=world.caller(HEDY), now=world.clock()
+    )
     deliver_all(world)
     assert "• Hedy Lamarr" not in shown(world)
 
@@ -86,7 +90,7 @@ def test_leave_that_moves_away_from_the_dates_leaves_the_card(world: World) -> N
     assert HEDYS_LEAVE in shown(world)
 
     world.database.write_now(
-        leave.edit,
+        leave_requests.edit,
         theirs.id,
         {"start_date": date(2026, 9, 1), "end_date": date(2026, 9, 2)},
         by=world.caller(HEDY),
@@ -151,7 +155,7 @@ def test_several_changes_redraw_a_card_once(world: World) -> None:
     ]
     for other in others:
         world.database.write_now(
-            leave.submit,
+            leave_requests.submit,
             by=caller_for(world.acme, other),
             draft=Draft(world.leave_type("sick"), FIRST_DAY, LAST_DAY),
             now=world.clock(),
@@ -176,14 +180,18 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     before = redraws(world)
 
     # Approving takes no more days than waiting did.
-    world.database.write_now(leave.approve, second.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, second.id, by=world.acme.caller, now=world.clock()
+    )
     world.deliver()
     (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
     assert "After this: 20 days left in 2026" in card.visible_text
     redrawn = [call.arguments["ts"] for call in world.slack.calls("chat.update")[before:]]
     assert first.ts not in redrawn
 
-    world.database.write_now(leave.cancel, second.id, by=world.caller(ADA), now=world.clock())
+    world.database.write_now(
+        leave_requests.cancel, second.id, by=world.caller(ADA), now=world.clock()
+    )
     world.deliver()
     (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
     assert "After this: 22 days left in 2026" in card.visible_text

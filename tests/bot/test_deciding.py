@@ -13,7 +13,7 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.base.values import LeaveRequest, Source
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 
@@ -67,9 +67,9 @@ def test_what_a_requester_does_in_slack_himself_calls_nobody(world: World, sourc
     by = world.caller(ADA)._replace(source=source)
     day = {"end_date": date(2026, 8, 4)}
 
-    world.database.write_now(leave.edit, request.id, day, by=by, now=world.clock())
+    world.database.write_now(leave_requests.edit, request.id, day, by=by, now=world.clock())
     world.deliver()
-    world.database.write_now(leave.cancel, request.id, by=by, now=world.clock())
+    world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
     world.deliver()
 
     texts = [one.text for one in world.slack.dm(ADA)]
@@ -87,7 +87,7 @@ def test_what_a_requester_did_is_posted_where_his_message_is_gone(world: World) 
     world.delete(sent)
     by = world.caller(ADA)._replace(source="slack")
 
-    world.database.write_now(leave.cancel, request.id, by=by, now=world.clock())
+    world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
     world.deliver()
 
     (news,) = world.slack.dm(ADA)
@@ -154,7 +154,7 @@ def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
 
     world.clock.advance(hours=5)
     world.database.write_now(
-        leave.decline, request.id, reason="No", by=world.acme.caller, now=world.clock()
+        leave_requests.decline, request.id, reason="No", by=world.acme.caller, now=world.clock()
     )
     world.deliver()
 
@@ -168,7 +168,9 @@ def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
 def test_a_cancellation_redraws_every_card(world: World) -> None:
     request = world.a_request()
 
-    world.database.write_now(leave.cancel, request.id, by=world.caller(ADA), now=world.clock())
+    world.database.write_now(
+        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
+    )
     world.deliver()
 
     for who in (GRACE, HEDY):
@@ -183,7 +185,7 @@ def test_a_change_is_drawn_and_said_to_approvers(world: World) -> None:
     world.clock.advance(hours=1)
 
     world.database.write_now(
-        leave.edit,
+        leave_requests.edit,
         request.id,
         {"end_date": date(2026, 8, 4)},
         by=world.caller(ADA),
@@ -244,7 +246,9 @@ def test_a_form_overtaken_by_another_decision_says_so(world: World) -> None:
 
 def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
     request = world.a_request()
-    world.database.write_now(leave.cancel, request.id, by=world.caller(ADA), now=world.clock())
+    world.database.write_now(
+        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
+    )
 
     world.click(GRACE, ids.APPROVE)
 
@@ -356,7 +360,7 @@ def test_a_card_without_buttons_for_who_may_no_longer_decide(world: World) -> No
     )
 
     world.database.write_now(
-        leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
+        leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
 
@@ -375,7 +379,7 @@ def test_a_click_on_a_card_that_was_never_recorded_makes_it_known(world: World) 
     assert "Approved by Grace Hopper" in card.visible_text
     assert to_decide(card) == []
     world.database.write_now(
-        leave.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
+        leave_requests.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
     assert "Cancelled" in world.card(GRACE).visible_text

@@ -13,8 +13,8 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.directory.people_rows import find
-from storage.events import deliveries, outbox, reference, webhooks
-from storage.leave import leave
+from storage.events import deliveries, organisation_config, outbox, webhooks
+from storage.leave import leave_requests
 from storage.slack import slack_profiles
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
@@ -189,7 +189,9 @@ def test_being_written_to_makes_nobody_active(world: World) -> None:
 def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> None:
     world.link()
     request = world.submit_over_rest()
-    world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+    )
 
     world.deliver()
 
@@ -205,7 +207,7 @@ def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> 
 
     world.deliver(
         meanwhile=lambda: world.database.write_now(
-            leave.approve, request.id, by=world.acme.caller, now=world.clock()
+            leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
         )
     )
 
@@ -222,7 +224,7 @@ def test_a_deleted_card_is_posted_anew_while_it_is_open(world: World) -> None:
     world.delete(card)
 
     world.database.write_now(
-        leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
+        leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
 
@@ -239,7 +241,9 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     card = world.card(GRACE)
     world.delete(card)
 
-    world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+    )
     world.deliver()
 
     assert world.cards(GRACE) == []
@@ -338,7 +342,7 @@ def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
 
 
 def a_holiday(world: World, day: date) -> None:
-    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     set_id = next(iter(known.holiday_sets))
     new = NewOverride(day, "Market <day>")
     world.clock.advance(seconds=1)

@@ -14,7 +14,7 @@ from playground.loopback.limits import problems_of_message
 from storage.admin import organisations
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
-from storage.leave import leave
+from storage.leave import leave_requests
 from storage.slack import digests, reminders
 from storage.slack.digests import Digest, Out
 from tests import outside
@@ -57,7 +57,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
     if request.status == "approved":
         return request
     return world.database.write_now(
-        leave.approve, request.id, by=world.acme.caller, now=world.clock()
+        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
     )
 
 
@@ -91,7 +91,9 @@ def test_it_follows_what_changes_that_day(acme: World) -> None:
     off(acme, EVE, TODAY, TODAY)
 
     (more,) = tick(acme, NINE + timedelta(minutes=2))
-    acme.database.write_now(leave.cancel, request.id, by=acme.acme.caller, now=acme.clock())
+    acme.database.write_now(
+        leave_requests.cancel, request.id, by=acme.acme.caller, now=acme.clock()
+    )
     (fewer,) = tick(acme, NINE + timedelta(minutes=4))
 
     assert "Ada Lovelace" in more.text

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.interaction.listening import ANSWER_SECONDS, Listener, Visit
-from storage.access import access, recognition
+from storage.access import api_keys, authentication
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.values import User
@@ -20,7 +20,13 @@ from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
-from storage.slack import joining, slack_events, slack_installations, slack_locales, slack_profiles
+from storage.slack import (
+    provisioning,
+    slack_events,
+    slack_installations,
+    slack_locales,
+    slack_profiles,
+)
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World
@@ -92,7 +98,7 @@ def test_nothing_is_written_when_nothing_changed(world: World) -> None:
 def test_who_is_switched_off_in_slack_is_deactivated_and_his_keys_stop(world: World) -> None:
     world.open_form(ADA)
     _, key = world.database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=world.people[ADA].id,
         name="mine",
         scopes=None,
@@ -106,7 +112,7 @@ def test_who_is_switched_off_in_slack_is_deactivated_and_his_keys_stop(world: Wo
 
     assert person(world, ADA).status == "deactivated"
     with pytest.raises(Unauthenticated):
-        world.database.read_now(recognition.recognise, key, now=NOW)
+        world.database.read_now(authentication.recognise, key, now=NOW)
     found = world.database.read_now(
         audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )
@@ -260,7 +266,7 @@ def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) ->
 
     codes = overlapping(
         database,
-        lambda tx: joining.join_from_slack(tx, acme.id, said, now=NOW),
+        lambda tx: provisioning.join_from_slack(tx, acme.id, said, now=NOW),
         lambda: database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.base import ids
 from storage.admin import organisations
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests.bot.world import ADA, GRACE, HEDY, World
 
 NINE = datetime(2026, 6, 2, 8, tzinfo=UTC)
@@ -30,7 +30,7 @@ def test_every_message_says_in_its_text_who_what_and_when(world: World) -> None:
         organisations.update, {"digest_channel": CHANNEL}, by=world.acme.caller, now=world.clock()
     )
     world.database.write_now(
-        leave.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
+        leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
     for day in range(3):

@@ -11,7 +11,7 @@ import pytest
 
 from bot.base import ids
 from storage.db.database import Database
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type
 from tests.fakes.slack import LoopbackSlack, View
@@ -92,7 +92,9 @@ def test_a_note_that_is_still_to_be_typed_is_no_problem_yet(world: World) -> Non
 
 def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
     theirs = world.submit_over_rest(HEDY)
-    world.database.write_now(leave.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, theirs.id, by=world.acme.caller, now=world.clock()
+    )
     line = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026 (Annual leave)"
 
     form = typed(world, "3-7 aug annual")
@@ -267,7 +269,7 @@ def test_saving_without_a_change_tells_nobody(world: World) -> None:
     request = world.submit_over_rest(end_date=FIRST_DAY, start_half_day="am")
     world.link()
     world.database.write_now(
-        leave.edit, request.id, {"note": "x"}, by=world.caller(ADA), now=world.clock()
+        leave_requests.edit, request.id, {"note": "x"}, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
     world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])

@@ -17,12 +17,12 @@ from api.webhooks.addresses import resolve_and_check
 from bot.base import ids
 from bot.listeners import commands, registered
 from playground.loopback.blocks import is_empty, is_stateful, located
-from storage.access import access, feeds
+from storage.access import api_keys, feeds
 from storage.admin import departments, holiday_overrides, organisations, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
-from storage.events import reference, webhooks
+from storage.events import organisation_config, webhooks
 from storage.leave import leave_types
 from storage.slack import slack_locales
 from tests import catalogues
@@ -263,7 +263,7 @@ def german(world: World) -> World:
             webhooks.create(tx, f"{URL}/{number}", ["leave_request.created"], by=by, now=now)
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
-            access.create_key(
+            api_keys.create_key(
                 tx,
                 for_user=anna.id,
                 name=f"Schlüssel {number:02}",
@@ -275,7 +275,7 @@ def german(world: World) -> World:
             )
         for code in COUNTRIES:
             holiday_sets.add(tx, code, by=by, now=now)
-        known = reference.of_organisation(tx, by.organisation_id).holiday_sets.values()
+        known = organisation_config.of_organisation(tx, by.organisation_id).holiday_sets.values()
         (british,) = [one for one in known if one.country_code == "GB"]
         for number in range(31):
             day = date(2026, 7, 1) + timedelta(days=number)

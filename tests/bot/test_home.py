@@ -11,8 +11,8 @@ from bot.base import ids
 from storage.admin import people
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import reference
-from storage.leave import leave, leave_reading
+from storage.events import organisation_config
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from tests.bot.browser import Browser, by_oauth
@@ -105,7 +105,9 @@ def test_edit_opens_the_form_and_what_is_changed_shows(world: World) -> None:
 
 def test_what_was_approved_is_cancelled_and_not_edited(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    world.database.write_now(leave.approve, request.id, by=world.caller(GRACE), now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.caller(GRACE), now=world.clock()
+    )
 
     offered = {one.action_id for one in opened(world, ADA).buttons}
 
@@ -157,7 +159,9 @@ def test_an_approver_approves_from_home_and_every_card_says_so(world: World) -> 
 def test_who_is_overtaken_is_told_by_whom_and_sees_what_is_now(world: World) -> None:
     request = world.submit_over_rest(ADA)
     stale = opened(world, GRACE)
-    world.database.write_now(leave.approve, request.id, by=world.caller(HEDY), now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.caller(HEDY), now=world.clock()
+    )
 
     world.slack.click_in_view(GRACE, stale, ids.HOME_APPROVE)
     world.settled()
@@ -186,7 +190,9 @@ def test_declining_what_was_decided_meanwhile_says_so_in_the_form(world: World) 
     home = opened(world, GRACE)
     world.slack.click_in_view(GRACE, home, ids.HOME_DECLINE)
     form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
-    world.database.write_now(leave.approve, request.id, by=world.caller(HEDY), now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.caller(HEDY), now=world.clock()
+    )
 
     world.slack.submit(GRACE, form, {ids.REASON: "Too late"})
     assert "Already approved by Hedy Lamarr." in world.slack.open_modal(GRACE).visible_text
@@ -305,7 +311,9 @@ def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
     world.deliver()
     assert "Waits for a decision" in world.slack.home(ADA, "Mon 3 August").visible_text
 
-    world.database.write_now(leave.approve, request.id, by=world.caller(GRACE), now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.caller(GRACE), now=world.clock()
+    )
     world.deliver()
     world.settled()
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
@@ -334,7 +342,7 @@ def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
         world.settled()
         limited = len(slack.calls("views.publish"))
         database.write_now(
-            leave.submit,
+            leave_requests.submit,
             by=caller_for(other, mia),
             draft=Draft(annual, FIRST_DAY, FIRST_DAY),
             now=world.clock(),
@@ -349,7 +357,7 @@ def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
 
 
 def leave_type_id(world: World, acme: Acme) -> str:
-    known = world.database.read_now(reference.of_organisation, acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, acme.id)
     return next(one.id for one in known.leave_types.values() if one.code == "annual")
 
 

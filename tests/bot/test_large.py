@@ -16,8 +16,8 @@ from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import reference
-from storage.leave import leave, leave_reading
+from storage.events import organisation_config
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.rules.people_file import Line
 from tests.bot.test_settings_access import click, settings
@@ -90,7 +90,9 @@ def requests(world: World, number: int) -> None:
     def ask(tx: Transaction) -> None:
         for user in reports:
             draft = Draft(annual, FIRST_DAY, FIRST_DAY + timedelta(days=4), note="<" * 2_000)
-            leave.submit(tx, by=caller_for(world.acme, user), draft=draft, now=world.clock())
+            leave_requests.submit(
+                tx, by=caller_for(world.acme, user), draft=draft, now=world.clock()
+            )
 
     world.database.write_now(ask)
 
@@ -157,7 +159,7 @@ def test_departments_are_leafed_through(world: World) -> None:
             break
         shown = click(world, ADMIN, shown, ids.DEPARTMENTS_MORE)
 
-    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     assert names == len(known.departments) == DEPARTMENTS + 1
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
-from storage.events.reference import of_organisation
-from storage.leave import leave
+from storage.events.organisation_config import of_organisation
+from storage.leave import leave_requests
 from storage.leave.drafts import Draft
-from storage.slack import notices, posted, slack_workspaces
-from storage.slack.notices import Drawn, Notice, Outcome
-from storage.slack.posted import Posted
+from storage.slack import notifications, slack_messages, slack_workspaces
+from storage.slack.notifications import Drawn, Notice, Outcome
+from storage.slack.slack_messages import Posted
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 CARD = Posted("D1", "1.1")
@@ -36,7 +36,7 @@ class Asked:
     def ask(self, week: int = 0) -> LeaveRequest:
         monday = date(2026, 8, 3) + timedelta(weeks=week)
         return self.database.write_now(
-            leave.submit,
+            leave_requests.submit,
             by=caller_for(self.acme, self.ada),
             draft=Draft(self.type_id, monday, monday),
             now=NOW,
@@ -44,22 +44,28 @@ class Asked:
 
     def edit(self, request: LeaveRequest, note: str, now: datetime = NOW) -> None:
         self.database.write_now(
-            leave.edit, request.id, {"note": note}, by=caller_for(self.acme, self.ada), now=now
+            leave_requests.edit,
+            request.id,
+            {"note": note},
+            by=caller_for(self.acme, self.ada),
+            now=now,
         )
 
     def claim(
         self, *, limit: int = 100, claim_id: str = "one", now: datetime = NOW
     ) -> list[Notice]:
         """What is due about requests; refreshes of other cards have tests of their own."""
-        found = self.database.write_now(notices.claim, limit=limit, claim_id=claim_id, now=now)
+        found = self.database.write_now(
+            notifications.claim, limit=limit, claim_id=claim_id, now=now
+        )
         return [one for one in found if one.kind != "cover_changed"]
 
     def settle(self, claimed: Sequence[Notice], outcome: Outcome, now: datetime = NOW) -> None:
         done = [(notice, outcome) for notice in claimed]
-        self.database.write_now(notices.settle, done, now=now)
+        self.database.write_now(notifications.settle, done, now=now)
 
     def card(self, request: LeaveRequest) -> Posted | None:
-        return self.database.read_now(posted.find, self.acme.id, request.id, self.grace.id)
+        return self.database.read_now(slack_messages.find, self.acme.id, request.id, self.grace.id)
 
 
 @pytest.fixture
@@ -172,7 +178,7 @@ def test_whoever_has_a_card_gets_it_redrawn(asked: Asked) -> None:
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
     asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
 
-    asked.database.write_now(leave.approve, request.id, by=asked.acme.caller, now=NOW)
+    asked.database.write_now(leave_requests.approve, request.id, by=asked.acme.caller, now=NOW)
 
     assert [one.user_id for one in asked.claim(claim_id="two")] == [asked.grace.id]
 
@@ -203,7 +209,7 @@ def test_settled_notices_are_pruned_and_others_kept(asked: Asked) -> None:
     asked.settle(asked.claim(limit=1), Outcome("delivered"))
 
     def pruned(before: datetime) -> int:
-        return asked.database.write_now(notices.prune, before=before)
+        return asked.database.write_now(notifications.prune, before=before)
 
     assert [pruned(NOW), pruned(NOW + timedelta(seconds=1))] == [0, 1]
     assert pruned(NOW + timedelta(days=99)) == 0
@@ -217,7 +223,7 @@ def test_nobody_is_told_where_the_organisation_has_no_workspace(database: Databa
     day = date(2026, 8, 3)
 
     database.write_now(
-        leave.submit, by=caller_for(acme, ada), draft=Draft(type_id, day, day), now=NOW
+        leave_requests.submit, by=caller_for(acme, ada), draft=Draft(type_id, day, day), now=NOW
     )
 
-    assert database.write_now(notices.claim, limit=10, claim_id="one", now=NOW) == []
+    assert database.write_now(notifications.claim, limit=10, claim_id="one", now=NOW) == []

@@ -6,7 +6,7 @@ import pytest
 
 from bot.base import ids
 from storage.admin import people
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 
 
@@ -112,7 +112,7 @@ def test_what_is_due_later_holds_up_no_news(world: World) -> None:
     approved(world)
 
     world.database.write_now(
-        leave.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
+        leave_requests.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
 

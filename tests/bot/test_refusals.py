@@ -24,7 +24,7 @@ from storage.base.errors import (
     Refusal,
 )
 from storage.base.values import LEAVE_STATUSES, LeaveType
-from storage.rules import days, holiday_calendar, leave_years, rules
+from storage.rules import days, holiday_calendar, leave_years, request_rules
 from storage.rules.days import DayCount, Span
 from tests import catalogues
 
@@ -97,10 +97,14 @@ def with_figures() -> list[Refusal]:
     strict = a_leave_type(min_notice_days=14, max_consecutive_days=2, requires_note=True)
     return [
         *of_fields(
-            lambda: rules.check_type_rules(strict, span, WORK, None, start),
-            lambda: rules.check_type_rules(a_leave_type(is_archived=True), span, [], None, start),
-            lambda: rules.check_dates_in_reach(Span(date(2029, 1, 1), date(2029, 1, 2)), start),
-            lambda: rules.check_working_time([]),
+            lambda: request_rules.check_type_rules(strict, span, WORK, None, start),
+            lambda: request_rules.check_type_rules(
+                a_leave_type(is_archived=True), span, [], None, start
+            ),
+            lambda: request_rules.check_dates_in_reach(
+                Span(date(2029, 1, 1), date(2029, 1, 2)), start
+            ),
+            lambda: request_rules.check_working_time([]),
             lambda: days.asked_span(end, start),
             lambda: days.asked_span(start, date(2028, 8, 7)),
             lambda: days.asked_span(start, start, "pm", "am"),
@@ -162,7 +166,7 @@ def test_german_figures_have_a_comma() -> None:
     strict = a_leave_type(max_consecutive_days=2)
     start = date(2026, 8, 3)
     (refusal,) = of_fields(
-        lambda: rules.check_type_rules(strict, Span(start, start), WORK, None, start)
+        lambda: request_rules.check_type_rules(strict, Span(start, start), WORK, None, start)
     )
 
     with speaking("de-DE"):

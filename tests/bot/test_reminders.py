@@ -12,7 +12,7 @@ from bot.base import ids
 from storage.admin import people
 from storage.base.errors import NotFound
 from storage.db.database import Database
-from storage.leave import leave
+from storage.leave import leave_requests
 from storage.slack import reminders
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
@@ -76,7 +76,9 @@ def test_nobody_is_reminded_of_what_is_decided_or_cancelled(world: World) -> Non
     world.deliver()
     tick(world, TUESDAY)
     other = world.a_request(start_date="2026-09-07", end_date="2026-09-08")
-    world.database.write_now(leave.cancel, other.id, by=world.caller(ADA), now=world.clock())
+    world.database.write_now(
+        leave_requests.cancel, other.id, by=world.caller(ADA), now=world.clock()
+    )
     world.deliver()
 
     tick(world, TUESDAY + timedelta(days=1))
@@ -89,7 +91,9 @@ def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World)
     request = world.a_request()
     world.clock.now = TUESDAY
     world.run(world.app.timed.tick)
-    world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+    )
 
     world.deliver()
 
@@ -267,7 +271,7 @@ def test_nobody_is_asked_next_about_what_is_decided_meanwhile(world: World) -> N
 
     overlapping(
         world.database,
-        lambda tx: leave.approve(tx, request.id, by=world.acme.caller, now=last),
+        lambda tx: leave_requests.approve(tx, request.id, by=world.acme.caller, now=last),
         lambda: world.database.write_now(reminders.run, world.acme.id, now=last),
     )
 
@@ -314,7 +318,9 @@ def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) 
     world.click(GRACE, ids.APPROVE, cards(world, GRACE)[0])
     assert world.told(GRACE) == []
     with pytest.raises(NotFound):
-        world.database.write_now(leave.approve, other.id, by=world.caller(GRACE), now=world.clock())
+        world.database.write_now(
+            leave_requests.approve, other.id, by=world.caller(GRACE), now=world.clock()
+        )
     assert request.id != other.id
 
 

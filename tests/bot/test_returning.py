@@ -17,9 +17,9 @@ from storage.admin import organisations
 from storage.db.database import Database, Transaction
 from storage.db.tables import NoticeRow, ReminderRow
 from storage.directory.slack_matching import SlackProfile
-from storage.leave import leave
-from storage.slack import notices, slack_installations
-from storage.slack.notices import Outcome
+from storage.leave import leave_requests
+from storage.slack import notifications, slack_installations
+from storage.slack.notifications import Outcome
 from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -72,7 +72,7 @@ def undelivered(world: World) -> list[dict[str, Any]]:
     return notices_to_people(world, "pending")
 
 
-def decide(world: World, request_id: str, how: Any = leave.approve, **more: Any) -> None:
+def decide(world: World, request_id: str, how: Any = leave_requests.approve, **more: Any) -> None:
     world.clock.advance(minutes=1)
     by = world.acme.caller
     world.database.write_now(how, request_id, by=by, now=world.clock(), **more)
@@ -118,8 +118,8 @@ def test_who_ends_it_and_who_records_what_was_shown_never_wait_for_each_other(
 
     runs = crossing(
         world.database,
-        lambda tx: notices.settle(tx, [(last, refused)], now=now),
-        lambda tx: notices.settle(tx, [(first, refused)], now=now),
+        lambda tx: notifications.settle(tx, [(last, refused)], now=now),
+        lambda tx: notifications.settle(tx, [(first, refused)], now=now),
         lambda tx: slack_installations.uninstall(tx, "T1", at=now, now=now),
     )
 
@@ -245,7 +245,7 @@ def test_a_card_that_belongs_to_the_old_app_is_posted_anew(world: World, error: 
 def test_what_was_decided_meanwhile_is_told_and_leaves_no_live_buttons(world: World) -> None:
     request = world.a_request()
     uninstall(world)
-    decide(world, request.id, leave.decline, reason="Release week")
+    decide(world, request.id, leave_requests.decline, reason="Release week")
 
     world.clock.advance(days=1)
     install(world)

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.base import ids
-from storage.access import access, feeds, recognition
+from storage.access import api_keys, authentication, feeds
 from storage.admin import people
 from storage.base.errors import NotFound, Unauthenticated
 from storage.base.secrets import Secrets
@@ -42,7 +42,7 @@ def click(world: World, who: str, view: View, action_id: str, value: str | None 
 
 def keys_of(world: World, who: str) -> list[ApiKey]:
     page = world.database.read_now(
-        access.page, PageOf(100), by=world.caller(who), own_only=True, is_revoked=False
+        api_keys.page, PageOf(100), by=world.caller(who), own_only=True, is_revoked=False
     )
     return page.items
 
@@ -61,7 +61,7 @@ def test_a_key_is_made_shown_once_and_works(world: World) -> None:
         shown = a_key(world, expires_at="2026-12-31")
 
     (secret,) = KEY.findall(shown.visible_text)
-    known = world.database.read_now(recognition.recognise_key, secret, now=world.clock())
+    known = world.database.read_now(authentication.recognise_key, secret, now=world.clock())
     (key,) = keys_of(world, ADA)
     assert known.caller.user_id == world.people[ADA].id
     assert known.caller.scopes == {"leave:read", "users:read"}
@@ -88,7 +88,7 @@ def test_the_list_shows_it_without_its_secret(world: World) -> None:
 def test_when_it_was_used_last_is_shown(world: World) -> None:
     a_key(world)
     (key,) = keys_of(world, ADA)
-    world.database.write_now(recognition.touch, world.acme.id, key.id, now=world.clock())
+    world.database.write_now(authentication.touch, world.acme.id, key.id, now=world.clock())
     world.slack.close(ADA, world.slack.open_modal(ADA), is_cleared=True)
 
     assert "Last used 1 June 2026, 10:00" in settings(world, ADA, ids.KEYS).visible_text
@@ -145,7 +145,7 @@ def test_revoking_asks_first_and_stops_the_key(world: World) -> None:
 
     assert "You have no API keys." in after.visible_text
     with pytest.raises(Unauthenticated):
-        world.database.read_now(recognition.recognise_key, secret, now=world.clock())
+        world.database.read_now(authentication.recognise_key, secret, now=world.clock())
 
 
 def test_nobody_revokes_a_colleagues_key(world: World) -> None:
@@ -175,7 +175,7 @@ def test_who_was_switched_off_makes_no_key(world: World) -> None:
 def test_many_keys_are_leafed_through(world: World) -> None:
     for number in range(25):
         world.database.write_now(
-            access.create_key,
+            api_keys.create_key,
             for_user=world.people[ADA].id,
             name=f"key {number}",
             scopes=["leave:read"],

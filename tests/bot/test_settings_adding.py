@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.access import access
+from storage.access import api_keys
 from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
@@ -207,7 +207,7 @@ def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
     a_request(database, world.acme, report)
     a_request(database, world.acme, world.people[GRACE])
     database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=world.people[GRACE].id,
         name="ci",
         scopes=None,

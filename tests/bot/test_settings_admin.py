@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.access import access
+from storage.access import api_keys
 from storage.admin import departments, organisations, people
 from storage.base.values import Department, LeaveType, Organisation, User
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets, people_rows
-from storage.events import reference
+from storage.events import organisation_config
 from storage.leave import leave_types
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.world import ADA, EVE, GRACE, World
@@ -193,7 +193,7 @@ def test_what_is_wrong_with_a_person_is_said_at_the_field(
 
 def test_deactivating_tells_what_follows_and_can_be_taken_back(world: World) -> None:
     world.database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=world.people[ADA].id,
         name="ci",
         scopes=["leave:read"],
@@ -435,7 +435,7 @@ def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
     assert (after.default_leave_allowance_half_days, after.carry_over_half_days) == (60, 10)
     assert (after.carry_over_expiry_month, after.digest_channel) == (6, "C0DIGEST01")
     assert after.slack_members_join is False
-    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     assert "DE-BY" in {one.country_code for one in known.holiday_sets.values()}
     assert holiday_sets.holiday_count(known, "DE-BY", 2026) > 0
 

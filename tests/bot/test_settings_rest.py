@@ -14,7 +14,7 @@ from bot.base import ids
 from storage.admin import holiday_overrides, people
 from storage.base.values import HolidayOverride, User, Webhook
 from storage.db.pages import PageOf
-from storage.events import outbox, reference, webhooks
+from storage.events import organisation_config, outbox, webhooks
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.world import ADA, World
 from tests.builders import a_person, signing_secrets
@@ -41,12 +41,12 @@ def webhooks_of(world: World) -> list[Webhook]:
 
 
 def codes(world: World) -> list[str]:
-    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     return sorted(one.country_code for one in known.holiday_sets.values())
 
 
 def overrides_of(world: World) -> list[HolidayOverride]:
-    known = world.database.read_now(reference.of_organisation, world.acme.id)
+    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     (set_id,) = [one.id for one in known.holiday_sets.values() if one.country_code == "GB"]
     page = world.database.read_now(
         holiday_overrides.page, set_id, PageOf(100), by=world.acme.caller

@@ -21,7 +21,7 @@ from storage.base.values import EVENT_TYPES, LEAVE_STATUSES, Absence, LeaveReque
 from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.drafts import LONGEST_NOTE
-from storage.leave.leave import LONGEST_REASON
+from storage.leave.leave_requests import LONGEST_REASON
 from storage.leave.previews import Preview, YearChange
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear

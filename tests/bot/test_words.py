@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from bot.base import ids
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
@@ -26,7 +26,9 @@ def answer(world: World, text: str, who: str = ADA) -> Message:
 def approved(world: World, who: str, **fields: object) -> None:
     request = world.submit_over_rest(who, **fields)
     if request.status == "pending":
-        world.database.write_now(leave.approve, request.id, by=world.acme.caller, now=world.clock())
+        world.database.write_now(
+            leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+        )
 
 
 def test_balance_tells_what_is_left_and_how_that_comes_about(world: World) -> None:

@@ -26,11 +26,11 @@ from bot.service.app import SlackApp, build_app
 from storage.base.values import AuditAction, Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit, reference
-from storage.leave import leave, leave_reading
+from storage.events import audit, organisation_config
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
-from storage.slack.notices import Notice, Outcome
+from storage.slack.notifications import Notice, Outcome
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View
 
@@ -286,7 +286,7 @@ class World:
         return caller_for(self.acme, self.people[who])
 
     def leave_type(self, code: str) -> str:
-        known = self.database.read_now(reference.of_organisation, self.acme.id)
+        known = self.database.read_now(organisation_config.of_organisation, self.acme.id)
         return next(one.id for one in known.leave_types.values() if one.code == code)
 
     def request(self, who: str = ADA) -> LeaveRequest:
@@ -298,7 +298,7 @@ class World:
         """Ask for three days of annual leave as REST does."""
         draft = Draft(self.leave_type("annual"), FIRST_DAY, LAST_DAY)._replace(**fields)
         return self.database.write_now(
-            leave.submit, by=self.caller(who), draft=draft, now=self.clock()
+            leave_requests.submit, by=self.caller(who), draft=draft, now=self.clock()
         )
 
     def link(self) -> None:

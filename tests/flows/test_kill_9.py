@@ -16,7 +16,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.events import delivery_queue, webhooks
 from storage.events.delivery_queue import MOST_IN_FLIGHT
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests import outside
 from tests.builders import Acme, a_person, a_request, an_organisation, caller_for
 from tests.fakes.receiver import LoopbackReceiver
@@ -66,8 +66,8 @@ def keep_writing(database: Database, acme: Acme, is_over: threading.Event) -> No
         by = caller_for(acme, ada)
         request = a_request(database, acme, ada, note="zero", start_date=DAY, now=clock())
         for note in ("one", "two"):
-            database.write_now(leave.edit, request.id, {"note": note}, by=by, now=clock())
-        database.write_now(leave.cancel, request.id, by=by, now=clock())
+            database.write_now(leave_requests.edit, request.id, {"note": note}, by=by, now=clock())
+        database.write_now(leave_requests.cancel, request.id, by=by, now=clock())
         is_over.wait(0.1)
 
 

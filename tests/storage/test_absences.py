@@ -15,7 +15,7 @@ from storage.base.values import Absence, FeedScope, LeaveStatus, LeaveType, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.leave import leave, leave_types
+from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -318,7 +318,7 @@ def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -
     by = caller_for(acme, ada)
     asked = {
         code: database.write_now(
-            leave.submit,
+            leave_requests.submit,
             by=by,
             draft=Draft(type_of(database, acme, code).id, day, day),
             now=NOW,
@@ -326,7 +326,7 @@ def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -
         for code, day in (("annual", date(2026, 6, 10)), ("sick", date(2026, 6, 11)))
     }
     for request in asked.values():
-        database.write_now(leave.cancel, request.id, by=by, now=NOW)
+        database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
 
     shown_to_others = seen(database, acme, acme.owner, "org")
     shown_to_her = seen(database, acme, ada, "personal")

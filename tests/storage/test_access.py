@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage.access import access, recognition
+from storage.access import api_keys, authentication
 from storage.admin import people
 from storage.base.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.base.secrets import fingerprint
@@ -22,13 +22,13 @@ from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tuple[ApiKey, str]:
     fields = {"name": "ci", "scopes": None, "variant": 1, "expires_at": None} | fields
-    return database.write_now(access.create_key, for_user=for_user.id, by=by, now=NOW, **fields)
+    return database.write_now(api_keys.create_key, for_user=for_user.id, by=by, now=NOW, **fields)
 
 
-def recognised(database: Database, key: str, now: datetime = NOW) -> recognition.Recognised:
+def recognised(database: Database, key: str, now: datetime = NOW) -> authentication.Recognised:
     """As a request is: whatever was remembered of the key since the last commit counts."""
-    found = asyncio.run(database.read_each(recognition.known_keys, fingerprint(key)))
-    return recognition.recognised(found, now=now, request_id="r-1")
+    found = asyncio.run(database.read_each(authentication.known_keys, fingerprint(key)))
+    return authentication.recognised(found, now=now, request_id="r-1")
 
 
 def changed(key: str, position: int) -> str:
@@ -41,21 +41,21 @@ def actions_of(database: Database, by: Caller) -> list[str]:
 
 
 def test_keys_are_of_one_length_and_carry_their_checksum() -> None:
-    keys = {recognition.new_api_key() for _ in range(50)}
+    keys = {authentication.new_api_key() for _ in range(50)}
 
     assert len(keys) == 50
     assert {len(key) for key in keys} == {len("hiatus_sk_live_") + 43 + 6}
-    assert all(map(recognition.is_well_formed, keys))
+    assert all(map(authentication.is_well_formed, keys))
 
 
 @pytest.mark.parametrize("position", [0, 14, 15, 40, 57, 58, 63])
 def test_a_mistyped_character_makes_a_key_malformed(position: int) -> None:
-    assert not recognition.is_well_formed(changed(recognition.new_api_key(), position))
+    assert not authentication.is_well_formed(changed(authentication.new_api_key(), position))
 
 
 @pytest.mark.parametrize("text", ["", "hiatus_sk_live_", "hiatus_sk_live_" + "é" * 49, "x" * 64])
 def test_other_texts_are_malformed(text: str) -> None:
-    assert not recognition.is_well_formed(text)
+    assert not authentication.is_well_formed(text)
 
 
 def test_a_key_is_recognised_as_its_owner(database: Database) -> None:
@@ -108,7 +108,7 @@ def test_a_revoked_key_stops_at_once(database: Database) -> None:
     key, secret = a_key(database, acme.caller, acme.owner)
     recognised(database, secret)
 
-    database.write_now(access.revoke, key.id, by=acme.caller, now=NOW)
+    database.write_now(api_keys.revoke, key.id, by=acme.caller, now=NOW)
 
     with pytest.raises(Unauthenticated):
         recognised(database, secret)
@@ -119,9 +119,9 @@ def test_a_loop_on_which_a_key_was_revoked_knows_it_no_more(database: Database) 
     key, secret = a_key(database, acme.caller, acme.owner)
 
     async def known_before_and_after() -> list[bool]:
-        asked = recognition.known_keys, fingerprint(secret)
+        asked = authentication.known_keys, fingerprint(secret)
         before = await asyncio.gather(*[database.read_each(*asked) for _ in range(3)])
-        await database.write(access.revoke, key.id, by=acme.caller, now=NOW)
+        await database.write(api_keys.revoke, key.id, by=acme.caller, now=NOW)
         after = await asyncio.gather(*[database.read_each(*asked) for _ in range(3)])
         return [found is not None for found in (*before, *after)]
 
@@ -133,8 +133,8 @@ def test_revoking_twice_keeps_the_first_moment_and_one_entry(database: Database)
     key, _ = a_key(database, acme.caller, acme.owner)
     later = NOW + timedelta(hours=1)
 
-    first = database.write_now(access.revoke, key.id, by=acme.caller, now=NOW)
-    second = database.write_now(access.revoke, key.id, by=acme.caller, now=later)
+    first = database.write_now(api_keys.revoke, key.id, by=acme.caller, now=NOW)
+    second = database.write_now(api_keys.revoke, key.id, by=acme.caller, now=later)
 
     assert first.revoked_at == second.revoked_at == NOW
     assert actions_of(database, acme.caller).count("api_key.revoked") == 1
@@ -165,7 +165,7 @@ def test_keys_of_people_who_left_are_not_recognised(database: Database, status: 
 
 def test_an_unknown_key_is_not_recognised(database: Database) -> None:
     with pytest.raises(Unauthenticated):
-        recognised(database, recognition.new_api_key())
+        recognised(database, authentication.new_api_key())
 
 
 def test_a_key_never_opens_another_organisation(database: Database) -> None:
@@ -176,7 +176,7 @@ def test_a_key_never_opens_another_organisation(database: Database) -> None:
     assert recognised(database, ours).caller.organisation_id == acme.id
     assert recognised(database, theirs).caller.organisation_id == other.id
     with pytest.raises(NotFound):
-        database.write_now(access.revoke, key.id, by=acme.caller, now=NOW)
+        database.write_now(api_keys.revoke, key.id, by=acme.caller, now=NOW)
     assert recognised(database, theirs).caller.user_id == other.owner.id
 
 
@@ -267,7 +267,7 @@ def three_keys(database: Database) -> tuple[Acme, User, list[str]]:
 
 
 def ids_of(database: Database, by: Caller, page: PageOf, **fields: Any) -> list[str]:
-    found = database.read_now(access.page, page, by=by, **fields)
+    found = database.read_now(api_keys.page, page, by=by, **fields)
     return [key.id for key in found.items]
 
 
@@ -284,8 +284,8 @@ def test_members_see_their_own_keys_and_admins_all(database: Database) -> None:
 def test_pages_of_keys_join_without_gap_or_repeat(database: Database) -> None:
     acme, _, keys = three_keys(database)
 
-    first = database.read_now(access.page, PageOf(2), by=acme.caller)
-    second = database.read_now(access.page, PageOf(2, first.next_cursor), by=acme.caller)
+    first = database.read_now(api_keys.page, PageOf(2), by=acme.caller)
+    second = database.read_now(api_keys.page, PageOf(2, first.next_cursor), by=acme.caller)
 
     assert sorted(key.id for key in first.items + second.items) == sorted(keys)
     assert second.next_cursor is None
@@ -296,10 +296,10 @@ def test_members_cannot_revoke_the_keys_of_others(database: Database) -> None:
     grace = a_person(database, acme, first_name="Grace")
 
     with pytest.raises(NotFound):
-        database.write_now(access.revoke, keys[1], by=caller_for(acme, grace), now=NOW)
+        database.write_now(api_keys.revoke, keys[1], by=caller_for(acme, grace), now=NOW)
 
-    own = database.write_now(access.revoke, keys[1], by=caller_for(acme, ada), now=NOW)
-    by_admin = database.write_now(access.revoke, keys[2], by=acme.caller, now=NOW)
+    own = database.write_now(api_keys.revoke, keys[1], by=caller_for(acme, ada), now=NOW)
+    by_admin = database.write_now(api_keys.revoke, keys[2], by=acme.caller, now=NOW)
     assert own.revoked_at == by_admin.revoked_at == NOW
 
 
@@ -307,16 +307,16 @@ def test_what_is_no_id_is_no_key(database: Database) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(NotFound):
-        database.write_now(access.revoke, "nonsense", by=acme.caller, now=NOW)
+        database.write_now(api_keys.revoke, "nonsense", by=acme.caller, now=NOW)
 
 
 def test_all_keys_of_one_person_are_revoked_together(database: Database) -> None:
     acme, ada, keys = three_keys(database)
-    database.write_now(access.revoke, keys[1], by=acme.caller, now=NOW)
+    database.write_now(api_keys.revoke, keys[1], by=acme.caller, now=NOW)
 
-    count = database.write_now(access.revoke_all_of, ada.id, by=acme.caller, now=NOW)
+    count = database.write_now(api_keys.revoke_all_of, ada.id, by=acme.caller, now=NOW)
 
-    living = database.read_now(access.page, PageOf(), by=acme.caller).items
+    living = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
     assert count == 1
     assert [key.id for key in living if key.revoked_at is None] == keys[:1]
 
@@ -327,22 +327,22 @@ def test_the_last_use_is_kept_to_the_minute(database: Database) -> None:
     used_at = NOW + timedelta(seconds=42)
     before = recognised(database, secret)
 
-    database.write_now(recognition.touch, acme.id, key.id, now=used_at)
+    database.write_now(authentication.touch, acme.id, key.id, now=used_at)
 
     after = recognised(database, secret)
-    shown = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
+    shown = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
     assert shown.last_used_at == NOW
-    assert recognition.needs_touch(before, used_at)
-    assert not recognition.needs_touch(after, NOW + timedelta(seconds=59))
-    assert recognition.needs_touch(after, NOW + timedelta(seconds=60))
+    assert authentication.needs_touch(before, used_at)
+    assert not authentication.needs_touch(after, NOW + timedelta(seconds=59))
+    assert authentication.needs_touch(after, NOW + timedelta(seconds=60))
 
 
 def test_a_late_note_of_an_earlier_use_changes_nothing(database: Database) -> None:
     acme = an_organisation(database)
     key, _ = a_key(database, acme.caller, acme.owner)
-    database.write_now(recognition.touch, acme.id, key.id, now=NOW)
+    database.write_now(authentication.touch, acme.id, key.id, now=NOW)
 
-    database.write_now(recognition.touch, acme.id, key.id, now=NOW - timedelta(minutes=5))
+    database.write_now(authentication.touch, acme.id, key.id, now=NOW - timedelta(minutes=5))
 
-    shown = database.read_now(access.page, PageOf(), by=acme.caller).items[0]
+    shown = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
     assert shown.last_used_at == NOW

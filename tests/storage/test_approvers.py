@@ -14,7 +14,7 @@ from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
-from storage.leave import leave, leave_reading
+from storage.leave import leave_reading, leave_requests
 from storage.slack import slack_profiles
 from tests.builders import (
     NOW,
@@ -165,7 +165,7 @@ def test_what_is_decided_awaits_nobody(database: Database) -> None:
     team = a_team(database)
     request = a_request(database, team.acme, team.ada)
     by = caller_for(team.acme, team.manager)
-    database.write_now(leave.approve, request.id, by=by, now=NOW)
+    database.write_now(leave_requests.approve, request.id, by=by, now=NOW)
 
     assert database.read_now(leave_reading.awaiting, PageOf(), by=by, now=NOW).items == []
 

@@ -15,8 +15,8 @@ from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
-from storage.directory import awaited, people_rows
-from storage.leave import leave, leave_reading
+from storage.directory import pending_approvals, people_rows
+from storage.leave import leave_reading, leave_requests
 from storage.slack import approval_cards, reminders, slack_workspaces
 from tests.builders import (
     NOW,
@@ -157,7 +157,7 @@ class Undone(Exception):
 
 def may_approve(database: Database, setting: Setting, user: User) -> bool:
     def attempt(tx: Transaction) -> None:
-        leave.approve(tx, setting.request.id, by=caller_for(setting.acme, user), now=NOW)
+        leave_requests.approve(tx, setting.request.id, by=caller_for(setting.acme, user), now=NOW)
         raise Undone
 
     try:
@@ -187,7 +187,9 @@ def test_lists_cards_and_decisions_agree_about_everybody(
     wanted = expected(drawing, setting)
     place = (setting.acme.id, setting.request.id)
 
-    named = database.read_now(awaited.of_request, setting.acme.id, setting.request, today=TODAY)
+    named = database.read_now(
+        pending_approvals.of_request, setting.acme.id, setting.request, today=TODAY
+    )
     assert {one.id for one in named} == wanted
     for user in setting.everybody:
         current = database.read_now(people_rows.get, user.id, by=setting.acme.caller)
@@ -223,13 +225,15 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
     after = seen(database, setting, leave_reading.awaiting, head)
     # Five minutes before Head's day begins and the reminder is looked at again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
-    database.write_now(leave.approve, request.id, by=caller_for(acme, head), now=decided_at)
+    database.write_now(
+        leave_requests.approve, request.id, by=caller_for(acme, head), now=decided_at
+    )
     looked_at = [
         database.write_now(reminders.run, acme.id, now=decided_at + timedelta(minutes=minute))
         for minute in (6, 7)
     ]
     database.write_now(
-        leave.change_decision,
+        leave_requests.change_decision,
         request.id,
         "declined",
         by=caller_for(acme, head),

@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from storage.access import recognition
+from storage.access import authentication
 from storage.admin import organisations
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import new_secret_key
@@ -60,7 +60,9 @@ class Shell:
         return json.loads(result.stdout)
 
     def recognised(self, key: str, now: datetime = NOW) -> Caller:
-        recognised: recognition.Recognised = self.read(recognition.recognise_key, key, now=now)
+        recognised: authentication.Recognised = self.read(
+            authentication.recognise_key, key, now=now
+        )
         return recognised.caller
 
     def read(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:

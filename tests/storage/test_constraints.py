@@ -24,7 +24,7 @@ from storage.db.pages import PageOf
 from storage.db.schema import MIGRATIONS, migrate
 from storage.directory import holiday_sets
 from storage.events import webhooks
-from storage.leave import adjustments, leave
+from storage.leave import adjustments, leave_requests
 from tests import outside, postgres
 from tests.builders import (
     NOW,
@@ -49,7 +49,7 @@ def acme(database: Database, database_url: str) -> Acme:
         webhooks.create, url="https://example.com/hook", events=["*"], by=by, now=NOW
     )
     request = a_request(database, acme, ada)
-    database.write_now(leave.approve, request.id, by=by, now=NOW)
+    database.write_now(leave_requests.approve, request.id, by=by, now=NOW)
     database.write_now(
         adjustments.add,
         ada.id,

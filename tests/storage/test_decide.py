@@ -23,28 +23,30 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit
-from storage.leave import leave, leave_reading
-from storage.leave.leave import NotYourApproval
+from storage.leave import leave_reading, leave_requests
+from storage.leave.leave_requests import NotYourApproval
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
 
 Step = Callable[[Database, str, Caller], LeaveRequest]
 
 
 def approve(database: Database, request_id: str, by: Caller) -> LeaveRequest:
-    return database.write_now(leave.approve, request_id, by=by, now=NOW)
+    return database.write_now(leave_requests.approve, request_id, by=by, now=NOW)
 
 
 def decline(database: Database, request_id: str, by: Caller) -> LeaveRequest:
-    return database.write_now(leave.decline, request_id, reason=" Too busy ", by=by, now=NOW)
+    return database.write_now(
+        leave_requests.decline, request_id, reason=" Too busy ", by=by, now=NOW
+    )
 
 
 def cancel(database: Database, request_id: str, by: Caller) -> LeaveRequest:
-    return database.write_now(leave.cancel, request_id, by=by, now=NOW)
+    return database.write_now(leave_requests.cancel, request_id, by=by, now=NOW)
 
 
 def edit(database: Database, request_id: str, by: Caller) -> LeaveRequest:
     changes: dict[str, Any] = {"end_date": date(2026, 8, 4), "end_half_day": "am"}
-    return database.write_now(leave.edit, request_id, changes, by=by, now=NOW)
+    return database.write_now(leave_requests.edit, request_id, changes, by=by, now=NOW)
 
 
 def test_an_approval_says_who_and_when(database: Database) -> None:
@@ -95,7 +97,7 @@ def test_an_edit_that_changes_nothing_is_no_change(database: Database) -> None:
 
     for changes in ({}, {"note": "At the sea", "end_date": request.end_date}):
         edited = database.write_now(
-            leave.edit, request.id, changes, by=caller_for(acme, ada), now=NOW
+            leave_requests.edit, request.id, changes, by=caller_for(acme, ada), now=NOW
         )
         assert edited == request
 
@@ -121,7 +123,7 @@ def test_an_edit_cannot_take_away_a_date(database: Database) -> None:
 
     with pytest.raises(InvalidInput, match="cannot be null"):
         database.write_now(
-            leave.edit, request.id, {"start_date": None}, by=caller_for(acme, ada), now=NOW
+            leave_requests.edit, request.id, {"start_date": None}, by=caller_for(acme, ada), now=NOW
         )
 
 

@@ -16,10 +16,17 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
-from storage.events import audit, deliveries, delivery_log, delivery_queue, reference, webhooks
+from storage.events import (
+    audit,
+    deliveries,
+    delivery_log,
+    delivery_queue,
+    organisation_config,
+    webhooks,
+)
 from storage.events.deliveries import RETRY_AFTER_SECONDS, Outcome
 from storage.events.delivery_queue import LEASE_SECONDS, Delivery
-from storage.leave import leave
+from storage.leave import leave_requests
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import crossing, overlapping
@@ -177,7 +184,7 @@ def test_of_one_request_the_later_event_waits_for_the_first_try_of_the_earlier(
 ) -> None:
     acme = listening(database)
     request = a_request(database, acme, a_person(database, acme))
-    database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
 
     (created,) = claimed(database)
     assert b'"leave_request.created"' in created.body
@@ -550,4 +557,4 @@ def test_410_is_told_to_the_admins(database: Database) -> None:
 
 def link_to_slack(tx: Any, organisation_id: str) -> None:
     tx.update(OrganisationRow, {"slack_team_id": "T1"}, id=organisation_id)
-    reference.changed(tx, organisation_id)
+    organisation_config.changed(tx, organisation_id)

@@ -6,8 +6,8 @@ from storage.base.values import User
 from storage.cli import demo, demo_slack
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
-from storage.slack import notices, slack_workspaces
-from storage.slack.notices import Notice, Outcome
+from storage.slack import notifications, slack_workspaces
+from storage.slack.notifications import Notice, Outcome
 from tests.builders import NOW
 from tests.refusals import overlapping
 
@@ -21,8 +21,10 @@ def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
 
 
 def delivered(database: Database) -> list[Notice]:
-    found = database.write_now(notices.claim, limit=100, claim_id="a test", now=NOW)
-    database.write_now(notices.settle, [(one, Outcome("delivered")) for one in found], now=NOW)
+    found = database.write_now(notifications.claim, limit=100, claim_id="a test", now=NOW)
+    database.write_now(
+        notifications.settle, [(one, Outcome("delivered")) for one in found], now=NOW
+    )
     return found
 
 

@@ -14,7 +14,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import people_rows
-from storage.events import audit, reference
+from storage.events import audit, organisation_config
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for
 from tests.refusals import codes_of, crossing
 
@@ -29,19 +29,24 @@ def test_a_department_is_made_and_read_again(database: Database) -> None:
 
     assert (made.manager_id, made.default_leave_allowance_half_days) == (grace.id, 57)
     assert database.read_now(departments.get, made.id, by=acme.caller) == made
-    assert database.read_now(reference.of_organisation, acme.id).departments == {made.id: made}
+    assert database.read_now(organisation_config.of_organisation, acme.id).departments == {
+        made.id: made
+    }
 
 
 def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> None:
     acme = an_organisation(database)
     made = a_department(database, acme, default_leave_allowance_half_days=50)
-    database.read_now(reference.of_organisation, acme.id)
+    database.read_now(organisation_config.of_organisation, acme.id)
 
     changes: dict[str, Any] = {"name": "Research", "default_leave_allowance_half_days": None}
     after = database.write_now(departments.update, made.id, changes, by=acme.caller, now=LATER)
 
     assert after == made._replace(**changes, updated_at=LATER, version=2)
-    assert database.read_now(reference.of_organisation, acme.id).departments[made.id] == after
+    assert (
+        database.read_now(organisation_config.of_organisation, acme.id).departments[made.id]
+        == after
+    )
     newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
     assert (newest.action, newest.subject_id) == ("department.updated", made.id)
     assert newest.changes == {
@@ -156,7 +161,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
 
     with pytest.raises(NotFound):
         database.read_now(departments.get, made.id, by=acme.caller)
-    assert database.read_now(reference.of_organisation, acme.id).departments == {}
+    assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
     newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
     assert newest.action == "department.deleted"
     assert newest.changes["name"] == {"before": "Engineering", "after": None}

@@ -17,7 +17,7 @@ from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.schema import migrate
-from storage.events import reference, webhooks
+from storage.events import organisation_config, webhooks
 from tests import outside, postgres
 from tests.builders import NOW, Acme, a_request, an_organisation
 from tests.storage.test_database import keep, state
@@ -63,7 +63,7 @@ def rename(tx: Transaction, acme: Acme, name: str) -> None:
 
 
 def name_of(tx: Transaction, acme: Acme) -> str:
-    return reference.of_organisation(tx, acme.id).organisation.name
+    return organisation_config.of_organisation(tx, acme.id).organisation.name
 
 
 def add_webhook(tx: Transaction, acme: Acme, host: str) -> str:

@@ -12,7 +12,7 @@ from storage.base.values import HalfDay, HolidayOnDate, HolidayOverride, Holiday
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import audit, reference
+from storage.events import audit, organisation_config
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of
 
@@ -21,7 +21,7 @@ MARKET_DAY = date(2026, 6, 10)
 
 
 def own_set(database: Database, acme: Acme, code: str = "GB") -> HolidaySet:
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     return next(one for one in known.holiday_sets.values() if one.country_code == code)
 
 
@@ -46,7 +46,7 @@ def removed(database: Database, acme: Acme, override_id: str, code: str = "GB") 
 
 
 def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     return {one.date: one for one in holiday_sets.year_of(known, "GB", day.year)}.get(day)
 
 
@@ -205,12 +205,12 @@ def test_a_set_goes_with_its_overrides_once_nobody_uses_it(database: Database) -
     database.write_now(people.archive, ada.id, by=acme.caller, now=NOW)
     delete(france.id)
 
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     assert [one.country_code for one in known.holiday_sets.values()] == ["GB"]
     assert known.overrides == {}
     assert codes_of(lambda: delete(france.id)) == ["not_found"]
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
-    assert database.read_now(reference.of_organisation, acme.id).overrides == {}
+    assert database.read_now(organisation_config.of_organisation, acme.id).overrides == {}
 
 
 def test_a_country_that_the_organisation_left_can_go(database: Database) -> None:
@@ -221,7 +221,7 @@ def test_a_country_that_the_organisation_left_can_go(database: Database) -> None
     database.write_now(organisations.update, change, by=acme.caller, now=NOW)
     database.write_now(holiday_set_removal.remove, britain, by=acme.caller, now=NOW)
 
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     assert [one.country_code for one in known.holiday_sets.values()] == ["IE"]
 
 

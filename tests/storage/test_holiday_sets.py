@@ -12,7 +12,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets
-from storage.events import reference
+from storage.events import organisation_config
 from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import codes_of
@@ -38,7 +38,7 @@ def an_override(
     """An override of the organisation's own set."""
 
     def insert(tx: Transaction) -> None:
-        known = reference.of_organisation(tx, acme.id)
+        known = organisation_config.of_organisation(tx, acme.id)
         tx.insert(
             HolidayOverrideRow,
             organisation_id=acme.id,
@@ -50,13 +50,13 @@ def an_override(
             half=half,
             created_at=NOW,
         )
-        reference.changed(tx, acme.id)
+        organisation_config.changed(tx, acme.id)
 
     database.write_now(insert)
 
 
 def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     return holiday_sets.holidays_between(known, code, day, day).get(day)
 
 
@@ -173,7 +173,7 @@ def test_overrides_stay_with_their_set_and_organisation(database: Database) -> N
 def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
     acme = an_organisation(database)
     an_override(database, acme, MARKET_DAY)
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
 
     found = holiday_sets.holidays_between(known, "GB", CHRISTMAS, date(2027, 1, 1))
 
@@ -183,7 +183,7 @@ def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
 
 def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
     acme = an_organisation(database)
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     before = holiday_sets.holiday_count(known, "GB", 2026)
     year_after = holiday_sets.holiday_count(known, "GB", 2027)
 
@@ -191,7 +191,7 @@ def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
     an_override(database, acme, CHRISTMAS, is_holiday=False)
     an_override(database, acme, date(2026, 6, 11))
 
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     assert holiday_sets.holiday_count(known, "GB", 2026) == before + 1
     assert holiday_sets.holiday_count(known, "GB", 2027) == year_after
 
@@ -200,7 +200,7 @@ def test_a_person_has_his_own_country_or_the_organisations(database: Database) -
     acme = an_organisation(database)
     ada = a_person(database, acme, public_holiday_country_code="fr")
     hedy = a_person(database, acme, first_name="Hedy")
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
 
     assert holiday_sets.country_code_of(known, ada) == "FR"
     assert holiday_sets.country_code_of(known, hedy) == "GB"

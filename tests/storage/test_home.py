@@ -9,7 +9,7 @@ import pytest
 
 from storage.base.values import Caller, User
 from storage.db.database import Database, Transaction
-from storage.leave import leave
+from storage.leave import leave_requests
 from storage.slack import home
 from storage.slack.home import Home, PageCursors
 from tests.builders import (
@@ -43,7 +43,7 @@ def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: A
     ]
     a_request(database, acme, ada, start_date=date(2026, 5, 12), code="sick")
     gone = a_request(database, acme, ada, start_date=date(2026, 8, 3))
-    database.write_now(leave.cancel, gone.id, by=by, now=NOW)
+    database.write_now(leave_requests.cancel, gone.id, by=by, now=NOW)
 
     found = look(database, by).own.items
 

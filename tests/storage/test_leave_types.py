@@ -14,8 +14,8 @@ from storage.base.values import LeaveType
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.events import audit, reference
-from storage.events.reference import Reference
+from storage.events import audit, organisation_config
+from storage.events.organisation_config import Reference
 from storage.leave import leave_types
 from tests.builders import (
     NOW,
@@ -32,7 +32,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 def known_of(database: Database, acme: Acme) -> Reference:
-    return database.read_now(reference.of_organisation, acme.id)
+    return database.read_now(organisation_config.of_organisation, acme.id)
 
 
 def a_request_of(database: Database, acme: Acme, leave_type: LeaveType) -> None:

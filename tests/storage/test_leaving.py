@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage.access import access, feeds, recognition
+from storage.access import api_keys, authentication, feeds
 from storage.admin import departments, people
 from storage.admin.effects import Effects
 from storage.base.errors import Unauthenticated
@@ -18,8 +18,8 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import NoticeRow, OrganisationRow
 from storage.directory import approvers
-from storage.events import audit, reference
-from storage.leave import leave, leave_reading
+from storage.events import audit, organisation_config
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -44,7 +44,7 @@ def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequ
 
 def approved(database: Database, acme: Acme, user: User, **asked: Any) -> LeaveRequest:
     request = a_request(database, acme, user, **asked)
-    return database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+    return database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
 
 
 def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) -> None:
@@ -151,7 +151,7 @@ def in_slack(database: Database) -> Acme:
 
     def link(tx: Any) -> None:
         tx.update(OrganisationRow, {"slack_team_id": "T1"}, id=acme.id)
-        reference.changed(tx, acme.id)
+        organisation_config.changed(tx, acme.id)
 
     database.write_now(link)
     return acme
@@ -253,7 +253,7 @@ def test_leave_asked_for_meanwhile_awaits_the_approver_who_comes_to_the_departme
 
     overlapping(
         database,
-        lambda tx: leave.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
+        lambda tx: leave_requests.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
         lambda: database.write_now(
             people.update, grace.id, {"department_id": department.id}, by=acme.caller, now=LATER
         ),
@@ -315,7 +315,7 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     by = caller_for(acme, grace)
     database.write_now(feeds.create, None, by=by, now=NOW)
     _, key = database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=grace.id,
         name="ci",
         scopes=["leave:read"],
@@ -342,7 +342,7 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     now_asked = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
     assert list(one.after) == now_asked
     with pytest.raises(Unauthenticated):
-        database.read_now(recognition.recognise_key, key, now=LATER)
+        database.read_now(authentication.recognise_key, key, now=LATER)
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:

@@ -13,7 +13,7 @@ from storage.base.values import Adjustment, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit
-from storage.leave import adjustments, leave, ledgers
+from storage.leave import adjustments, leave_requests, ledgers
 from storage.leave.ledgers import Balance
 from tests.builders import (
     NOW,
@@ -53,7 +53,7 @@ def test_a_ledger_explains_what_is_left(database: Database) -> None:
     ada = a_person(database, acme, manager_id=grace.id, start_date=date(2026, 7, 1))
     waiting = a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 4))
     approved = a_request(database, acme, ada, start_date=date(2026, 9, 1), start_half_day="pm")
-    database.write_now(leave.approve, approved.id, by=acme.caller, now=NOW)
+    database.write_now(leave_requests.approve, approved.id, by=acme.caller, now=NOW)
     a_request(database, acme, ada, start_date=date(2026, 9, 3), code="sick")
     added = an_adjustment(database, acme, ada)
 
@@ -320,7 +320,7 @@ def test_cancelling_restores_the_balance_exactly(database: Database) -> None:
     )
     assert [balance_of(database, acme, ada, day) for day in on] != before
 
-    database.write_now(leave.cancel, request.id, by=caller_for(acme, ada), now=NOW)
+    database.write_now(leave_requests.cancel, request.id, by=caller_for(acme, ada), now=NOW)
 
     assert [balance_of(database, acme, ada, day) for day in on] == before
 

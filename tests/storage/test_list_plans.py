@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage.access import access, feeds
+from storage.access import api_keys, feeds
 from storage.admin import departments, people
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled
@@ -155,8 +155,8 @@ def test_the_small_lists_are_found_by_an_index(database: Database, acme: Acme) -
         (holiday_sets.page, {}),
         (webhooks.page, {"is_active": True}),
         (feeds.page, {}),
-        (access.page, {}),
-        (access.page, {"user_id": owner, "is_revoked": False}),
+        (api_keys.page, {}),
+        (api_keys.page, {"user_id": owner, "is_revoked": False}),
         (audit.entries, {}),
         (audit.entries, {"subject_id": owner}),
     ]

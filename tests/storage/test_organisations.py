@@ -12,7 +12,7 @@ from storage.base.values import Organisation, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import audit, reference
+from storage.events import audit, organisation_config
 from storage.leave import leave_types
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
@@ -31,7 +31,7 @@ def updated(database: Database, acme: Acme, **changes: Any) -> Organisation:
 def test_a_new_organisation_has_everything_it_needs(database: Database) -> None:
     organisation, owner = created(database)
 
-    known = database.read_now(reference.of_organisation, organisation.id)
+    known = database.read_now(organisation_config.of_organisation, organisation.id)
     assert known.organisation == organisation
     assert organisation.slug == "acme-sohne"
     assert organisation.working_days == ("monday", "tuesday", "wednesday", "thursday", "friday")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from storage.access import access
+from storage.access import api_keys
 from storage.admin import people
 from storage.base.errors import (
     CannotArchiveSelf,
@@ -23,8 +23,8 @@ from storage.directory import people_rows
 from storage.directory.people_rows import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
-from storage.slack import joining, slack_profiles
-from storage.slack.joining import NotAMember
+from storage.slack import provisioning, slack_profiles
+from storage.slack.provisioning import NotAMember
 from tests import outside
 from tests.builders import (
     NOW,
@@ -69,7 +69,7 @@ def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
 
 def joined(database: Database, acme: Acme, **said: Any) -> User:
     return database.write_now(
-        joining.join_from_slack, acme.id, ADA_IN_SLACK._replace(**said), now=LATER
+        provisioning.join_from_slack, acme.id, ADA_IN_SLACK._replace(**said), now=LATER
     )
 
 
@@ -453,7 +453,7 @@ def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database)
     by_ada = caller_for(acme, ada)
     database.write_now(personal_token, by=by_ada, now=NOW)
     database.write_now(
-        access.create_key,
+        api_keys.create_key,
         for_user=ada.id,
         name="ci",
         scopes=None,
@@ -467,7 +467,7 @@ def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database)
 
     assert (archived.status, archived.version) == ("archived", ada.version + 1)
     assert database.read_now(people_rows.get, ada.id, by=acme.caller) == archived
-    keys = database.read_now(access.page, PageOf(), by=acme.caller).items
+    keys = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
     assert [key.revoked_at for key in keys] == [LATER]
     assert database.read_now(find_personal_token, by=by_ada) is None
     assert "user.archived" in actions_on(database, acme, ada)
@@ -705,7 +705,7 @@ def test_the_first_words_of_one_slack_member_make_one_person(database: Database)
 
     codes = overlapping(
         database,
-        lambda tx: joining.join_from_slack(tx, acme.id, ADA_IN_SLACK, now=LATER),
+        lambda tx: provisioning.join_from_slack(tx, acme.id, ADA_IN_SLACK, now=LATER),
         lambda: joined(database, acme),
     )
 
@@ -752,7 +752,7 @@ def test_a_slack_user_who_joins_while_he_is_looked_up_is_one_person(database: Da
 
     overlapping(
         database,
-        lambda tx: joining.join_from_slack(tx, acme.id, said, now=LATER),
+        lambda tx: provisioning.join_from_slack(tx, acme.id, said, now=LATER),
         lambda: database.write_now(slack_profiles.link, acme.id, ada.id, says, now=LATER),
     )
 

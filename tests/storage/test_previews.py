@@ -13,7 +13,7 @@ from storage.admin import people
 from storage.base.errors import InsufficientRole, NotFound, Refusal
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
-from storage.leave import adjustments, leave, ledgers, previews
+from storage.leave import adjustments, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview
 from storage.rules import days
@@ -178,7 +178,7 @@ def test_colleagues_are_those_of_the_team_calendar(database: Database) -> None:
     for person, code in ((head, "annual"), (alan, "sick"), (report, "annual"), (hedy, "sick")):
         request = a_request(database, acme, person, code=code)
         if request.status == "pending":
-            database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+            database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
     a_request(database, acme, alan, start_date=date(2026, 8, 4))
 
     found = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7))
@@ -233,7 +233,7 @@ def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Datab
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
-    database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
 
     found = a_preview(database, acme, ada, code="sick", replaces=request.id)
 
@@ -391,8 +391,8 @@ def tried(
     del changes["leave_type_id"]
     try:
         if replaced is None:
-            return database.write_now(leave.submit, by=by, draft=draft, now=NOW)
-        return database.write_now(leave.edit, replaced.id, changes, by=by, now=NOW)
+            return database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
+        return database.write_now(leave_requests.edit, replaced.id, changes, by=by, now=NOW)
     except Refusal as refusal:
         return refusal
 
@@ -435,6 +435,6 @@ def test_what_is_announced_is_what_happens(database: Database, case: Case) -> No
     ]
     after = remaining(database, acme, ada, on)
     assert after == [change.after_half_days for change in found.years]
-    database.write_now(leave.cancel, request.id, by=by, now=NOW)
+    database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     if replaced is None:
         assert remaining(database, acme, ada, on) == before

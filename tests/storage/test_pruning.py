@@ -50,7 +50,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
 
     modules = [one.__module__ for one in recorder.asked]
     assert modules == [
-        "storage.slack.notices",
+        "storage.slack.notifications",
         "storage.access.idempotency",
         "storage.slack.slack_events",
         "storage.slack.slack_states",

@@ -20,9 +20,9 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import audit, delivery_log, webhooks
-from storage.leave import leave
-from storage.leave.leave import Decision, NotYourApproval
-from storage.rules.rules import SECOND_THOUGHTS
+from storage.leave import leave_requests
+from storage.leave.leave_requests import Decision, NotYourApproval
+from storage.rules.request_rules import SECOND_THOUGHTS
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 
 LAST_MOMENT = NOW + SECOND_THOUGHTS - timedelta(seconds=1)
@@ -47,8 +47,10 @@ def a_case(database: Database) -> Case:
 
 def decided(database: Database, case: Case, status: Decision) -> LeaveRequest:
     if status == "approved":
-        return database.write_now(leave.approve, case.request.id, by=case.grace, now=NOW)
-    return database.write_now(leave.decline, case.request.id, reason="No", by=case.grace, now=NOW)
+        return database.write_now(leave_requests.approve, case.request.id, by=case.grace, now=NOW)
+    return database.write_now(
+        leave_requests.decline, case.request.id, reason="No", by=case.grace, now=NOW
+    )
 
 
 @pytest.mark.parametrize(("first", "then"), [("approved", "declined"), ("declined", "approved")])
@@ -59,7 +61,7 @@ def test_a_decision_is_changed_into_the_other(
     before = decided(database, case, first)
 
     after = database.write_now(
-        leave.change_decision, before.id, then, reason=None, by=case.grace, now=LAST_MOMENT
+        leave_requests.change_decision, before.id, then, reason=None, by=case.grace, now=LAST_MOMENT
     )
 
     assert (after.status, after.decided_at, after.decision_reason) == (then, LAST_MOMENT, None)
@@ -75,7 +77,7 @@ def test_an_admin_changes_it_too_and_is_who_decided_then(database: Database) -> 
     decided(database, case, "approved")
 
     after = database.write_now(
-        leave.change_decision, case.request.id, "declined", by=case.acme.caller, now=NOW
+        leave_requests.change_decision, case.request.id, "declined", by=case.acme.caller, now=NOW
     )
 
     assert after.decided_by == case.acme.owner.id
@@ -87,7 +89,7 @@ def test_after_ten_minutes_it_stands(database: Database) -> None:
 
     with pytest.raises(InvalidTransition) as refusal:
         database.write_now(
-            leave.change_decision,
+            leave_requests.change_decision,
             case.request.id,
             "declined",
             by=case.grace,
@@ -103,7 +105,9 @@ def test_what_is_decided_like_that_already_stays(database: Database, status: Dec
     decided(database, case, status)
 
     with pytest.raises(InvalidTransition):
-        database.write_now(leave.change_decision, case.request.id, status, by=case.grace, now=NOW)
+        database.write_now(
+            leave_requests.change_decision, case.request.id, status, by=case.grace, now=NOW
+        )
 
 
 def test_nobody_changes_the_decision_on_his_own_request(database: Database) -> None:
@@ -111,7 +115,9 @@ def test_nobody_changes_the_decision_on_his_own_request(database: Database) -> N
     decided(database, case, "declined")
 
     with pytest.raises(OwnRequest):
-        database.write_now(leave.change_decision, case.request.id, "approved", by=case.ada, now=NOW)
+        database.write_now(
+            leave_requests.change_decision, case.request.id, "approved", by=case.ada, now=NOW
+        )
 
 
 def test_who_no_longer_decides_on_it_cannot_change_it(database: Database) -> None:
@@ -127,17 +133,17 @@ def test_who_no_longer_decides_on_it_cannot_change_it(database: Database) -> Non
 
     with pytest.raises(NotYourApproval):
         database.write_now(
-            leave.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+            leave_requests.change_decision, case.request.id, "declined", by=case.grace, now=NOW
         )
 
 
 def test_another_approver_cannot_change_it(database: Database) -> None:
     case = a_case(database)
-    database.write_now(leave.approve, case.request.id, by=case.acme.caller, now=NOW)
+    database.write_now(leave_requests.approve, case.request.id, by=case.acme.caller, now=NOW)
 
     with pytest.raises(NotYourApproval):
         database.write_now(
-            leave.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+            leave_requests.change_decision, case.request.id, "declined", by=case.grace, now=NOW
         )
 
 
@@ -147,7 +153,9 @@ def test_what_was_approved_by_nobody_is_not_changed(database: Database) -> None:
     sick = a_request(database, case.acme, ada, code="sick", start_date=date(2026, 9, 7))
 
     with pytest.raises(InvalidTransition):
-        database.write_now(leave.change_decision, sick.id, "declined", by=case.acme.caller, now=NOW)
+        database.write_now(
+            leave_requests.change_decision, sick.id, "declined", by=case.acme.caller, now=NOW
+        )
 
 
 def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -> None:
@@ -158,13 +166,13 @@ def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -
 
     with pytest.raises(OverlappingLeave):
         database.write_now(
-            leave.change_decision, case.request.id, "approved", by=case.grace, now=NOW
+            leave_requests.change_decision, case.request.id, "approved", by=case.grace, now=NOW
         )
-    database.write_now(leave.cancel, other.id, by=case.ada, now=NOW)
+    database.write_now(leave_requests.cancel, other.id, by=case.ada, now=NOW)
     a_request(database, case.acme, ada, start_date=date(2026, 10, 1), end_date=date(2026, 11, 4))
     with pytest.raises(InsufficientAllowance):
         database.write_now(
-            leave.change_decision, case.request.id, "approved", by=case.grace, now=NOW
+            leave_requests.change_decision, case.request.id, "approved", by=case.grace, now=NOW
         )
 
 
@@ -177,7 +185,9 @@ def test_two_at_once_make_one_change(database: Database) -> None:
     def change(by: Caller) -> None:
         start.wait(30)
         try:
-            database.write_now(leave.change_decision, case.request.id, "declined", by=by, now=NOW)
+            database.write_now(
+                leave_requests.change_decision, case.request.id, "declined", by=by, now=NOW
+            )
             outcomes.append("changed")
         except InvalidTransition:
             outcomes.append("too late")
@@ -197,7 +207,9 @@ def test_webhooks_hear_of_it_as_of_any_decision(database: Database) -> None:
         webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
     )
     decided(database, case, "approved")
-    database.write_now(leave.change_decision, case.request.id, "declined", by=case.grace, now=NOW)
+    database.write_now(
+        leave_requests.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+    )
 
     sent = database.read_now(
         delivery_log.page, webhook.id, PageOf(limit=10), by=case.acme.caller

@@ -20,8 +20,8 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
-from storage.events import audit, reference, webhooks
-from storage.leave import leave, leave_reading
+from storage.events import audit, organisation_config, webhooks
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 from tests.refusals import crossing, overlapping
@@ -32,7 +32,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 def own_set(database: Database, acme: Acme, code: str = "GB") -> str:
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     return next(one.id for one in known.holiday_sets.values() if one.country_code == code)
 
 
@@ -60,7 +60,7 @@ def approved(
 ) -> LeaveRequest:
     request = a_request(database, acme, user, start_date=start, end_date=end, **more)
     now = more.get("now", NOW)
-    return database.write_now(leave.approve, request.id, by=acme.caller, now=now)
+    return database.write_now(leave_requests.approve, request.id, by=acme.caller, now=now)
 
 
 def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
@@ -179,9 +179,11 @@ def test_leave_that_came_to_nothing_keeps_its_count(database: Database, end: str
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     if end == "declined":
-        done = database.write_now(leave.decline, request.id, reason=None, by=acme.caller, now=NOW)
+        done = database.write_now(
+            leave_requests.decline, request.id, reason=None, by=acme.caller, now=NOW
+        )
     else:
-        done = database.write_now(leave.cancel, request.id, by=acme.caller, now=NOW)
+        done = database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
 
     a_holiday(database, acme, WEDNESDAY)
 
@@ -340,7 +342,7 @@ def test_a_refused_change_counts_nothing_anew(database: Database) -> None:
 
     def change_and_fail(tx: Transaction) -> None:
         new = NewOverride(WEDNESDAY, "Market day")
-        set_id = next(iter(reference.of_organisation(tx, acme.id).holiday_sets))
+        set_id = next(iter(organisation_config.of_organisation(tx, acme.id).holiday_sets))
         holiday_overrides.add(tx, set_id, new, by=acme.caller, now=LATER)
         raise RuntimeError
 
@@ -446,10 +448,10 @@ def test_leave_that_is_asked_for_at_the_same_moment_is_not_missed(database: Data
 
     def ask(tx: Transaction) -> None:
         draft = Draft(annual, WEDNESDAY, FRIDAY)
-        leave.submit(tx, by=by, draft=draft, now=NOW)
+        leave_requests.submit(tx, by=by, draft=draft, now=NOW)
 
     by: Caller = caller_for(acme, ada)
-    known = database.read_now(reference.of_organisation, acme.id)
+    known = database.read_now(organisation_config.of_organisation, acme.id)
     annual = next(one.id for one in known.leave_types.values() if one.code == "annual")
 
     codes = overlapping(database, ask, lambda: a_holiday(database, acme, WEDNESDAY))
@@ -466,7 +468,7 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
     ada = a_person(database, acme)
     set_id = own_set(database, acme)
     request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
-    database.write_now(leave.decline, request.id, reason=None, by=acme.caller, now=NOW)
+    database.write_now(leave_requests.decline, request.id, reason=None, by=acme.caller, now=NOW)
 
     def make_holiday(tx: Transaction) -> None:
         new = NewOverride(WEDNESDAY, "Market day")
@@ -476,7 +478,7 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
         database,
         make_holiday,
         lambda: database.write_now(
-            leave.change_decision, request.id, "approved", by=acme.caller, now=NOW
+            leave_requests.change_decision, request.id, "approved", by=acme.caller, now=NOW
         ),
     )
 
@@ -495,8 +497,8 @@ def test_who_changes_what_he_has_read_and_who_counts_anew_never_wait_for_each_ot
     by = caller_for(acme, ada)
 
     def edit_if_it_still_is(tx: Transaction) -> None:
-        leave.hold(tx, request.id, by=by, now=NOW)
-        leave.edit(tx, request.id, {"note": "Lisbon"}, by=by, now=NOW)
+        leave_requests.hold(tx, request.id, by=by, now=NOW)
+        leave_requests.edit(tx, request.id, {"note": "Lisbon"}, by=by, now=NOW)
 
     runs = crossing(
         database,
@@ -535,7 +537,7 @@ def test_counting_anew_meets_asking_and_approving_without_loss(database: Databas
     def approving() -> None:
         barrier.wait(30)
         for request in asked:
-            database.write_now(leave.approve, request.id, by=acme.caller, now=NOW)
+            database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
 
     threads = [Thread(target=work) for work in (counting, asking, approving)]
     for thread in threads:

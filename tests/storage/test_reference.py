@@ -11,7 +11,7 @@ from storage.admin import organisations
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
-from storage.events import reference
+from storage.events import organisation_config
 from tests.builders import NOW, Acme, an_organisation
 
 
@@ -24,7 +24,7 @@ def rename(tx: Transaction, acme: Acme, name: str) -> None:
 
 
 def name_of(tx: Transaction, acme: Acme) -> str:
-    return reference.of_organisation(tx, acme.id).organisation.name
+    return organisation_config.of_organisation(tx, acme.id).organisation.name
 
 
 def rename_look_and_refuse(tx: Transaction, acme: Acme, name: str) -> None:

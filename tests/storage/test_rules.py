@@ -13,10 +13,10 @@ from storage.base.errors import (
     NotYourField,
 )
 from storage.base.values import LEAVE_STATUSES, ROLES, LeaveStatus, LeaveType, Role
-from storage.rules import days, rules
+from storage.rules import days, request_rules
 from storage.rules.days import DayCount, Span
 from storage.rules.leave_years import LeaveYear
-from storage.rules.rules import Action, YearDemand
+from storage.rules.request_rules import Action, YearDemand
 
 TODAY = date(2026, 3, 2)  # A Monday.
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
@@ -54,7 +54,7 @@ def from_today(first: int, last: int) -> Span:
 
 def refusals(leave_type: LeaveType, span: Span, note: str | None = None) -> list[tuple[str, str]]:
     with pytest.raises(InvalidInput) as refusal:
-        rules.check_type_rules(leave_type, span, counted(span), note, TODAY)
+        request_rules.check_type_rules(leave_type, span, counted(span), note, TODAY)
     return [(error.pointer, error.code) for error in refusal.value.errors]
 
 
@@ -71,27 +71,27 @@ POSSIBLE: dict[tuple[Action, LeaveStatus], LeaveStatus] = {
 
 @pytest.mark.parametrize(("action", "status"), list(POSSIBLE))
 def test_a_step_of_the_lifecycle_is_possible(action: Action, status: LeaveStatus) -> None:
-    rules.check_transition(action, status)
+    request_rules.check_transition(action, status)
 
-    assert rules.may_follow(action, status)
-    assert rules.LIFECYCLE[action].to_status == POSSIBLE[action, status]
+    assert request_rules.may_follow(action, status)
+    assert request_rules.LIFECYCLE[action].to_status == POSSIBLE[action, status]
 
 
 @pytest.mark.parametrize(
     ("action", "status"),
-    sorted(set(product(rules.LIFECYCLE, LEAVE_STATUSES)) - set(POSSIBLE)),
+    sorted(set(product(request_rules.LIFECYCLE, LEAVE_STATUSES)) - set(POSSIBLE)),
 )
 def test_every_other_step_is_refused_with_the_status(action: Action, status: LeaveStatus) -> None:
     with pytest.raises(InvalidTransition) as refusal:
-        rules.check_transition(action, status, "Ada Lovelace")
+        request_rules.check_transition(action, status, "Ada Lovelace")
 
-    assert not rules.may_follow(action, status)
+    assert not request_rules.may_follow(action, status)
     assert (refusal.value.status, refusal.value.decided_by_name) == (status, "Ada Lovelace")
 
 
 def test_a_refused_step_reads_as_a_sentence() -> None:
     with pytest.raises(InvalidTransition, match="is declined, so it cannot be approved"):
-        rules.check_transition("approve", "declined")
+        request_rules.check_transition("approve", "declined")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_refused_step_reads_as_a_sentence() -> None:
     ],
 )
 def test_dates_within_two_years_are_in_reach(today: date, start_date: date, end_date: date) -> None:
-    rules.check_dates_in_reach(Span(start_date, end_date), today)
+    request_rules.check_dates_in_reach(Span(start_date, end_date), today)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_dates_more_than_two_years_away_are_refused(
     today: date, start_date: date, end_date: date, pointer: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        rules.check_dates_in_reach(Span(start_date, end_date), today)
+        request_rules.check_dates_in_reach(Span(start_date, end_date), today)
 
     assert refusal.value.code == "out_of_reach"
     assert refusal.value.errors[0].pointer == pointer
@@ -135,13 +135,13 @@ def test_dates_more_than_two_years_away_are_refused(
 
 def test_a_weekend_holds_no_working_time() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        rules.check_working_time(counted(from_today(5, 6)))
+        request_rules.check_working_time(counted(from_today(5, 6)))
 
     assert refusal.value.code == "no_working_time"
 
 
 def test_half_a_day_is_working_time() -> None:
-    rules.check_working_time(counted(Span(TODAY, TODAY, None, "am")))
+    request_rules.check_working_time(counted(Span(TODAY, TODAY, None, "am")))
 
 
 def test_an_archived_type_is_refused_before_anything_else() -> None:
@@ -153,18 +153,22 @@ def test_an_archived_type_is_refused_before_anything_else() -> None:
 def test_notice_is_counted_in_calendar_days() -> None:
     noticed = ANNUAL._replace(min_notice_days=7)
 
-    rules.check_type_rules(noticed, from_today(7, 7), counted(from_today(7, 7)), None, TODAY)
+    request_rules.check_type_rules(
+        noticed, from_today(7, 7), counted(from_today(7, 7)), None, TODAY
+    )
     assert refusals(noticed, from_today(6, 9)) == [("/start_date", "too_little_notice")]
 
 
 def test_a_type_without_notice_may_be_asked_for_afterwards() -> None:
-    rules.check_type_rules(ANNUAL, from_today(-3, -3), counted(from_today(-3, -3)), None, TODAY)
+    request_rules.check_type_rules(
+        ANNUAL, from_today(-3, -3), counted(from_today(-3, -3)), None, TODAY
+    )
 
 
 def test_days_off_do_not_use_up_the_days_in_a_row() -> None:
     short = ANNUAL._replace(max_consecutive_days=6)
 
-    rules.check_type_rules(short, from_today(0, 7), counted(from_today(0, 7)), None, TODAY)
+    request_rules.check_type_rules(short, from_today(0, 7), counted(from_today(0, 7)), None, TODAY)
     assert refusals(short, from_today(0, 8)) == [("/end_date", "too_many_days")]
 
 
@@ -186,7 +190,7 @@ def test_a_blank_note_is_no_note(note: str | None) -> None:
 def test_a_required_note_is_enough() -> None:
     noted = ANNUAL._replace(requires_note=True)
 
-    rules.check_type_rules(
+    request_rules.check_type_rules(
         noted, from_today(0, 0), counted(from_today(0, 0)), "Moving house", TODAY
     )
 
@@ -205,7 +209,7 @@ def test_the_first_short_year_is_named() -> None:
     demands = [YearDemand(YEAR_2026, 4, 4), YearDemand(YEAR_2027, 1, 2)]
 
     with pytest.raises(InsufficientAllowance) as refusal:
-        rules.check_allowance(demands, allow_overdraft=False)
+        request_rules.check_allowance(demands, allow_overdraft=False)
 
     assert refusal.value.leave_year == "2027"
     assert (refusal.value.remaining_half_days, refusal.value.needed_half_days) == (1, 2)
@@ -215,7 +219,7 @@ def test_both_years_short_names_the_earlier() -> None:
     demands = [YearDemand(YEAR_2026, 0, 1), YearDemand(YEAR_2027, 0, 1)]
 
     with pytest.raises(InsufficientAllowance) as refusal:
-        rules.check_allowance(demands, allow_overdraft=False)
+        request_rules.check_allowance(demands, allow_overdraft=False)
 
     assert refusal.value.leave_year == "2026"
 
@@ -229,7 +233,7 @@ def test_both_years_short_names_the_earlier() -> None:
     ],
 )
 def test_enough_allowance_passes(demand: YearDemand, allow_overdraft: bool) -> None:
-    rules.check_allowance([demand], allow_overdraft=allow_overdraft)
+    request_rules.check_allowance([demand], allow_overdraft=allow_overdraft)
 
 
 @pytest.mark.parametrize(("rank", "role"), list(enumerate(ROLES)))
@@ -237,12 +241,12 @@ def test_enough_allowance_passes(demand: YearDemand, allow_overdraft: bool) -> N
 def test_a_role_includes_those_below_it(
     rank: int, role: Role, needed_rank: int, needed: Role
 ) -> None:
-    assert rules.has_role(role, needed) == (rank >= needed_rank)
+    assert request_rules.has_role(role, needed) == (rank >= needed_rank)
 
 
 def test_too_low_a_role_is_told_which_one_is_needed() -> None:
     with pytest.raises(InsufficientRole) as refusal:
-        rules.check_role("approver", "admin")
+        request_rules.check_role("approver", "admin")
 
     assert refusal.value.needed == "admin"
 
@@ -267,15 +271,15 @@ def test_too_low_a_role_is_told_which_one_is_needed() -> None:
 def test_only_owners_deal_with_owners(
     actor: Role, target: Role | None, new_role: Role | None, allowed: bool
 ) -> None:
-    assert rules.may_manage(actor, target, new_role) is allowed
+    assert request_rules.may_manage(actor, target, new_role) is allowed
 
 
 def test_people_may_change_their_own_names_and_job_title() -> None:
-    rules.check_own_fields(["first_name", "last_name", "job_title"])
+    request_rules.check_own_fields(["first_name", "last_name", "job_title"])
 
 
 def test_people_are_told_which_fields_are_not_theirs() -> None:
     with pytest.raises(NotYourField) as refusal:
-        rules.check_own_fields(["role", "first_name", "email"])
+        request_rules.check_own_fields(["role", "first_name", "email"])
 
     assert refusal.value.fields == ("email", "role")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.rules import days, leave_years, standings
+from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
-from storage.rules.standings import Account, CarryOver, Deduction, Standing
+from storage.rules.year_balances import Account, CarryOver, Deduction, Standing
 
 CALENDAR = LeaveYearRule("calendar", 1, 1)
 YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
@@ -39,7 +39,7 @@ def leave(start_date: date, half_days: int) -> Deduction:
 
 def in_year(account: Account, year: int, *taken: Deduction) -> Standing:
     day = date(year, 7, 1)
-    (found,) = standings.standings(account, taken, day, day)
+    (found,) = year_balances.standings(account, taken, day, day)
     return found
 
 
@@ -112,15 +112,15 @@ def test_the_month_of_expiry_is_the_first_in_the_leave_year(
     rule = LeaveYearRule("fiscal", first_day.month, first_day.day)
     year = leave_years.leave_year_beginning_in(rule, first_day.year)
 
-    assert standings.carried_until(year, month) == until
+    assert year_balances.carried_until(year, month) == until
 
 
 def test_days_that_lapse_later_can_still_be_taken_before() -> None:
     account = an_account()
     planned = leave(date(2027, 7, 1), 50)
 
-    (before_expiry,) = standings.demands(account, [planned], leave(date(2027, 3, 1), 10))
-    (after_expiry,) = standings.demands(account, [planned], leave(date(2027, 4, 1), 10))
+    (before_expiry,) = year_balances.demands(account, [planned], leave(date(2027, 3, 1), 10))
+    (after_expiry,) = year_balances.demands(account, [planned], leave(date(2027, 4, 1), 10))
 
     assert (before_expiry.remaining_half_days, before_expiry.needed_half_days) == (10, 10)
     assert (after_expiry.remaining_half_days, after_expiry.needed_half_days) == (0, 10)
@@ -129,7 +129,7 @@ def test_days_that_lapse_later_can_still_be_taken_before() -> None:
 def test_leave_across_the_expiry_takes_carried_days_with_its_first_part() -> None:
     across = leave(date(2027, 3, 30), 20)
 
-    (demand,) = standings.demands(an_account(), [leave(date(2027, 7, 1), 34)], across)
+    (demand,) = year_balances.demands(an_account(), [leave(date(2027, 7, 1), 34)], across)
 
     # Two days by 31 March are carried ones; the other three have lapsed.
     assert (demand.remaining_half_days, demand.needed_half_days) == (20, 20)
@@ -139,19 +139,19 @@ def test_leave_that_takes_what_next_years_leave_rests_on_is_short_there() -> Non
     account = an_account()
     next_year = leave(date(2027, 2, 1), 56)
 
-    later = standings.later_demands(account, [next_year], leave(date(2026, 6, 1), 46))
+    later = year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 46))
 
     assert [(one.year.name, one.remaining_half_days, one.needed_half_days) for one in later] == [
         ("2027", 4, 6)
     ]
-    assert standings.later_demands(account, [next_year], leave(date(2026, 6, 1), 44)) == []
+    assert year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 44)) == []
 
 
 def test_without_carry_over_no_other_year_is_looked_at() -> None:
     account = an_account(most_half_days=0)
     next_year = leave(date(2027, 2, 1), 60)
 
-    assert standings.later_demands(account, [next_year], leave(date(2026, 6, 1), 50)) == []
+    assert year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 50)) == []
     assert in_year(account, 2027, next_year).final_half_days == -10
 
 
@@ -181,7 +181,7 @@ DAYS = st.dates(date(2024, 1, 1), date(2029, 1, 1))
 
 
 def everything(account: Account, taken: list[Deduction]) -> list[Any]:
-    return standings.standings(account, taken, date(2024, 1, 1), date(2029, 1, 1))
+    return year_balances.standings(account, taken, date(2024, 1, 1), date(2029, 1, 1))
 
 
 @given(accounts, st.lists(deductions, max_size=8))
@@ -230,11 +230,11 @@ def test_splitting_leave_never_changes_a_balance(
 def test_what_a_request_needs_is_what_it_takes_from_each_year(
     account: Account, taken: list[Deduction], asked: Deduction
 ) -> None:
-    demands = standings.demands(account, taken, asked)
+    demands = year_balances.demands(account, taken, asked)
 
     total = days.total_half_days(asked.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
-    after = standings.standings(account, [*taken, asked], asked.start_date, asked.end_date)
+    after = year_balances.standings(account, [*taken, asked], asked.start_date, asked.end_date)
     for demand, standing in zip(demands, after, strict=True):
         on = min(asked.end_date, standing.year.last_day)
         left = demand.remaining_half_days - demand.needed_half_days
@@ -245,8 +245,8 @@ def test_what_a_request_needs_is_what_it_takes_from_each_year(
 def test_leave_that_is_let_through_overdraws_no_year_that_was_not_overdrawn(
     account: Account, taken: list[Deduction], asked: Deduction
 ) -> None:
-    demands = standings.demands(account, taken, asked)
-    later = standings.later_demands(account, taken, asked)
+    demands = year_balances.demands(account, taken, asked)
+    later = year_balances.later_demands(account, taken, asked)
     if any(one.needed_half_days > max(one.remaining_half_days, 0) for one in [*demands, *later]):
         return
 

@@ -22,7 +22,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NoticeRow
 from storage.events import audit, webhooks
-from storage.leave import leave, leave_reading
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import LONGEST_NOTE, Draft
 from tests.builders import (
     NOW,
@@ -169,9 +169,9 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
     request = a_request(database, acme, ada, note="😀" * LONGEST_NOTE)
 
     database.write_now(
-        leave.decline,
+        leave_requests.decline,
         request.id,
-        reason="😀" * leave.LONGEST_REASON,
+        reason="😀" * leave_requests.LONGEST_REASON,
         by=acme.caller,
         now=NOW,
     )
@@ -233,7 +233,7 @@ def test_a_refusal_names_the_field_and_changes_nothing(
 
     with pytest.raises(InvalidInput) as refused:
         database.write_now(
-            leave.submit,
+            leave_requests.submit,
             by=caller_for(acme, ada),
             draft=draft(database, acme, **changes),
             now=NOW,
@@ -250,7 +250,7 @@ def test_another_organisations_leave_type_is_unknown(database: Database) -> None
 
     with pytest.raises(InvalidInput, match="no leave type"):
         database.write_now(
-            leave.submit, by=caller_for(acme, ada), draft=draft(database, other), now=NOW
+            leave_requests.submit, by=caller_for(acme, ada), draft=draft(database, other), now=NOW
         )
 
 
@@ -263,7 +263,7 @@ def test_rules_of_the_type_are_applied(database: Database) -> None:
 
     with pytest.raises(InvalidInput) as refused:
         database.write_now(
-            leave.submit,
+            leave_requests.submit,
             by=caller_for(acme, ada),
             draft=draft(database, acme, leave_type_id=study.id),
             now=NOW,
@@ -329,9 +329,9 @@ def test_declined_and_cancelled_leave_does_not_overlap(database: Database) -> No
     acme = an_organisation(database)
     ada = a_person(database, acme)
     first = a_request(database, acme, ada)
-    database.write_now(leave.decline, first.id, reason=None, by=acme.caller, now=NOW)
+    database.write_now(leave_requests.decline, first.id, reason=None, by=acme.caller, now=NOW)
     second = a_request(database, acme, ada)
-    database.write_now(leave.cancel, second.id, by=caller_for(acme, ada), now=NOW)
+    database.write_now(leave_requests.cancel, second.id, by=caller_for(acme, ada), now=NOW)
 
     assert a_request(database, acme, ada).status == "pending"
 

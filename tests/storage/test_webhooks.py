@@ -17,9 +17,9 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.events import audit, reference, webhooks
+from storage.events import audit, organisation_config, webhooks
 from storage.events.webhooks import MAX_WEBHOOKS, TooManyWebhooks
-from storage.leave import leave, leave_reading
+from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -58,7 +58,7 @@ def with_a_new_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
 
 def active_ids(database: Database, acme: Acme) -> list[str]:
     """What the outbox sees."""
-    found = database.read_now(reference.of_organisation, acme.id)
+    found = database.read_now(organisation_config.of_organisation, acme.id)
     return [webhook.id for webhook in found.webhooks if webhook.is_active]
 
 
@@ -215,7 +215,7 @@ def test_only_what_was_sent_changes(database: Database) -> None:
 
     assert changed == webhook._replace(url=URL + "/2", updated_at=LATER, version=2)
     assert changed == database.read_now(webhooks.get, webhook.id, by=acme.caller)
-    assert database.read_now(reference.of_organisation, acme.id).webhooks == [changed]
+    assert database.read_now(organisation_config.of_organisation, acme.id).webhooks == [changed]
 
 
 def test_a_change_of_nothing_is_no_change(database: Database) -> None:
@@ -385,7 +385,7 @@ def test_who_asks_for_leave_and_who_deletes_a_webhook_never_wait_for_each_other(
     runs = crossing(
         database,
         lambda tx: locks.organisation(tx, acme.id),
-        lambda tx: leave.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
+        lambda tx: leave_requests.submit(tx, by=caller_for(acme, ada), draft=draft, now=NOW),
         lambda tx: webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW),
     )
 
@@ -422,7 +422,7 @@ def test_what_is_announced_meanwhile_goes_with_the_webhook_at_once(database: Dat
     request = a_request(database, acme, a_person(database, acme))
 
     def approve(tx: Transaction) -> None:
-        leave.approve(tx, request.id, by=acme.caller, now=NOW)
+        leave_requests.approve(tx, request.id, by=acme.caller, now=NOW)
         # What is written soon is written by now.
         leave_reading.get(tx, request.id, by=acme.caller, now=NOW)
 

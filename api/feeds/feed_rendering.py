@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
-from api.base.recent import Recent
+from api.base.lru_cache import Recent
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
 from storage.access import absences, feeds
@@ -21,8 +21,8 @@ from storage.access.feeds import FeedOwner
 from storage.base.values import Absence, FeedScope, HalfDay
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
-from storage.events import reference
-from storage.events.reference import Reference
+from storage.events import organisation_config
+from storage.events.organisation_config import Reference
 from storage.rules.days import AFTERNOON, MORNING
 
 Coding = Literal["identity", "gzip"]
@@ -138,7 +138,9 @@ class Drawings:
     def _view(self, tx: Transaction, subscription: Subscription, owner: FeedOwner) -> View:
         _, scope, today = subscription
         first_day, last_day = today - DAYS_BACK, today + DAYS_AHEAD
-        known = reference.of_organisation(tx, owner.organisation_id, owner.reference_version)
+        known = organisation_config.of_organisation(
+            tx, owner.organisation_id, owner.reference_version
+        )
         organisation = known.organisation
         hours = WorkingHours(
             organisation.day_starts_at, organisation.midday_at, organisation.day_ends_at

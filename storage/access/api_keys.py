@@ -11,7 +11,7 @@ from typing import Any
 
 from peewee import Select, Update
 
-from storage.access.recognition import SHOWN_CHARACTERS, new_api_key, with_reads
+from storage.access.authentication import SHOWN_CHARACTERS, new_api_key, with_reads
 from storage.base import fields
 from storage.base.errors import Forbidden, InvalidInput, NotFound
 from storage.base.ids import new_id
@@ -24,7 +24,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import ApiKeyRow
 from storage.directory import people_rows
 from storage.events import audit
-from storage.rules import rules
+from storage.rules import request_rules
 
 
 def create_key(
@@ -88,7 +88,7 @@ def page(
     else asks for another's, NotFound for a ``user_id`` that is nobody's, UnusableCursor.
     """
     if user_id not in (None, by.user_id):
-        rules.check_role(by.role, "admin")
+        request_rules.check_role(by.role, "admin")
         people_rows.get(tx, str(user_id), by=by)
     if own_only or not by.is_admin:
         user_id = by.user_id

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from storage.rules import days, leave_years
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
-from storage.rules.rules import YearDemand
+from storage.rules.request_rules import YearDemand
 
 
 class CarryOver(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 from peewee import Select, fn
 
-from storage.admin import rerouting
+from storage.admin import reassignment
 from storage.admin.effects import Effects
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
@@ -19,9 +19,9 @@ from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, CalendarFeedRow, UserRow
 from storage.events import outbox
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_rows
-from storage.leave.leave import tell_approvers
+from storage.leave.leave_requests import tell_approvers
 from storage.rules import days
 
 _BECAUSE = {"why": "user_archived"}
@@ -55,7 +55,7 @@ def foresee_deactivating(
     places = {"organisation_id": known.organisation.id, "user_id": user.id}
     keys, feeds = tx.first(_keys, **places), tx.first(_feeds, **places)
     return Effects(
-        rerouted=tuple(rerouting.without(tx, known, user, now=now)),
+        rerouted=tuple(reassignment.without(tx, known, user, now=now)),
         api_keys=0 if keys is None else keys[0],
         calendar_feeds=0 if feeds is None else feeds[0],
     )
@@ -76,7 +76,7 @@ def deactivated(
     tx: Transaction, known: Reference, effects: Effects, *, by: Caller, now: datetime
 ) -> None:
     """Tell whom it concerns what awaits others from now on."""
-    rerouting.tell(tx, known, effects.rerouted, by=by, now=now)
+    reassignment.tell(tx, known, effects.rerouted, by=by, now=now)
 
 
 def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | None:

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from peewee import Delete, Expression, Select, Tuple, Update, fn
 
-from storage.admin import recount
-from storage.admin.recount import News
+from storage.admin import recalculation
+from storage.admin.recalculation import News
 from storage.base.clock import local_day
 from storage.base.ids import new_id
 from storage.base.values import HalfDay, NoticeEvent, User, Webhook
@@ -28,13 +28,13 @@ from storage.db.tables import (
     UserRow,
     WebhookRow,
 )
-from storage.directory import approvers, awaited, people_rows
-from storage.events import outbox, reference
+from storage.directory import approvers, pending_approvals, people_rows
+from storage.events import organisation_config, outbox
 from storage.events.outbox import NoticeKind
 from storage.leave import card_refreshes
-from storage.slack import approval_cards, digests, posted, reminders, slack_locales
+from storage.slack import approval_cards, digests, reminders, slack_locales, slack_messages
 from storage.slack.approval_cards import ApprovalCard
-from storage.slack.posted import Posted
+from storage.slack.slack_messages import Posted
 
 # Waits after the 1st, 2nd … failed attempt; the last one again and again.
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
@@ -204,12 +204,16 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
     )
     if recipient is None or card is None:
         return None
-    message = posted.find(tx, notice.organisation_id, notice.leave_request_id, notice.user_id)
-    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    message = slack_messages.find(
+        tx, notice.organisation_id, notice.leave_request_id, notice.user_id
+    )
+    team_id = organisation_config.of_organisation(
+        tx, notice.organisation_id
+    ).organisation.slack_team_id
     news = None
     if (notice.kind, notice.event_type) == ("requester_notice", "leave_request.recounted"):
         place = (notice.organisation_id, notice.leave_request_id)
-        news = recount.news(tx, *place, at=notice.created_at)
+        news = recalculation.news(tx, *place, at=notice.created_at)
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     is_superseded = notice.is_refresh and _is_awaited(tx, notice)
     return Sight(team_id, recipient, locale, card, message, news, is_superseded)
@@ -237,7 +241,7 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
         is_news = webhook.is_active and failing_since_at is not None
     if not is_news or recipient.role not in ("admin", "owner"):
         return None
-    organisation = reference.of_organisation(tx, notice.organisation_id).organisation
+    organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
     return WebhookSight(
         organisation.slack_team_id,
         recipient,
@@ -256,14 +260,16 @@ def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
         return None
     if recipient.role not in ("admin", "owner"):
         return None
-    team_id = reference.of_organisation(tx, notice.organisation_id).organisation.slack_team_id
+    team_id = organisation_config.of_organisation(
+        tx, notice.organisation_id
+    ).organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     return DigestSight(team_id, recipient, locale, *found)
 
 
 def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> SummarySight | None:
     """What waits for the person now; None where nothing does, or nobody is there to hear."""
-    organisation = reference.of_organisation(tx, notice.organisation_id).organisation
+    organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     found = tx.all(
         _waiting,
@@ -362,10 +368,10 @@ def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
 def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: datetime) -> None:
     place = (notice.organisation_id, notice.leave_request_id, notice.user_id)
     if outcome.gone is not None:
-        posted.forget(tx, *place, outcome.gone)
+        slack_messages.forget(tx, *place, outcome.gone)
     if outcome.drawn is None:
         return
-    posted.remember(tx, *place, outcome.drawn.message, now=now)
+    slack_messages.remember(tx, *place, outcome.drawn.message, now=now)
     row = tx.first(
         _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
     )
@@ -482,7 +488,7 @@ def _waiting(organisation_id: Place, user_id: Place, today: Place, limit: Place)
             ReminderRow.organisation_id == organisation_id,
             ReminderRow.user_id == user_id,
             LeaveRequestRow.status == "pending",
-            awaited.awaits(organisation_id, user_id, today, for_each=True),
+            pending_approvals.awaits(organisation_id, user_id, today, for_each=True),
         )
         .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
         .limit(limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from storage.admin import rerouting
+from storage.admin import reassignment
 from storage.base import fields
 from storage.base.errors import EmailTaken, Forbidden, InvalidInput
 from storage.base.values import AuditAction, Caller, User
@@ -12,7 +12,7 @@ from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_rows, slack_matching
 from storage.directory.slack_matching import SlackProfile
-from storage.events import reference
+from storage.events import organisation_config
 
 
 class NotAMember(Forbidden):
@@ -49,7 +49,7 @@ def join_from_slack(
             "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
             "settings, then try again."
         )
-    if not reference.of_organisation(tx, organisation_id).organisation.slack_members_join:
+    if not organisation_config.of_organisation(tx, organisation_id).organisation.slack_members_join:
         raise NotAMember("Ask an admin of your organisation to add you.")
     return _joined(tx, profile, by=by, now=now)
 
@@ -71,8 +71,8 @@ def _recognised(
     action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
     after = people_rows.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
-        known = reference.of_organisation(tx, by.organisation_id)
-        rerouting.show_to_linked(tx, known, user, after, by=by, now=now)
+        known = organisation_config.of_organisation(tx, by.organisation_id)
+        reassignment.show_to_linked(tx, known, user, after, by=by, now=now)
     return after
 
 

@@ -12,15 +12,15 @@ from typing import Final
 
 from peewee import Select
 
-from storage.admin import rerouting
+from storage.admin import reassignment
 from storage.base.values import LeaveRequest, LeaveStatus, NoticeEvent
 from storage.db import rows
 from storage.db.compiled import Place, among, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow
 from storage.directory import slack_syncs
-from storage.events import outbox, reference
-from storage.events.reference import Reference
+from storage.events import organisation_config, outbox
+from storage.events.organisation_config import Reference
 from storage.leave import leave_rows
 from storage.slack import reminders
 
@@ -41,7 +41,7 @@ def show_missed(
 
     Cards that still stand are drawn anew, others posted; reminders begin from the start.
     """
-    known = reference.of_organisation(tx, organisation_id)
+    known = organisation_config.of_organisation(tx, organisation_id)
     waiting = leave_rows.pending_of(tx, organisation_id, limit=MOST_REQUESTS)
     new = [one for one in waiting if since is not None and one.created_at >= since]
     _show_waiting(tx, known, new, "leave_request.created", now, is_news=True)
@@ -62,7 +62,7 @@ def _show_waiting(
     *,
     is_news: bool,
 ) -> None:
-    asked = rerouting.asked(tx, known, requests, now=now)
+    asked = reassignment.asked(tx, known, requests, now=now)
     outbox.notify_all(
         tx,
         event,

@@ -16,7 +16,7 @@ from storage.base.values import Caller, Department, LeaveRequest, Rerouted, User
 from storage.db.database import Transaction
 from storage.directory import approvers
 from storage.events import audit, outbox
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, leave_rows
 
 # Of those that await one person, or the members of one department.

@@ -25,7 +25,7 @@ from storage.db.compiled import Place, among, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, outbox
-from storage.events.reference import Reference
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_rows
 from storage.rules import days
 

@@ -29,12 +29,12 @@ from storage.db import locks, rows
 from storage.db.compiled import Place, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, UserRow
-from storage.directory import approvers, awaited, people_rows, slack_syncs
-from storage.events import outbox, reference
-from storage.events.reference import Reference
+from storage.directory import approvers, pending_approvals, people_rows, slack_syncs
+from storage.events import organisation_config, outbox
+from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_reading, leave_rows
 from storage.leave.drafts import Draft
-from storage.rules import days, rules
+from storage.rules import days, request_rules
 
 Decision = Literal["approved", "declined"]
 WhyUnasked = Literal["no_approval_needed", "nobody_could_approve"]
@@ -282,15 +282,17 @@ def change_decision(
     is_counting = to_status == "approved"
     subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=is_counting)
     before = _held(tx, before, by)
-    action: rules.Action = "approve_after_all" if to_status == "approved" else "decline_after_all"
+    action: request_rules.Action = (
+        "approve_after_all" if to_status == "approved" else "decline_after_all"
+    )
     _check_transition(tx, action, before, by)
-    if not awaited.may_reconsider(
+    if not pending_approvals.may_reconsider(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
-    if not rules.may_reconsider(before, now):
+    if not request_rules.may_reconsider(before, now):
         name = _decider_name(tx, before, by)
-        raise InvalidTransition(rules.LIFECYCLE[action].done, before.status, name)
+        raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status, name)
     after = before._replace(
         status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
     )
@@ -307,7 +309,7 @@ def change_decision(
 def _decide(
     tx: Transaction,
     request_id: str,
-    action: rules.Action,
+    action: request_rules.Action,
     reason: str | None,
     *,
     by: Caller,
@@ -317,7 +319,7 @@ def _decide(
     if before.user_id == by.user_id:
         raise OwnRequest
     subject = _subject(tx, by.organisation_id, before.user_id, now)
-    if not awaited.may_decide(
+    if not pending_approvals.may_decide(
         tx,
         by.organisation_id,
         before.id,
@@ -329,7 +331,7 @@ def _decide(
     before = _held(tx, before, by)
     _check_transition(tx, action, before, by)
     after = before._replace(
-        status=rules.LIFECYCLE[action].to_status,
+        status=request_rules.LIFECYCLE[action].to_status,
         decided_by=by.user_id,
         decided_at=now,
         decision_reason=reason,
@@ -357,7 +359,7 @@ def why_unasked(leave_type: LeaveType) -> WhyUnasked:
     return "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
 
 
-_EVENTS: Mapping[rules.Action, EventType] = {
+_EVENTS: Mapping[request_rules.Action, EventType] = {
     "edit": "leave_request.updated",
     "approve": "leave_request.approved",
     "decline": "leave_request.declined",
@@ -366,7 +368,7 @@ _EVENTS: Mapping[rules.Action, EventType] = {
     "decline_after_all": "leave_request.declined",
 }
 # What the requester hears, where that is not the event.
-_NEWS: Mapping[rules.Action, NoticeEvent] = {
+_NEWS: Mapping[request_rules.Action, NoticeEvent] = {
     "approve_after_all": "leave_request.decision_changed",
     "decline_after_all": "leave_request.decision_changed",
 }
@@ -374,7 +376,7 @@ _NEWS: Mapping[rules.Action, NoticeEvent] = {
 
 def _step(
     tx: Transaction,
-    action: rules.Action,
+    action: request_rules.Action,
     before: LeaveRequest,
     after: LeaveRequest,
     subject: _Subject,
@@ -391,7 +393,7 @@ def _step(
     after = after._replace(updated_at=now, version=before.version + 1)
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
-        raise InvalidTransition(rules.LIFECYCLE[action].done, before.status)
+        raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status)
     outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
     asked = _asked(tx, subject) if action == "edit" else []
     news = _NEWS.get(action, event)
@@ -451,7 +453,7 @@ def _subject(
     if row is None:
         raise NotFound("user")
     *columns, has_admin, version = row
-    known = reference.of_organisation(tx, organisation_id, version)
+    known = organisation_config.of_organisation(tx, organisation_id, version)
     today = local_day(now, known.organisation.timezone)
     return _Subject(rows.user(columns), known, today, bool(has_admin))
 
@@ -472,11 +474,11 @@ def _held(tx: Transaction, found: LeaveRequest, by: Caller) -> LeaveRequest:
 
 
 def _check_transition(
-    tx: Transaction, action: rules.Action, request: LeaveRequest, by: Caller
+    tx: Transaction, action: request_rules.Action, request: LeaveRequest, by: Caller
 ) -> None:
-    if not rules.may_follow(action, request.status):
+    if not request_rules.may_follow(action, request.status):
         name = _decider_name(tx, request, by)
-        rules.check_transition(action, request.status, name)
+        request_rules.check_transition(action, request.status, name)
 
 
 def _decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | None:
