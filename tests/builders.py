@@ -25,7 +25,7 @@ from storage.base.values import (
     User,
     UserStatus,
 )
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import WebhookRow
 from storage.directory import people_rows
@@ -192,7 +192,7 @@ def signing_secrets(
 
 
 @compiled
-def _stored_secrets(organisation_id: Place, webhook_id: Place) -> Any:
+def _stored_secrets(organisation_id: Param, webhook_id: Param) -> Any:
     return WebhookRow.select(
         WebhookRow.secret_encrypted,
         WebhookRow.previous_secret_encrypted,

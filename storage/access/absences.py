@@ -13,7 +13,7 @@ from peewee import Select, Tuple
 
 from storage.access.feeds import FeedOwner
 from storage.base.values import Absence, FeedScope, Organisation, User
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant, with_names
@@ -174,15 +174,15 @@ def _absence(row: Any, viewer_id: str, organisation_timezone: str) -> Absence:
 
 @compiled
 def _visible(
-    organisation_id: Place,
-    owner_id: Place,
-    department_id: Place | None,
+    organisation_id: Param,
+    owner_id: Param,
+    department_id: Param | None,
     scope: FeedScope,
-    earliest_start: Place,
-    first_day: Place,
-    last_day: Place,
-    cancelled_since: Place,
-    limit: Place,
+    earliest_start: Param,
+    first_day: Param,
+    last_day: Param,
+    cancelled_since: Param,
+    limit: Param,
 ) -> Select:
     query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,
@@ -202,18 +202,18 @@ def _visible(
 
 @compiled
 def _away(
-    organisation_id: Place,
-    viewer_id: Place,
-    department_id: Place | None,
+    organisation_id: Param,
+    viewer_id: Param,
+    department_id: Param | None,
     scope: FeedScope,
-    earliest_start: Place,
-    first_day: Place,
-    last_day: Place,
-    after_key: Place | None,
-    after_id: Place | None,
+    earliest_start: Param,
+    first_day: Param,
+    last_day: Param,
+    after_key: Param | None,
+    after_id: Param | None,
     pending: Pending,
-    today: Place | None,
-    limit: Place,
+    today: Param | None,
+    limit: Param,
 ) -> Select:
     is_shown = LeaveRequestRow.status == "approved"
     if pending != "none":
@@ -239,7 +239,7 @@ def _away(
     return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
 
 
-def _is_shown(scope: FeedScope, cancelled_since: Place) -> Any:
+def _is_shown(scope: FeedScope, cancelled_since: Param) -> Any:
     just_cancelled = (LeaveRequestRow.status == "cancelled") & (
         LeaveRequestRow.cancelled_at > cancelled_since
     )

@@ -18,7 +18,7 @@ from storage.base.ids import new_id
 from storage.base.secrets import fingerprint
 from storage.base.values import SCOPES, ApiKey, Caller
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import ApiKeyRow
@@ -198,11 +198,11 @@ def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> b
 
 @compiled
 def _page(
-    organisation_id: Place,
-    user_id: Place | None,
+    organisation_id: Param,
+    user_id: Param | None,
     is_revoked: bool | None,
-    after_id: Place | None,
-    limit: Place,
+    after_id: Param | None,
+    limit: Param,
 ) -> Select:
     query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
     if is_revoked is not None:
@@ -216,14 +216,14 @@ def _page(
 
 
 @compiled
-def _one(organisation_id: Place, key_id: Place) -> Select:
+def _one(organisation_id: Param, key_id: Param) -> Select:
     return ApiKeyRow.select(*rows.API_KEY).where(
         ApiKeyRow.organisation_id == organisation_id, ApiKeyRow.id == key_id
     )
 
 
 @compiled
-def _living_of(organisation_id: Place, user_id: Place) -> Select:
+def _living_of(organisation_id: Param, user_id: Param) -> Select:
     return ApiKeyRow.select(ApiKeyRow.id).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.user_id == user_id,
@@ -232,7 +232,7 @@ def _living_of(organisation_id: Place, user_id: Place) -> Select:
 
 
 @compiled
-def _revoke(organisation_id: Place, key_id: Place, now: Place) -> Update:
+def _revoke(organisation_id: Param, key_id: Param, now: Param) -> Update:
     return ApiKeyRow.update(revoked_at=now).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.id == key_id,

@@ -17,7 +17,7 @@ from peewee import Select, Update
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
-from storage.db.compiled import Engine, Place, among, committed_state, compiled, milliseconds
+from storage.db.compiled import Engine, Param, any_of, committed_state, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
 
@@ -169,13 +169,13 @@ def _base62(number: int, width: int) -> str:
 
 
 @compiled
-def _known(secret_sha256: Place, engine: Engine) -> Select:
+def _known(secret_sha256: Param, engine: Engine) -> Select:
     return _of_active_owners(engine).where(ApiKeyRow.secret_sha256 == secret_sha256)
 
 
 @compiled
-def _known_each(secrets_sha256: Place, engine: Engine) -> Select:
-    return _of_active_owners(engine).where(among(ApiKeyRow.secret_sha256, secrets_sha256))
+def _known_each(secrets_sha256: Param, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(any_of(ApiKeyRow.secret_sha256, secrets_sha256))
 
 
 def _of_active_owners(engine: Engine) -> Select:
@@ -204,7 +204,7 @@ def _of_active_owners(engine: Engine) -> Select:
 
 
 @compiled
-def _touch(organisation_id: Place, key_id: Place, minute: Place) -> Update:
+def _touch(organisation_id: Param, key_id: Param, minute: Param) -> Update:
     return ApiKeyRow.update(last_used_at=minute).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.id == key_id,

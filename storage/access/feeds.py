@@ -18,7 +18,7 @@ from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, fingerprint, new_token
 from storage.base.values import CalendarFeed, Caller, User
 from storage.db import rows
-from storage.db.compiled import Engine, Place, among, compiled, server
+from storage.db.compiled import Engine, Param, any_of, compiled, server
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
@@ -303,12 +303,12 @@ def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -
 
     Part of archiving.
     """
-    places = {"organisation_id": by.organisation_id, "user_id": user_id}
-    living = tx.all(_living_of, **places)
+    params = {"organisation_id": by.organisation_id, "user_id": user_id}
+    living = tx.all(_living_of, **params)
     for feed_id, is_personal_token in living:
         tx.change(
             _revoke,
-            **places,
+            **params,
             feed_id=feed_id,
             is_personal_token=bool(is_personal_token),
             now=now,
@@ -373,13 +373,13 @@ def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime)
 
 
 @compiled
-def _recognise(token_sha256: Place, engine: Engine) -> Select:
+def _recognise(token_sha256: Param, engine: Engine) -> Select:
     return _of_active_owners(engine).where(CalendarFeedRow.token_sha256 == token_sha256)
 
 
 @compiled
-def _recognise_each(tokens_sha256: Place, engine: Engine) -> Select:
-    return _of_active_owners(engine).where(among(CalendarFeedRow.token_sha256, tokens_sha256))
+def _recognise_each(tokens_sha256: Param, engine: Engine) -> Select:
+    return _of_active_owners(engine).where(any_of(CalendarFeedRow.token_sha256, tokens_sha256))
 
 
 def _of_active_owners(engine: Engine) -> Select:
@@ -425,7 +425,7 @@ def _of_active_owners(engine: Engine) -> Select:
 
 
 @compiled
-def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place) -> Select:
+def _page(organisation_id: Param, user_id: Param, after_id: Param | None, limit: Param) -> Select:
     query = _shown(organisation_id, user_id)
     if after_id is not None:
         query = query.where(CalendarFeedRow.id < after_id)
@@ -434,16 +434,16 @@ def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit:
 
 
 @compiled
-def _one(organisation_id: Place, user_id: Place, feed_id: Place) -> Select:
+def _one(organisation_id: Param, user_id: Param, feed_id: Param) -> Select:
     return _shown(organisation_id, user_id).where(CalendarFeedRow.id == feed_id)
 
 
-def _shown(organisation_id: Place, user_id: Place) -> Select:
+def _shown(organisation_id: Param, user_id: Param) -> Select:
     """The feeds that their owner sees: the personal token is not among them."""
     return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
 
 
-def _feeds(organisation_id: Place, user_id: Place) -> Select:
+def _feeds(organisation_id: Param, user_id: Param) -> Select:
     return (
         CalendarFeedRow.select(
             CalendarFeedRow.id,
@@ -465,7 +465,7 @@ def _feeds(organisation_id: Place, user_id: Place) -> Select:
 
 
 @compiled
-def _how_many(organisation_id: Place, user_id: Place) -> Select:
+def _how_many(organisation_id: Param, user_id: Param) -> Select:
     return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
         *_living(organisation_id, user_id),
         CalendarFeedRow.is_personal_token == False,  # noqa: E712  # SQL, not Python
@@ -473,13 +473,13 @@ def _how_many(organisation_id: Place, user_id: Place) -> Select:
 
 
 @compiled
-def _personal(organisation_id: Place, user_id: Place) -> Select:
+def _personal(organisation_id: Param, user_id: Param) -> Select:
     return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == True)  # noqa: E712  # SQL, not Python
 
 
 @compiled
 def _touch(
-    organisation_id: Place, feed_id: Place, now: Place, earlier: Place, program: Place
+    organisation_id: Param, feed_id: Param, now: Param, earlier: Param, program: Param
 ) -> Update:
     fetched_at = CalendarFeedRow.last_fetched_at
     return CalendarFeedRow.update(last_fetched_at=now, last_fetched_by=program).where(
@@ -490,7 +490,7 @@ def _touch(
 
 
 @compiled
-def _living_of(organisation_id: Place, user_id: Place) -> Select:
+def _living_of(organisation_id: Param, user_id: Param) -> Select:
     return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.is_personal_token).where(
         *_living(organisation_id, user_id)
     )
@@ -498,7 +498,7 @@ def _living_of(organisation_id: Place, user_id: Place) -> Select:
 
 @compiled
 def _revoke(
-    organisation_id: Place, user_id: Place, feed_id: Place, is_personal_token: bool, now: Place
+    organisation_id: Param, user_id: Param, feed_id: Param, is_personal_token: bool, now: Param
 ) -> Update:
     return CalendarFeedRow.update(revoked_at=now).where(
         *_living(organisation_id, user_id),
@@ -507,7 +507,7 @@ def _revoke(
     )
 
 
-def _living(organisation_id: Place, user_id: Place) -> tuple[Any, ...]:
+def _living(organisation_id: Param, user_id: Param) -> tuple[Any, ...]:
     return (
         CalendarFeedRow.organisation_id == organisation_id,
         CalendarFeedRow.user_id == user_id,

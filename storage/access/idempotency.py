@@ -17,7 +17,7 @@ from peewee import Delete, Select, Tuple, fn
 from storage.base.errors import Conflict, Refusal
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken
-from storage.db.compiled import Place, compiled, milliseconds
+from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import IdempotencyKeyRow
 
@@ -119,7 +119,7 @@ def keep(tx: Transaction, claim: Claim, answer: KeptAnswer, *, now: datetime) ->
     """Keep the first answer; call in the transaction that ``begin`` allowed."""
     headers = [(name.decode(), value.decode()) for name, value in answer.headers]
     # What is a day old may still be there; ``find`` no longer sees it.
-    tx.change_soon(_forget, **_place(claim))
+    tx.enqueue_update(_forget, **_place(claim))
     try:
         tx.insert(
             IdempotencyKeyRow,
@@ -170,7 +170,7 @@ def _lock_number(claim: Claim) -> int:
 
 
 @compiled
-def _row(organisation_id: Place, api_key_id: Place, idempotency_key: Place) -> Select:
+def _row(organisation_id: Param, api_key_id: Param, idempotency_key: Param) -> Select:
     return IdempotencyKeyRow.select(
         IdempotencyKeyRow.id,
         IdempotencyKeyRow.request_sha256,
@@ -186,12 +186,12 @@ def _row(organisation_id: Place, api_key_id: Place, idempotency_key: Place) -> S
 
 
 @compiled
-def _try_lock(number: Place) -> Select:
+def _try_lock(number: Param) -> Select:
     return Select(columns=[fn.pg_try_advisory_xact_lock(number)])
 
 
 @compiled
-def _forget(organisation_id: Place, api_key_id: Place, idempotency_key: Place) -> Delete:
+def _forget(organisation_id: Param, api_key_id: Param, idempotency_key: Param) -> Delete:
     return IdempotencyKeyRow.delete().where(
         IdempotencyKeyRow.organisation_id == organisation_id,
         IdempotencyKeyRow.api_key_id == api_key_id,
@@ -200,7 +200,7 @@ def _forget(organisation_id: Place, api_key_id: Place, idempotency_key: Place) -
 
 
 @compiled
-def _prune(before: Place, limit: Place) -> Delete:
+def _prune(before: Param, limit: Param) -> Delete:
     old = (
         IdempotencyKeyRow.select(IdempotencyKeyRow.organisation_id, IdempotencyKeyRow.id)
         .where(IdempotencyKeyRow.created_at <= before)

@@ -14,7 +14,7 @@ from peewee import Delete, Field, Insert, Select, Tuple, Update
 
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
-from storage.db.compiled import Place, compiled, rows_of
+from storage.db.compiled import Param, compiled, json_table
 from storage.db.database import Database, Transaction
 from storage.db.tables import CalendarFeedRow, SecretCanaryRow, SlackInstallationRow, WebhookRow
 
@@ -168,7 +168,7 @@ def _reencrypt_batch(
 
 
 @compiled
-def _all(limit: Place) -> Select:
+def _all(limit: Param) -> Select:
     return (
         SecretCanaryRow.select(SecretCanaryRow.encrypted)
         .order_by(SecretCanaryRow.number)
@@ -177,7 +177,7 @@ def _all(limit: Place) -> Select:
 
 
 @compiled
-def _insert(number: Place, encrypted: Place) -> Insert:
+def _insert(number: Param, encrypted: Param) -> Insert:
     return SecretCanaryRow.insert(number=number, encrypted=encrypted).on_conflict_ignore()
 
 
@@ -188,7 +188,7 @@ def _delete() -> Delete:
 
 @compiled
 def _stored(
-    kind: str, after_organisation_id: Place | None, after_id: Place | None, limit: Place
+    kind: str, after_organisation_id: Param | None, after_id: Param | None, limit: Param
 ) -> Select:
     """Encrypted values of one kind in the order of their keys; an empty text is no secret."""
     column = _COLUMNS[kind]
@@ -203,12 +203,12 @@ def _stored(
 
 
 @compiled
-def _change(kind: str, changes: Place) -> Update:
+def _change(kind: str, changes: Param) -> Update:
     """Unless the value was replaced meanwhile."""
     column = _COLUMNS[kind]
     table = column.model
     columns = {"organisation_id": "uuid", "id": "uuid", "old": "text", "new": "text"}
-    new = rows_of(changes, "new", columns)
+    new = json_table(changes, "new", columns)
     return (
         table.update({column: new.column("new")})
         .from_(new)

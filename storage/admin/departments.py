@@ -16,7 +16,7 @@ from storage.base.errors import InUse, NameTaken, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, Department, Rerouted
 from storage.db import locks, rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DepartmentRow, UserRow
@@ -63,9 +63,9 @@ def create(
 
 def get(tx: Transaction, department_id: str, *, by: Caller, is_held: bool = False) -> Department:
     """One department. Raises NotFound. ``is_held``: it stays so until this transaction ends."""
-    places = {"organisation_id": by.organisation_id, "department_id": department_id}
+    params = {"organisation_id": by.organisation_id, "department_id": department_id}
     if fields.is_id(department_id):
-        row = tx.first(_department, **places, is_held=is_held)
+        row = tx.first(_department, **params, is_held=is_held)
         if row is not None:
             return rows.department(row)
     raise NotFound("department")
@@ -187,17 +187,17 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     department = get(tx, department_id, by=by, is_held=True)
-    places = {"organisation_id": by.organisation_id, "department_id": department.id}
-    if tx.first(_anybody, **places) is not None:
+    params = {"organisation_id": by.organisation_id, "department_id": department.id}
+    if tx.first(_anybody, **params) is not None:
         raise InUse(
             "Somebody still belongs to {department}; move them first.", department=department.name
         )
-    former = [rows.user(row) for row in tx.all(_archived_members, **places)]
-    if tx.change(_take_out_archived, now=now, **places) != len(former):
+    former = [rows.user(row) for row in tx.all(_archived_members, **params)]
+    if tx.change(_take_out_archived, now=now, **params) != len(former):
         raise people_rows.ChangedMeanwhile
     moved = [(user, user._replace(department_id=None)) for user in former]
     people_rows.record_updates(tx, moved, by=by, now=now)
-    if not tx.change(_delete, **places):
+    if not tx.change(_delete, **params):
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.deleted", department, None, by=by, now=now)
 
@@ -237,7 +237,7 @@ def _record(
 
 
 @compiled
-def _department(organisation_id: Place, department_id: Place, is_held: bool, engine: str) -> Select:
+def _department(organisation_id: Param, department_id: Param, is_held: bool, engine: str) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
@@ -247,7 +247,7 @@ def _department(organisation_id: Place, department_id: Place, is_held: bool, eng
 
 @compiled
 def _departments(
-    organisation_id: Place, manager_id: Place | None, after_id: Place | None, limit: Place
+    organisation_id: Param, manager_id: Param | None, after_id: Param | None, limit: Param
 ) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id
@@ -260,14 +260,14 @@ def _departments(
 
 
 @compiled
-def _names(organisation_id: Place) -> Select:
+def _names(organisation_id: Param) -> Select:
     return DepartmentRow.select(DepartmentRow.id, DepartmentRow.name).where(
         DepartmentRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _anybody(organisation_id: Place, department_id: Place) -> Select:
+def _anybody(organisation_id: Param, department_id: Param) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(
@@ -280,7 +280,7 @@ def _anybody(organisation_id: Place, department_id: Place) -> Select:
 
 
 @compiled
-def _archived_members(organisation_id: Place, department_id: Place) -> Select:
+def _archived_members(organisation_id: Param, department_id: Param) -> Select:
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id,
         UserRow.department_id == department_id,
@@ -289,7 +289,7 @@ def _archived_members(organisation_id: Place, department_id: Place) -> Select:
 
 
 @compiled
-def _take_out_archived(organisation_id: Place, department_id: Place, now: Place) -> Update:
+def _take_out_archived(organisation_id: Param, department_id: Param, now: Param) -> Update:
     return UserRow.update(department_id=None, updated_at=now, version=UserRow.version + 1).where(
         UserRow.organisation_id == organisation_id,
         UserRow.department_id == department_id,
@@ -298,7 +298,7 @@ def _take_out_archived(organisation_id: Place, department_id: Place, now: Place)
 
 
 @compiled
-def _delete(organisation_id: Place, department_id: Place) -> Delete:
+def _delete(organisation_id: Param, department_id: Param) -> Delete:
     return DepartmentRow.delete().where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )

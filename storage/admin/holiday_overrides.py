@@ -15,7 +15,7 @@ from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, HalfDay, HolidayOverride, HolidaySet
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
@@ -293,7 +293,7 @@ _COLUMNS: Final = tuple(getattr(HolidayOverrideRow, name) for name in HolidayOve
 
 
 @compiled
-def _override(organisation_id: Place, holiday_set_id: Place, override_id: Place) -> Select:
+def _override(organisation_id: Param, holiday_set_id: Param, override_id: Param) -> Select:
     return HolidayOverrideRow.select(*_COLUMNS).where(
         HolidayOverrideRow.organisation_id == organisation_id,
         HolidayOverrideRow.id == override_id,
@@ -303,7 +303,7 @@ def _override(organisation_id: Place, holiday_set_id: Place, override_id: Place)
 
 @compiled
 def _page(
-    organisation_id: Place, holiday_set_id: Place, after_date: Place | None, limit: Place
+    organisation_id: Param, holiday_set_id: Param, after_date: Param | None, limit: Param
 ) -> Select:
     query = HolidayOverrideRow.select(*_COLUMNS).where(
         HolidayOverrideRow.organisation_id == organisation_id,
@@ -315,7 +315,7 @@ def _page(
 
 
 @compiled
-def _delete(organisation_id: Place, override_id: Place) -> Delete:
+def _delete(organisation_id: Param, override_id: Param) -> Delete:
     return HolidayOverrideRow.delete().where(
         HolidayOverrideRow.organisation_id == organisation_id, HolidayOverrideRow.id == override_id
     )

@@ -10,7 +10,7 @@ from storage.admin.effects import Effects
 from storage.admin.holiday_overrides import AUDITED
 from storage.base.errors import InUse
 from storage.base.values import Caller, HolidaySet
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
 from storage.directory import holiday_sets
@@ -33,10 +33,10 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     """
     known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
     _check_unused(tx, known, holiday_set)
-    places = {"organisation_id": by.organisation_id, "holiday_set_id": holiday_set.id}
+    params = {"organisation_id": by.organisation_id, "holiday_set_id": holiday_set.id}
     overrides = known.overrides.get(holiday_set.country_code, [])
-    tx.change(_delete_overrides, **places)
-    tx.change(_delete_set, **places)
+    tx.change(_delete_overrides, **params)
+    tx.change(_delete_set, **params)
     audit.record(
         tx,
         "holiday_set.deleted",
@@ -76,7 +76,7 @@ def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) ->
 
 
 @compiled
-def _delete_overrides(organisation_id: Place, holiday_set_id: Place) -> Delete:
+def _delete_overrides(organisation_id: Param, holiday_set_id: Param) -> Delete:
     return HolidayOverrideRow.delete().where(
         HolidayOverrideRow.organisation_id == organisation_id,
         HolidayOverrideRow.holiday_set_id == holiday_set_id,
@@ -84,14 +84,14 @@ def _delete_overrides(organisation_id: Place, holiday_set_id: Place) -> Delete:
 
 
 @compiled
-def _delete_set(organisation_id: Place, holiday_set_id: Place) -> Delete:
+def _delete_set(organisation_id: Param, holiday_set_id: Param) -> Delete:
     return HolidaySetRow.delete().where(
         HolidaySetRow.organisation_id == organisation_id, HolidaySetRow.id == holiday_set_id
     )
 
 
 @compiled
-def _users_of(organisation_id: Place, country_code: Place) -> Select:
+def _users_of(organisation_id: Param, country_code: Param) -> Select:
     return UserRow.select(fn.COUNT(UserRow.id)).where(
         UserRow.organisation_id == organisation_id,
         UserRow.public_holiday_country_code == country_code,

@@ -15,7 +15,7 @@ from storage.admin import reassignment
 from storage.admin.effects import Effects
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, CalendarFeedRow, UserRow
 from storage.events import outbox
@@ -36,12 +36,12 @@ def foresee_archiving(tx: Transaction, known: Reference, user: User, *, now: dat
     today = local_day(now, known.organisation.timezone)
     standing = leave_rows.standing_of(tx, known.organisation.id, user.id, today)
     given_up = [(before, _given_up(before, today, now)) for before in standing]
-    places = {"organisation_id": known.organisation.id, "user_id": user.id}
+    params = {"organisation_id": known.organisation.id, "user_id": user.id}
     return foresee_deactivating(tx, known, user, now=now)._replace(
         leave=tuple(
             LeaveEffect(user, before, after) for before, after in given_up if after is not None
         ),
-        reports=tuple(user_id for (user_id,) in tx.all(_reports, **places)),
+        reports=tuple(user_id for (user_id,) in tx.all(_reports, **params)),
         departments=tuple(
             one.id for one in known.departments.values() if one.manager_id == user.id
         ),
@@ -52,8 +52,8 @@ def foresee_deactivating(
     tx: Transaction, known: Reference, user: User, *, now: datetime
 ) -> Effects:
     """Keys and feeds stop answering, and what awaits the person awaits others."""
-    places = {"organisation_id": known.organisation.id, "user_id": user.id}
-    keys, feeds = tx.first(_keys, **places), tx.first(_feeds, **places)
+    params = {"organisation_id": known.organisation.id, "user_id": user.id}
+    keys, feeds = tx.first(_keys, **params), tx.first(_feeds, **params)
     return Effects(
         rerouted=tuple(reassignment.without(tx, known, user, now=now)),
         api_keys=0 if keys is None else keys[0],
@@ -124,7 +124,7 @@ def _move(
 
 
 @compiled
-def _keys(organisation_id: Place, user_id: Place) -> Select:
+def _keys(organisation_id: Param, user_id: Param) -> Select:
     return ApiKeyRow.select(fn.COUNT(ApiKeyRow.id)).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.user_id == user_id,
@@ -133,7 +133,7 @@ def _keys(organisation_id: Place, user_id: Place) -> Select:
 
 
 @compiled
-def _feeds(organisation_id: Place, user_id: Place) -> Select:
+def _feeds(organisation_id: Param, user_id: Param) -> Select:
     return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
         CalendarFeedRow.organisation_id == organisation_id,
         CalendarFeedRow.user_id == user_id,
@@ -142,7 +142,7 @@ def _feeds(organisation_id: Place, user_id: Place) -> Select:
 
 
 @compiled
-def _reports(organisation_id: Place, user_id: Place) -> Select:
+def _reports(organisation_id: Param, user_id: Param) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(

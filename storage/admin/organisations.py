@@ -27,7 +27,7 @@ from storage.base.values import (
     User,
 )
 from storage.db import locks, rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_rows
@@ -367,17 +367,17 @@ def _record(
 
 
 @compiled
-def _organisation_of_slug(slug: Place) -> Select:
+def _organisation_of_slug(slug: Param) -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.slug == slug)
 
 
 @compiled
-def _slugs_among(slugs: Place) -> Select:
-    return OrganisationRow.select(OrganisationRow.slug).where(among(OrganisationRow.slug, slugs))
+def _slugs_among(slugs: Param) -> Select:
+    return OrganisationRow.select(OrganisationRow.slug).where(any_of(OrganisationRow.slug, slugs))
 
 
 @compiled
-def _settings_of(organisation_id: Place) -> Select:
+def _settings_of(organisation_id: Param) -> Select:
     columns = [getattr(OrganisationRow, name) for name in _CHECKS]
     return OrganisationRow.select(*columns).where(OrganisationRow.id == organisation_id)
 

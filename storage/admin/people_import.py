@@ -235,8 +235,8 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
     ]
     if not demoted:
         return []
-    places = {"organisation_id": by.organisation_id, "limit": _MOST_OWNERS}
-    remaining = {row[0] for row in tx.all(people_rows.active_owners, **places)}
+    params = {"organisation_id": by.organisation_id, "limit": _MOST_OWNERS}
+    remaining = {row[0] for row in tx.all(people_rows.active_owners, **params)}
     remaining -= {person.id for person in demoted}
     remaining |= {
         person.id

@@ -21,7 +21,7 @@ from peewee import Select
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db import locks, rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, outbox
@@ -225,8 +225,8 @@ def _counted(known: Reference, user: User, request: LeaveRequest, today: date) -
 
 @compiled
 def _people(
-    organisation_id: Place,
-    own_country: Place | None,
+    organisation_id: Param,
+    own_country: Param | None,
     default_country: bool,
     default_week: bool,
     is_held: bool,
@@ -251,10 +251,10 @@ def _people(
 
 
 @compiled
-def _ahead(organisation_id: Place, user_ids: Place, first_day: Place, last_day: Place) -> Select:
+def _ahead(organisation_id: Param, user_ids: Param, first_day: Param, last_day: Param) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
-        among(LeaveRequestRow.user_id, user_ids),
+        any_of(LeaveRequestRow.user_id, user_ids),
         LeaveRequestRow.end_date >= first_day,
         LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.status.in_(_STANDING),

@@ -13,7 +13,7 @@ from peewee import Delete, Update
 from storage.admin import people
 from storage.base.clock import local_day
 from storage.base.values import SCOPES, Caller, User
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
@@ -92,19 +92,19 @@ def _system(organisation_id: str) -> Caller:
 
 
 @compiled
-def _untie(organisation_id: Place, now: Place) -> Update:
+def _untie(organisation_id: Param, now: Param) -> Update:
     return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
         OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
     )
 
 
 @compiled
-def _forget_people(organisation_id: Place, now: Place) -> Update:
+def _forget_people(organisation_id: Param, now: Param) -> Update:
     return UserRow.update(slack_user_id=None, updated_at=now).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id.is_null(False)
     )
 
 
 @compiled
-def _forget_messages(organisation_id: Place) -> Delete:
+def _forget_messages(organisation_id: Param) -> Delete:
     return SlackMessageRow.delete().where(SlackMessageRow.organisation_id == organisation_id)

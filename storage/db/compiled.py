@@ -24,55 +24,55 @@ class _Mark(NamedTuple):
     name: str
 
 
-class Place(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
+class Param(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
     """Where a value will stand. Peewee's converters do not see it: ``bound`` prepares the value."""
 
     def __init__(self, name: str) -> None:
         super().__init__(_Mark(name), converter=False, unpack=False)
 
 
-class among(peewee.Node):  # type: ignore[misc]  # reads as an operator: among(column, place)
-    """``column IN (…)`` with a list as one place: the SQL does not grow with the list."""
+class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, param)
+    """``column IN (…)`` with a list as one param: the SQL does not grow with the list."""
 
-    def __init__(self, column: peewee.Field, place: Place) -> None:
+    def __init__(self, column: peewee.Field, param: Param) -> None:
         super().__init__()
         self.column = column
-        self.place = place
+        self.param = param
 
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         ctx.sql(self.column)
         if ctx.state.param == "%s":
             cast = "::uuid[])" if self.column.field_type == "UUID" else ")"
-            return ctx.literal(" = ANY(").sql(self.place).literal(cast)
-        return ctx.literal(" IN (SELECT value FROM json_each(").sql(self.place).literal("))")
+            return ctx.literal(" = ANY(").sql(self.param).literal(cast)
+        return ctx.literal(" IN (SELECT value FROM json_each(").sql(self.param).literal("))")
 
 
-class among_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, as among does
-    """``(organisation_id, id) IN (…)``; the place is JSON text: an array of such pairs."""
+class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, as any_of does
+    """``(organisation_id, id) IN (…)``; the param is JSON text: an array of such pairs."""
 
-    def __init__(self, table: type[peewee.Model], place: Place, column: str = "id") -> None:
+    def __init__(self, table: type[peewee.Model], param: Param, column: str = "id") -> None:
         super().__init__()
         self.key = peewee.Tuple(table.organisation_id, getattr(table, column))
-        self.place = place
+        self.param = param
 
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         ctx.sql(self.key)
         if ctx.state.param == "%s":
             ctx.literal(" IN (SELECT (value ->> 0)::uuid, (value ->> 1)::uuid FROM ")
-            return _few_elements(ctx, self.place).literal(" AS each(value))")
+            return _few_elements(ctx, self.param).literal(" AS each(value))")
         ctx.literal(" IN (SELECT value ->> 0, value ->> 1 FROM json_each(")
-        return ctx.sql(self.place).literal("))")
+        return ctx.sql(self.param).literal("))")
 
 
-class rows_of(peewee.Node):  # type: ignore[misc]  # reads as a table
+class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
     """JSON text, an array of objects, as a table; ``columns`` have PostgreSQL's types.
 
     One statement then changes as many rows as there are objects, each in its own way.
     """
 
-    def __init__(self, place: Place, alias: str, columns: dict[str, str]) -> None:
+    def __init__(self, param: Param, alias: str, columns: dict[str, str]) -> None:
         super().__init__()
-        self.place = place
+        self.param = param
         self.alias_name = alias
         self.columns = columns
 
@@ -82,20 +82,20 @@ class rows_of(peewee.Node):  # type: ignore[misc]  # reads as a table
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         if ctx.state.param == "%s":
             typed = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
-            _few_elements(ctx, self.place).literal(" AS each(value), ")
+            _few_elements(ctx, self.param).literal(" AS each(value), ")
             return ctx.literal(f'jsonb_to_record(each.value) AS "{self.alias_name}" ({typed})')
         picked = ", ".join(f"value ->> '{name}' AS {name}" for name in self.columns)
-        ctx.literal(f"(SELECT {picked} FROM json_each(").sql(self.place)
+        ctx.literal(f"(SELECT {picked} FROM json_each(").sql(self.param)
         return ctx.literal(f')) AS "{self.alias_name}"')
 
 
-def _few_elements(ctx: peewee.Context, place: Place) -> peewee.Context:
+def _few_elements(ctx: peewee.Context, param: Param) -> peewee.Context:
     """The elements of JSON text as a set that PostgreSQL expects to be small.
 
     Of a set of JSON's elements it expects a hundred, and would rather read a table of thousands
     than look a hundred rows up.
     """
-    ctx.literal("unnest(ARRAY(SELECT jsonb_array_elements(").sql(place)
+    ctx.literal("unnest(ARRAY(SELECT jsonb_array_elements(").sql(param)
     return ctx.literal("::jsonb)))")
 
 
@@ -124,7 +124,7 @@ def server(engine: Engine) -> peewee.Node:
 
 
 class Statement:
-    """SQL for one engine, and how the values of its places are put in their order.
+    """SQL for one engine, and how the values of its params are put in their order.
 
     Lists stay as they are: each engine's connections know how to send them.
     """
@@ -145,13 +145,13 @@ class Statement:
         self._names = names
         self._values_of = itemgetter(*names) if len(names) > 1 else self._few
 
-    def bound(self, places: dict[str, Any]) -> Any:
-        """The values to run it with, in the order of its places; instants in milliseconds."""
-        values = self._values_of({**places, **self._constants} if self._constants else places)
+    def bound(self, params: dict[str, Any]) -> Any:
+        """The values to run it with, in the order of its params; instants in milliseconds."""
+        values = self._values_of({**params, **self._constants} if self._constants else params)
         return [milliseconds(value) if type(value) is datetime else value for value in values]
 
-    def _few(self, places: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple([places[name] for name in self._names])
+    def _few(self, params: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple([params[name] for name in self._names])
 
 
 class Compiled:
@@ -162,31 +162,31 @@ class Compiled:
         self.__doc__ = build.__doc__
         self.__name__ = build.__name__
         parameters = inspect.signature(build).parameters
-        self._places = tuple(n for n, p in parameters.items() if "Place" in str(p.annotation))
-        self._others = tuple(n for n in parameters if n not in self._places and n != "engine")
+        self._params = tuple(n for n, p in parameters.items() if "Param" in str(p.annotation))
+        self._others = tuple(n for n in parameters if n not in self._params and n != "engine")
         self._wants_engine = "engine" in parameters
         self._statements: dict[Any, Statement] = {}
 
-    def statement(self, engine: Engine, places: dict[str, Any]) -> Statement:
-        """The SQL for these arguments; a place given as None counts as absent."""
+    def statement(self, engine: Engine, params: dict[str, Any]) -> Statement:
+        """The SQL for these arguments; a param given as None counts as absent."""
         key: Any = (
             engine,
-            tuple([places.get(name) is None for name in self._places]),
-            tuple([places.get(name) for name in self._others]),
+            tuple([params.get(name) is None for name in self._params]),
+            tuple([params.get(name) for name in self._others]),
         )
         found = self._statements.get(key)
         if found is None:
-            found = self._statements[key] = self._compile(engine, places)
+            found = self._statements[key] = self._compile(engine, params)
         return found
 
-    def _compile(self, engine: Engine, places: dict[str, Any]) -> Statement:
-        unknown = places.keys() - set(self._places) - set(self._others)
+    def _compile(self, engine: Engine, params: dict[str, Any]) -> Statement:
+        unknown = params.keys() - set(self._params) - set(self._others)
         if unknown:
-            raise TypeError(f"{self.__name__} has no place for {', '.join(sorted(unknown))}")
+            raise TypeError(f"{self.__name__} has no param for {', '.join(sorted(unknown))}")
         arguments: dict[str, Any] = {
-            name: None if places.get(name) is None else Place(name) for name in self._places
+            name: None if params.get(name) is None else Param(name) for name in self._params
         }
-        arguments |= {name: places[name] for name in self._others if name in places}
+        arguments |= {name: params[name] for name in self._others if name in params}
         if self._wants_engine:
             arguments["engine"] = engine
         return sql_of(self._build(**arguments), engine)
@@ -195,7 +195,7 @@ class Compiled:
 def compiled(build: Callable[..., Any]) -> Compiled:
     """Make a function that returns a Peewee query into one that is compiled once.
 
-    Parameters annotated ``Place`` become bound values (``Place | None``: a filter that may be
+    Parameters annotated ``Param`` become bound values (``Param | None``: a filter that may be
     absent); a parameter called ``engine`` receives the engine's name; every other parameter is
     passed as it is and keeps a statement of its own for each value, so it must have few.
     """
@@ -210,29 +210,29 @@ def sql_of(query: Any, engine: Engine) -> Statement:
 
 
 def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:
-    """One row's INSERT, its places named as the columns."""
-    return sql_of(table.insert({name: Place(name) for name in columns}), engine)
+    """One row's INSERT, its params named as the columns."""
+    return sql_of(table.insert({name: Param(name) for name in columns}), engine)
 
 
 # Few sizes come up: powers of two.
 @lru_cache(maxsize=128)
 def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
-    places = [{name: Place(f"{name}_{index}") for name in columns} for index in range(rows)]
-    return sql_of(table.insert_many(places), engine)
+    params = [{name: Param(f"{name}_{index}") for name in columns} for index in range(rows)]
+    return sql_of(table.insert_many(params), engine)
 
 
 def inserts_of(table: Any, columns: Sequence[str], rows: int, engine: Engine) -> Statement:
-    """An INSERT of that many rows, its places named ``<column>_<index>``."""
+    """An INSERT of that many rows, its params named ``<column>_<index>``."""
     return _inserts_of(table, tuple(columns), rows, engine)
 
 
 def update_of(
     table: type[peewee.Model], changed: Sequence[str], matched: Sequence[str], engine: Engine
 ) -> Statement:
-    """An UPDATE where every ``matched`` column equals its place ``where_<column>``."""
-    query = table.update({name: Place(name) for name in changed})
+    """An UPDATE where every ``matched`` column equals its param ``where_<column>``."""
+    query = table.update({name: Param(name) for name in changed})
     for name in matched:
-        query = query.where(getattr(table, name) == Place(f"where_{name}"))
+        query = query.where(getattr(table, name) == Param(f"where_{name}"))
     return sql_of(query, engine)
 
 

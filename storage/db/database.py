@@ -69,26 +69,26 @@ class Transaction:
         self.reference_cache = reference_cache
         self.woken: set[str] = set()
 
-    def all(self, query: Compiled, **places: Any) -> list[tuple[Any, ...]]:
+    def all(self, query: Compiled, **params: Any) -> list[tuple[Any, ...]]:
         """Every row, as plain tuples; the query bounds how many there can be."""
-        statement = query.statement(self.engine, places)
+        statement = query.statement(self.engine, params)
         rows: list[tuple[Any, ...]] = self._execute(
-            statement.sql, statement.bound(places)
+            statement.sql, statement.bound(params)
         ).fetchall()
         return rows
 
-    def first(self, query: Compiled, **places: Any) -> tuple[Any, ...] | None:
+    def first(self, query: Compiled, **params: Any) -> tuple[Any, ...] | None:
         """The first row or None."""
-        statement = query.statement(self.engine, places)
+        statement = query.statement(self.engine, params)
         row: tuple[Any, ...] | None = self._execute(
-            statement.sql, statement.bound(places)
+            statement.sql, statement.bound(params)
         ).fetchone()
         return row
 
-    def change(self, query: Compiled, **places: Any) -> int:
+    def change(self, query: Compiled, **params: Any) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
-        statement = query.statement(self.engine, places)
-        changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
+        statement = query.statement(self.engine, params)
+        changed: int = self._execute(statement.sql, statement.bound(params)).rowcount
         return changed
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
@@ -96,16 +96,16 @@ class Transaction:
         statement = self._insertion(table, values)
         self._execute(statement.sql, statement.bound(values))
 
-    def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
+    def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
         """Add one row under an id of its own, before the next statement or the commit.
 
-        On PostgreSQL every statement is a journey, which what is done ``soon`` makes together.
+        On PostgreSQL every statement is a round trip; enqueued changes share one.
         """
         self.insert(table, **values)
 
-    def change_soon(self, query: Compiled, **places: Any) -> None:
-        """As ``change``, when ``insert_soon`` adds: for what needs no answer and cannot fail."""
-        self.change(query, **places)
+    def enqueue_update(self, query: Compiled, **params: Any) -> None:
+        """As ``change``, sent together with enqueued inserts; for changes that cannot fail."""
+        self.change(query, **params)
 
     def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
         key = (table, self.engine, *values)
@@ -139,8 +139,8 @@ class Transaction:
         statement = _UPDATES.get(key)
         if statement is None:
             statement = _UPDATES[key] = update_of(table, list(changes), list(where), self.engine)
-        places = changes | {f"where_{name}": value for name, value in where.items()}
-        changed: int = self._execute(statement.sql, statement.bound(places)).rowcount
+        params = changes | {f"where_{name}": value for name, value in where.items()}
+        changed: int = self._execute(statement.sql, statement.bound(params)).rowcount
         return changed
 
     def state(self, seen: str | None) -> object | None:

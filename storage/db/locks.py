@@ -13,7 +13,7 @@ from typing import Any
 
 from peewee import Select
 
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
 
@@ -30,6 +30,6 @@ def held(query: Any, engine: str, strength: str = "FOR NO KEY UPDATE") -> Select
 
 
 @compiled
-def _organisation(organisation_id: Place, engine: str) -> Select:
+def _organisation(organisation_id: Param, engine: str) -> Select:
     query = OrganisationRow.select(OrganisationRow.id).where(OrganisationRow.id == organisation_id)
     return held(query, engine)

@@ -52,9 +52,9 @@ _CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 class _Transaction(Transaction):
-    """Keeps back what is to be done soon, and sends it as one statement."""
+    """Queues changes that need no answer, and sends them as one statement."""
 
-    __slots__ = ("_kept_back", "_losses", "_run")
+    __slots__ = ("_queued", "_losses", "_run")
 
     def __init__(
         self,
@@ -66,31 +66,31 @@ class _Transaction(Transaction):
         super().__init__(self._run_in_turn, "postgresql", secrets, reference_cache)
         self._losses = losses
         self._run = partial(_execute, cursor)
-        self._kept_back: list[tuple[str, Any]] = []
+        self._queued: list[tuple[str, Any]] = []
 
     def state(self, seen: str | None) -> object | None:
         # After a fail-over that lost something the same names may come again.
         return None if seen is None else (self._losses, seen)
 
-    def insert_soon(self, table: type[peewee.Model], **values: Any) -> None:
+    def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
         statement = self._insertion(table, values)
-        self._kept_back.append((statement.sql, statement.bound(values)))
+        self._queued.append((statement.sql, statement.bound(values)))
 
-    def change_soon(self, query: Compiled, **places: Any) -> None:
-        statement = query.statement(self.engine, places)
-        if any(sql == statement.sql for sql, _ in self._kept_back):
+    def enqueue_update(self, query: Compiled, **params: Any) -> None:
+        statement = query.statement(self.engine, params)
+        if any(sql == statement.sql for sql, _ in self._queued):
             # One statement may not change a row twice.
-            self.send_kept_back()
-        self._kept_back.append((statement.sql, statement.bound(places)))
+            self.flush()
+        self._queued.append((statement.sql, statement.bound(params)))
 
-    def send_kept_back(self) -> None:
-        if self._kept_back:
-            statements, values = zip(*self._kept_back, strict=True)
-            self._kept_back = []
+    def flush(self) -> None:
+        if self._queued:
+            statements, values = zip(*self._queued, strict=True)
+            self._queued = []
             self._run(_together(statements), tuple(chain.from_iterable(values)))
 
     def _run_in_turn(self, sql: str, values: Any) -> Any:
-        self.send_kept_back()
+        self.flush()
         return self._run(sql, values)
 
 
@@ -236,7 +236,7 @@ class PostgresqlDatabase(Database):
         connection.execute("BEGIN")
         try:
             result = use_case(tx, *args, **kwargs)
-            tx.send_kept_back()
+            tx.flush()
         except BaseException:
             if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
                 connection.execute("ROLLBACK")

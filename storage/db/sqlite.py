@@ -49,7 +49,7 @@ REMEMBERED = 10_000
 # How often the writing thread looks whether the loop that it waits for has ended.
 LOOP_ALIVE_SECONDS = 0.5
 
-# ``among`` takes a list as one value.
+# ``any_of`` takes a list as one value.
 sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
 
 _readers = count(1)

@@ -15,7 +15,7 @@ from peewee import JOIN, SQL, Case, Select, fn
 
 from storage.base.values import Department, User
 from storage.db import rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, UserRow
 
@@ -25,26 +25,26 @@ MOST_APPROVERS = 50
 MOST_NAMED: Final = 5
 _ABOVE_ALL: Final = 5
 
-# Nobody's id, where a place has to hold one.
+# No user has this id; for a parameter that must not be NULL.
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class AsIf(NamedTuple):
     """One change that is not made yet: somebody as he will be, or his department. Places, all."""
 
-    user_id: Place | None = None
-    role: Place | None = None
-    user_department_id: Place | None = None
-    manager_id: Place | None = None
-    department_id: Place | None = None
-    head_id: Place | None = None
+    user_id: Param | None = None
+    role: Param | None = None
+    user_department_id: Param | None = None
+    manager_id: Param | None = None
+    department_id: Param | None = None
+    head_id: Param | None = None
 
-    def of_user(self, alias: Any, column: str, place: Any) -> Any:
+    def of_user(self, alias: Any, column: str, param: Any) -> Any:
         """A column of users, read as if."""
         now_is = getattr(alias, column)
         if self.user_id is None:
             return now_is
-        return Case(None, ((alias.id == self.user_id, place),), now_is)
+        return Case(None, ((alias.id == self.user_id, param),), now_is)
 
     def role_of(self, user: Any) -> Any:
         return self.of_user(user, "role", self.role)
@@ -95,7 +95,7 @@ def of_people(
         user_ids=sorted(user_ids),
         today=today.isoformat(),
         absent_id=absent_id,
-        **_places(as_if),
+        **_as_if_params(as_if),
     )
     asked: dict[str, list[User]] = {}
     for user_id, *columns in found:
@@ -105,21 +105,21 @@ def of_people(
     return asked
 
 
-def _places(as_if: User | Department | None) -> dict[str, str | None]:
-    places: dict[str, str | None] = dict.fromkeys(f"as_if_{name}" for name in AsIf._fields)
+def _as_if_params(as_if: User | Department | None) -> dict[str, str | None]:
+    params: dict[str, str | None] = dict.fromkeys(f"as_if_{name}" for name in AsIf._fields)
     if isinstance(as_if, User):
-        places |= {
+        params |= {
             "as_if_user_id": as_if.id,
             "as_if_role": as_if.role,
             "as_if_user_department_id": as_if.department_id or _NOBODY,
             "as_if_manager_id": as_if.manager_id or _NOBODY,
         }
     elif as_if is not None:
-        places |= {
+        params |= {
             "as_if_department_id": as_if.id,
             "as_if_head_id": as_if.manager_id or _NOBODY,
         }
-    return places
+    return params
 
 
 def is_asked_about(
@@ -194,7 +194,7 @@ def awaits(
 ) -> Any:
     """The rule as SQL, over aliases of users twice and of departments (an outer join).
 
-    ``today`` is a place; ``absent_id`` is one too, for somebody to be left out. The one place
+    ``today`` is a parameter; ``absent_id`` is one too, for somebody to be left out. The one place
     where the ladder stands: lists filter by it, too.
     """
     manager_id, head_id = as_if.manager_of(requester), as_if.head_of(department)
@@ -341,7 +341,7 @@ def _is_any_present(
 
 
 @compiled
-def _approvers(organisation_id: Place, user_id: Place, today: Place) -> Select:
+def _approvers(organisation_id: Param, user_id: Param, today: Param) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
     return (
@@ -383,16 +383,16 @@ def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
 
 @compiled
 def _approvers_of_many(
-    organisation_id: Place,
-    user_ids: Place,
-    today: Place,
-    absent_id: Place | None,
-    as_if_user_id: Place | None,
-    as_if_role: Place | None,
-    as_if_user_department_id: Place | None,
-    as_if_manager_id: Place | None,
-    as_if_department_id: Place | None,
-    as_if_head_id: Place | None,
+    organisation_id: Param,
+    user_ids: Param,
+    today: Param,
+    absent_id: Param | None,
+    as_if_user_id: Param | None,
+    as_if_role: Param | None,
+    as_if_user_department_id: Param | None,
+    as_if_manager_id: Param | None,
+    as_if_department_id: Param | None,
+    as_if_head_id: Param | None,
 ) -> Select:
     as_if = AsIf(
         as_if_user_id,
@@ -426,7 +426,7 @@ def _rung(candidate: Any, requester: Any, department: Any) -> Any:
 
 
 @compiled
-def _unreachable(organisation_id: Place, user_id: Place, limit: Place) -> Select:
+def _unreachable(organisation_id: Param, user_id: Param, limit: Param) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
     rung = _rung(candidate, requester, department)
@@ -453,7 +453,7 @@ def _unreachable(organisation_id: Place, user_id: Place, limit: Place) -> Select
 
 
 @compiled
-def _rungs(organisation_id: Place, user_ids: Place, today: Place) -> Select:
+def _rungs(organisation_id: Param, user_ids: Param, today: Param) -> Select:
     candidate, requester, department, query = _ladders(organisation_id, user_ids)
     rung = _rung(candidate, requester, department)
     return (
@@ -476,7 +476,7 @@ def _ladders(
     managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
     # As `_ever_asked`: everybody who can be on any rung for one of them.
     managers = managed.select(managed.manager_id).where(
-        managed.organisation_id == organisation_id, among(managed.id, user_ids)
+        managed.organisation_id == organisation_id, any_of(managed.id, user_ids)
     )
     heads = (
         member.select(DepartmentRow.manager_id)
@@ -485,7 +485,7 @@ def _ladders(
             on=(DepartmentRow.organisation_id == organisation_id)
             & (DepartmentRow.id == member.department_id),
         )
-        .where(member.organisation_id == organisation_id, among(member.id, user_ids))
+        .where(member.organisation_id == organisation_id, any_of(member.id, user_ids))
     )
     seniors = senior.select(senior.id).where(
         senior.organisation_id == organisation_id,
@@ -498,7 +498,7 @@ def _ladders(
         candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
         .join(
             requester,
-            on=(requester.organisation_id == organisation_id) & among(requester.id, user_ids),
+            on=(requester.organisation_id == organisation_id) & any_of(requester.id, user_ids),
         )
         .join(
             department,
@@ -531,7 +531,7 @@ def _new_on_ladders(organisation_id: Any, as_if: AsIf) -> list[Select]:
 
 @compiled
 def _asked_about(
-    organisation_id: Place, user_id: Place, approver_id: Place, today: Place
+    organisation_id: Param, user_id: Param, approver_id: Param, today: Param
 ) -> Select:
     query, requester = awaiting(organisation_id, approver_id, today)
     return query.where(requester.id == user_id)

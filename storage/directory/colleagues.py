@@ -10,7 +10,7 @@ from peewee import Select
 
 from storage.base.values import HalfDay, User
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.rules import days
@@ -68,12 +68,12 @@ def _colleague(row: Sequence[Any]) -> ColleagueOff:
 
 @compiled
 def _team_off(
-    organisation_id: Place,
-    user_id: Place,
-    department_id: Place | None,
-    first_day: Place,
-    last_day: Place,
-    limit: Place,
+    organisation_id: Param,
+    user_id: Param,
+    department_id: Param | None,
+    first_day: Param,
+    last_day: Param,
+    limit: Param,
 ) -> Select:
     return (
         rows.with_names(
@@ -103,7 +103,7 @@ def _team_off(
     )
 
 
-def team(organisation_id: Place, owner_id: Place, department_id: Place | None) -> Select:
+def team(organisation_id: Param, owner_id: Param, department_id: Param | None) -> Select:
     """The ids of all whose leave a person's team calendar shows, the person among them."""
     managed = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id

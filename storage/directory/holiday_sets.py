@@ -12,7 +12,7 @@ from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import Caller, HalfDay, HolidayOnDate, HolidaySet, User
 from storage.db import locks, rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidaySetRow
@@ -173,8 +173,8 @@ def holiday_count(known: Reference, country_code: str, year: int) -> int:
 
 
 def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
-    places = {"organisation_id": by.organisation_id, "country_code": code}
-    return tx.first(_set_of_code, **places) is not None
+    params = {"organisation_id": by.organisation_id, "country_code": code}
+    return tx.first(_set_of_code, **params) is not None
 
 
 def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> HolidaySet:
@@ -194,7 +194,7 @@ def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> Holiday
 
 
 @compiled
-def _set_of_code(organisation_id: Place, country_code: Place) -> Select:
+def _set_of_code(organisation_id: Param, country_code: Param) -> Select:
     return HolidaySetRow.select(HolidaySetRow.id).where(
         HolidaySetRow.organisation_id == organisation_id,
         HolidaySetRow.country_code == country_code,
@@ -202,7 +202,7 @@ def _set_of_code(organisation_id: Place, country_code: Place) -> Select:
 
 
 @compiled
-def _sets(organisation_id: Place, after_id: Place | None, limit: Place) -> Select:
+def _sets(organisation_id: Param, after_id: Param | None, limit: Param) -> Select:
     query = HolidaySetRow.select(
         HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
     ).where(HolidaySetRow.organisation_id == organisation_id)

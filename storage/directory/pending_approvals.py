@@ -15,7 +15,7 @@ from peewee import Select, fn
 
 from storage.base.values import LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
 from storage.directory import approvers
@@ -75,7 +75,7 @@ def of_request(
 
 
 def awaits(organisation_id: Any, viewer_id: Any, today: Any, *, for_each: bool) -> Any:
-    """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are places.
+    """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are params.
 
     ``for_each``: the ladder is looked at for each request, which admins need: everybody's may end
     at them. Else it is looked at once for everybody who could have the viewer on it.
@@ -122,7 +122,7 @@ def _asked_next(*columns: Any) -> Select:
 
 
 @compiled
-def _awaited(organisation_id: Place, request_id: Place, viewer_id: Place, today: Place) -> Select:
+def _awaited(organisation_id: Param, request_id: Param, viewer_id: Param, today: Param) -> Select:
     return LeaveRequestRow.select(LeaveRequestRow.id).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.id == request_id,
@@ -131,7 +131,7 @@ def _awaited(organisation_id: Place, request_id: Place, viewer_id: Place, today:
 
 
 @compiled
-def _next_steps(organisation_id: Place, request_id: Place, limit: Place) -> Select:
+def _next_steps(organisation_id: Param, request_id: Param, limit: Param) -> Select:
     return (
         _asked_next(*rows.USER)
         .where(

@@ -13,7 +13,7 @@ from storage.base.errors import Conflict, EmailTaken, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, User, UserStatus
 from storage.db import locks, rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.events import audit, feed_changes
@@ -229,8 +229,8 @@ def check_can_manage(tx: Transaction, organisation_id: str, manager_id: str | No
 
 def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: str) -> bool:
     """Whether the user is that manager, or manages him at whatever distance."""
-    places = {"organisation_id": organisation_id, "user_id": user_id, "manager_id": manager_id}
-    return tx.first(_in_chain_above, **places) is not None
+    params = {"organisation_id": organisation_id, "user_id": user_id, "manager_id": manager_id}
+    return tx.first(_in_chain_above, **params) is not None
 
 
 def has_department(
@@ -239,8 +239,8 @@ def has_department(
     """Whether there is such a department. ``is_held``: it is not deleted meanwhile either."""
     if not fields.is_id(department_id):
         return False
-    places = {"organisation_id": organisation_id, "department_id": department_id}
-    return tx.first(_department, **places, is_held=is_held) is not None
+    params = {"organisation_id": organisation_id, "department_id": department_id}
+    return tx.first(_department, **params, is_held=is_held) is not None
 
 
 def _columns(user: User) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def living(
 
 
 @compiled
-def _living(organisation_id: Place, department_id: Place | None, limit: Place) -> Select:
+def _living(organisation_id: Param, department_id: Param | None, limit: Param) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.status != "archived"
     )
@@ -286,7 +286,7 @@ def _living(organisation_id: Place, department_id: Place | None, limit: Place) -
 
 
 @compiled
-def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) -> Select:
+def _user(organisation_id: Param, user_id: Param, is_held: bool, engine: str) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.id == user_id
     )
@@ -294,9 +294,9 @@ def _user(organisation_id: Place, user_id: Place, is_held: bool, engine: str) ->
 
 
 @compiled
-def _held(organisation_id: Place, user_ids: Place, engine: str) -> Select:
+def _held(organisation_id: Param, user_ids: Param, engine: str) -> Select:
     query = UserRow.select(UserRow.id).where(
-        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
+        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
     return locks.held(query.order_by(UserRow.id), engine)
 
@@ -308,7 +308,7 @@ def _not_archived_first(query: Select) -> Select:
 
 
 @compiled
-def _user_of_email(organisation_id: Place, email_key: Place) -> Select:
+def _user_of_email(organisation_id: Param, email_key: Param) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
     )
@@ -316,30 +316,30 @@ def _user_of_email(organisation_id: Place, email_key: Place) -> Select:
 
 
 @compiled
-def _names(organisation_id: Place, user_ids: Place) -> Select:
+def _names(organisation_id: Param, user_ids: Param) -> Select:
     return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
-        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
+        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
 
 
 @compiled
-def of_emails(organisation_id: Place, email_keys: Place) -> Select:
+def of_emails(organisation_id: Param, email_keys: Param) -> Select:
     """Whoever has one of the addresses, which are case-folded; whole rows."""
     return UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id, among(UserRow.email_key, email_keys)
+        UserRow.organisation_id == organisation_id, any_of(UserRow.email_key, email_keys)
     )
 
 
 @compiled
-def managers_of(organisation_id: Place, user_ids: Place) -> Select:
+def managers_of(organisation_id: Param, user_ids: Param) -> Select:
     """Ids of the people and of their managers."""
     return UserRow.select(UserRow.id, UserRow.manager_id).where(
-        UserRow.organisation_id == organisation_id, among(UserRow.id, user_ids)
+        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
 
 
 @compiled
-def active_owners(organisation_id: Place, limit: Place) -> Select:
+def active_owners(organisation_id: Param, limit: Param) -> Select:
     """Ids of the organisation's active owners."""
     return (
         UserRow.select(UserRow.id)
@@ -353,7 +353,7 @@ def active_owners(organisation_id: Place, limit: Place) -> Select:
 
 
 @compiled
-def _user_of_slack_id(organisation_id: Place, slack_user_id: Place) -> Select:
+def _user_of_slack_id(organisation_id: Param, slack_user_id: Param) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
     )
@@ -362,27 +362,27 @@ def _user_of_slack_id(organisation_id: Place, slack_user_id: Place) -> Select:
 
 @compiled
 def users(
-    organisation_id: Place,
-    status: Place | None,
-    department_id: Place | None,
-    role: Place | None,
-    manager_id: Place | None,
-    email_key: Place | None,
+    organisation_id: Param,
+    status: Param | None,
+    department_id: Param | None,
+    role: Param | None,
+    manager_id: Param | None,
+    email_key: Param | None,
     descends: bool,
-    after_at: Place | None,
-    after_id: Place | None,
-    limit: Place,
+    after_at: Param | None,
+    after_id: Param | None,
+    limit: Param,
 ) -> Select:
     query = UserRow.select(*rows.USER).where(UserRow.organisation_id == organisation_id)
-    for column, place in (
+    for column, param in (
         (UserRow.status, status),
         (UserRow.department_id, department_id),
         (UserRow.role, role),
         (UserRow.manager_id, manager_id),
         (UserRow.email_key, email_key),
     ):
-        if place is not None:
-            query = query.where(column == place)
+        if param is not None:
+            query = query.where(column == param)
     order = (UserRow.created_at, UserRow.id)
     if after_at is not None:
         after = Tuple(after_at, after_id)
@@ -391,7 +391,7 @@ def users(
 
 
 @compiled
-def _in_chain_above(organisation_id: Place, manager_id: Place, user_id: Place) -> Select:
+def _in_chain_above(organisation_id: Param, manager_id: Param, user_id: Param) -> Select:
     """The user, if he is met on the way up from the manager, who counts himself."""
     first = UserRow.select(UserRow.id, UserRow.manager_id).where(
         UserRow.organisation_id == organisation_id, UserRow.id == manager_id
@@ -409,7 +409,7 @@ def _in_chain_above(organisation_id: Place, manager_id: Place, user_id: Place) -
 
 
 @compiled
-def _department(organisation_id: Place, department_id: Place, is_held: bool, engine: str) -> Select:
+def _department(organisation_id: Param, department_id: Param, is_held: bool, engine: str) -> Select:
     query = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )

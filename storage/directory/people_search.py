@@ -8,7 +8,7 @@ from peewee import Select, fn
 
 from storage.base.values import Caller, User
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
@@ -46,7 +46,7 @@ def option(tx: Transaction, user_id: str | None, *, by: Caller) -> User | None:
 
 @compiled
 def _found(
-    organisation_id: Place, typed: Place, lowered: Place, limit: Place, engine: str
+    organisation_id: Param, typed: Param, lowered: Param, limit: Param, engine: str
 ) -> Select:
     user = UserRow
     name = user.first_name.concat(" ").concat(user.last_name)
@@ -65,11 +65,11 @@ def _found(
     )
 
 
-def _holds(text: Any, part: Place, engine: str) -> Any:
+def _holds(text: Any, part: Param, engine: str) -> Any:
     return _position(text, part, engine) > 0
 
 
-def _position(text: Any, part: Place, engine: str) -> Any:
+def _position(text: Any, part: Param, engine: str) -> Any:
     # Not LIKE: what people type would have to be kept from being a pattern.
     position = fn.INSTR if engine == "sqlite" else fn.STRPOS
     return position(text, part)

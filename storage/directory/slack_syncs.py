@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from peewee import Case, Delete, Insert, Select, Update
 
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, SlackSyncRow
 
@@ -135,7 +135,7 @@ def fail(
 
 
 @compiled
-def _begin(organisation_id: Place, now: Place) -> Insert:
+def _begin(organisation_id: Param, now: Param) -> Insert:
     due = {"due_at": now, "claim_id": None, "failures": 0}
     return SlackSyncRow.insert(organisation_id=organisation_id, **due).on_conflict(
         conflict_target=(SlackSyncRow.organisation_id,), update=due
@@ -143,12 +143,12 @@ def _begin(organisation_id: Place, now: Place) -> Insert:
 
 
 @compiled
-def _end(organisation_id: Place) -> Delete:
+def _end(organisation_id: Param) -> Delete:
     return SlackSyncRow.delete().where(SlackSyncRow.organisation_id == organisation_id)
 
 
 @compiled
-def _request(organisation_id: Place, now: Place) -> Update:
+def _request(organisation_id: Param, now: Param) -> Update:
     row = SlackSyncRow
     return row.update({row.due_at: now, row.claim_id: None}).where(
         row.organisation_id == organisation_id
@@ -157,11 +157,11 @@ def _request(organisation_id: Place, now: Place) -> Update:
 
 @compiled
 def _request_soon(
-    organisation_id: Place,
-    now: Place,
-    spacing_before: Place,
-    spacing_after: Place,
-    spacing_milliseconds: Place,
+    organisation_id: Param,
+    now: Param,
+    spacing_before: Param,
+    spacing_after: Param,
+    spacing_milliseconds: Param,
 ) -> Update:
     row = SlackSyncRow
     is_long_ago = row.synced_at.is_null() | (row.synced_at <= spacing_before)
@@ -176,7 +176,7 @@ def _request_soon(
 
 
 @compiled
-def _due(now: Place, limit: Place) -> Select:
+def _due(now: Param, limit: Param) -> Select:
     return (
         SlackSyncRow.select(SlackSyncRow.organisation_id, OrganisationRow.slack_team_id)
         .join(OrganisationRow, on=(OrganisationRow.id == SlackSyncRow.organisation_id))
@@ -187,17 +187,17 @@ def _due(now: Place, limit: Place) -> Select:
 
 
 @compiled
-def _take(organisation_ids: Place, now: Place, lease_expires_at: Place, claim_id: Place) -> Update:
+def _take(organisation_ids: Param, now: Param, lease_expires_at: Param, claim_id: Param) -> Update:
     row = SlackSyncRow
     return (
         row.update({row.due_at: lease_expires_at, row.claim_id: claim_id})
-        .where(among(row.organisation_id, organisation_ids), row.due_at <= now)
+        .where(any_of(row.organisation_id, organisation_ids), row.due_at <= now)
         .returning(row.organisation_id, row.failures)
     )
 
 
 @compiled
-def _renew(organisation_id: Place, claim_id: Place, lease_expires_at: Place) -> Update:
+def _renew(organisation_id: Param, claim_id: Param, lease_expires_at: Param) -> Update:
     row = SlackSyncRow
     return row.update({row.due_at: lease_expires_at}).where(
         row.organisation_id == organisation_id, row.claim_id == claim_id
@@ -205,7 +205,7 @@ def _renew(organisation_id: Place, claim_id: Place, lease_expires_at: Place) -> 
 
 
 @compiled
-def _finish(organisation_id: Place, claim_id: Place, due_at: Place, now: Place) -> Update:
+def _finish(organisation_id: Param, claim_id: Param, due_at: Param, now: Param) -> Update:
     row = SlackSyncRow
     done = {
         row.due_at: due_at,
@@ -218,7 +218,7 @@ def _finish(organisation_id: Place, claim_id: Place, due_at: Place, now: Place) 
 
 
 @compiled
-def _fail(organisation_id: Place, claim_id: Place, due_at: Place, error: Place) -> Update:
+def _fail(organisation_id: Param, claim_id: Param, due_at: Param, error: Param) -> Update:
     row = SlackSyncRow
     failed = {
         row.due_at: due_at,

@@ -12,7 +12,7 @@ from peewee import Select, Tuple, fn
 from storage.base.ids import new_id
 from storage.base.records import days
 from storage.base.values import AuditAction, AuditEntry, Caller
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import instant
@@ -33,7 +33,7 @@ def record(
     after: Mapping[str, Any] | None = None,
 ) -> None:
     """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
-    tx.insert_soon(
+    tx.enqueue_insert(
         AuditRow,
         **_row(action, subject_type, subject_id, before or {}, after or {}, by=by, now=now),
     )
@@ -193,7 +193,7 @@ def entries(
 
 
 @compiled
-def _changes_at(organisation_id: Place, action: Place, subject_id: Place, at: Place) -> Select:
+def _changes_at(organisation_id: Param, action: Param, subject_id: Param, at: Param) -> Select:
     return AuditRow.select(AuditRow.changes).where(
         AuditRow.organisation_id == organisation_id,
         AuditRow.subject_id == subject_id,
@@ -203,7 +203,7 @@ def _changes_at(organisation_id: Place, action: Place, subject_id: Place, at: Pl
 
 
 @compiled
-def _last_actor(organisation_id: Place, action: Place, subject_id: Place) -> Select:
+def _last_actor(organisation_id: Param, action: Param, subject_id: Param) -> Select:
     return (
         AuditRow.select(AuditRow.actor_id)
         .where(
@@ -218,15 +218,15 @@ def _last_actor(organisation_id: Place, action: Place, subject_id: Place) -> Sel
 
 @compiled
 def _entries(
-    organisation_id: Place,
-    action: Place | None,
-    actor_id: Place | None,
-    subject_id: Place | None,
-    from_at: Place | None,
-    until_at: Place | None,
-    after_at: Place | None,
-    after_id: Place | None,
-    limit: Place,
+    organisation_id: Param,
+    action: Param | None,
+    actor_id: Param | None,
+    subject_id: Param | None,
+    from_at: Param | None,
+    until_at: Param | None,
+    after_at: Param | None,
+    after_id: Param | None,
+    limit: Param,
 ) -> Select:
     query = AuditRow.select(
         AuditRow.id,
@@ -239,13 +239,13 @@ def _entries(
         AuditRow.changes,
         AuditRow.request_id,
     ).where(AuditRow.organisation_id == organisation_id)
-    for column, place in (
+    for column, param in (
         (AuditRow.action, action),
         (AuditRow.actor_id, actor_id),
         (AuditRow.subject_id, subject_id),
     ):
-        if place is not None:
-            query = query.where(column == place)
+        if param is not None:
+            query = query.where(column == param)
     if from_at is not None:
         query = query.where(AuditRow.occurred_at >= from_at)
     if until_at is not None:

@@ -16,7 +16,7 @@ from storage.base.errors import Conflict, Sentence
 from storage.base.ids import new_id
 from storage.base.values import Caller
 from storage.db import locks
-from storage.db.compiled import Place, among_keys, compiled, milliseconds, rows_of
+from storage.db.compiled import Param, any_of_keys, compiled, json_table, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
 from storage.events import outbox, webhooks
@@ -127,7 +127,7 @@ def _log(tx: Transaction, attempts: Sequence[dict[str, Any]]) -> None:
         written = [
             one | {"answer_excerpt": "\\x" + one["answer_excerpt"].hex()} for one in attempts
         ]
-        tx.change_soon(_insert_attempts, attempts=orjson.dumps(written).decode())
+        tx.enqueue_update(_insert_attempts, attempts=orjson.dumps(written).decode())
 
 
 def _webhook_of(delivery: Delivery) -> WebhookKey:
@@ -189,7 +189,7 @@ def _judge(
     answered = {_webhook_of(one) for one, outcome in held if outcome.verdict == "delivered"}
     failing = {_webhook_of(one) for one, _ in held} - answered
     if answered:
-        tx.change_soon(_forgive, webhooks=_keys(answered))
+        tx.enqueue_update(_forgive, webhooks=_keys(answered))
     for organisation_id, webhook_id in sorted(gone & failing):
         _switch_off(tx, organisation_id, webhook_id, GONE, now)
     if not failing - gone:
@@ -287,7 +287,7 @@ def _is_still_at(tx: Transaction, delivery: Delivery) -> bool:
 
 
 @compiled
-def _url(organisation_id: Place, webhook_id: Place, engine: str) -> Select:
+def _url(organisation_id: Param, webhook_id: Param, engine: str) -> Select:
     query = WebhookRow.select(WebhookRow.url).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
@@ -295,8 +295,8 @@ def _url(organisation_id: Place, webhook_id: Place, engine: str) -> Select:
 
 
 @compiled
-def _settle(changes: Place) -> Update:
-    done = rows_of(
+def _settle(changes: Param) -> Update:
+    done = json_table(
         changes,
         "done",
         {
@@ -327,7 +327,7 @@ def _settle(changes: Place) -> Update:
 
 
 @compiled
-def _insert_attempts(attempts: Place) -> Insert:
+def _insert_attempts(attempts: Param) -> Insert:
     columns = {
         "organisation_id": "uuid",
         "id": "uuid",
@@ -338,7 +338,7 @@ def _insert_attempts(attempts: Place) -> Insert:
         "duration_milliseconds": "integer",
         "answer_excerpt": "bytea",
     }
-    new = rows_of(attempts, "new", columns)
+    new = json_table(attempts, "new", columns)
     written = Select([new], [new.column(name) for name in columns])
     return DeliveryAttemptRow.insert_from(
         written, [getattr(DeliveryAttemptRow, name) for name in columns]
@@ -346,24 +346,24 @@ def _insert_attempts(attempts: Place) -> Insert:
 
 
 @compiled
-def _forgive(webhooks: Place) -> Update:
+def _forgive(webhooks: Param) -> Update:
     return WebhookRow.update(failing_since_at=None).where(
-        among_keys(WebhookRow, webhooks), WebhookRow.failing_since_at.is_null(False)
+        any_of_keys(WebhookRow, webhooks), WebhookRow.failing_since_at.is_null(False)
     )
 
 
 @compiled
-def _note_failing(webhooks: Place, now: Place, forgotten_at: Place) -> Update:
+def _note_failing(webhooks: Param, now: Param, forgotten_at: Param) -> Update:
     # A failure long ago with nothing sent since is no failure ever since.
     return WebhookRow.update(failing_since_at=now).where(
-        among_keys(WebhookRow, webhooks),
+        any_of_keys(WebhookRow, webhooks),
         WebhookRow.failing_since_at.is_null() | (WebhookRow.failing_since_at < forgotten_at),
     )
 
 
 @compiled
 def _failing_for_long(
-    webhooks: Place, told_since: Place, off_since: Place, is_held: bool, engine: str
+    webhooks: Param, told_since: Param, off_since: Param, is_held: bool, engine: str
 ) -> Select:
     """Endpoints to notify admins of or to disable, with since when they fail.
 
@@ -374,7 +374,7 @@ def _failing_for_long(
     query = (
         WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id, since)
         .where(
-            among_keys(WebhookRow, webhooks),
+            any_of_keys(WebhookRow, webhooks),
             is_untold | (since <= off_since),
             WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
         )

@@ -25,7 +25,7 @@ from storage.base.values import (
     LoggedDelivery,
 )
 from storage.db import rows
-from storage.db.compiled import Place, among, among_keys, compiled
+from storage.db.compiled import Param, any_of, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow
@@ -127,8 +127,8 @@ def redeliver(
     get(tx, webhook_id, delivery_id, by=by)
     if not webhooks.get(tx, webhook_id, by=by, is_held=True).is_active:
         raise WebhookDisabled
-    places = {"organisation_id": by.organisation_id, "delivery_id": delivery_id, "now": now}
-    if tx.change(_again, **places):
+    params = {"organisation_id": by.organisation_id, "delivery_id": delivery_id, "now": now}
+    if tx.change(_again, **params):
         _requested(tx, webhook_id, {"delivery_id": delivery_id}, by=by, now=now)
     return get(tx, webhook_id, delivery_id, by=by)
 
@@ -257,10 +257,10 @@ _COLUMNS: Final = (
 
 @compiled
 def _page(
-    organisation_id: Place,
-    webhook_id: Place,
-    after_id: Place | None,
-    limit: Place,
+    organisation_id: Param,
+    webhook_id: Param,
+    after_id: Param | None,
+    limit: Param,
     status: DeliveryStatus | None,
     event: DeliveryEvent | None,
 ) -> Select:
@@ -297,7 +297,7 @@ def _newest(
 
 
 @compiled
-def _one(organisation_id: Place, webhook_id: Place, delivery_id: Place) -> Select:
+def _one(organisation_id: Param, webhook_id: Param, delivery_id: Param) -> Select:
     return DeliveryRow.select(*_COLUMNS).where(
         DeliveryRow.organisation_id == organisation_id,
         DeliveryRow.id == delivery_id,
@@ -306,7 +306,7 @@ def _one(organisation_id: Place, webhook_id: Place, delivery_id: Place) -> Selec
 
 
 @compiled
-def _attempts(organisation_id: Place, delivery_ids: Place, most: Place) -> Select:
+def _attempts(organisation_id: Param, delivery_ids: Param, most: Param) -> Select:
     attempt = DeliveryAttemptRow.alias()
     latest = fn.ROW_NUMBER().over(partition_by=[attempt.delivery_id], order_by=[attempt.id.desc()])
     numbered = (
@@ -320,7 +320,9 @@ def _attempts(organisation_id: Place, delivery_ids: Place, most: Place) -> Selec
             attempt.id,
             latest.alias("place"),
         )
-        .where(attempt.organisation_id == organisation_id, among(attempt.delivery_id, delivery_ids))
+        .where(
+            attempt.organisation_id == organisation_id, any_of(attempt.delivery_id, delivery_ids)
+        )
         .alias("numbered")
     )
     names = (
@@ -339,14 +341,14 @@ def _attempts(organisation_id: Place, delivery_ids: Place, most: Place) -> Selec
 
 
 @compiled
-def _body(organisation_id: Place, event_id: Place) -> Select:
+def _body(organisation_id: Param, event_id: Param) -> Select:
     return EventRow.select(EventRow.body).where(
         EventRow.organisation_id == organisation_id, EventRow.id == event_id
     )
 
 
 @compiled
-def _again(organisation_id: Place, delivery_id: Place, now: Place) -> Update:
+def _again(organisation_id: Param, delivery_id: Param, now: Param) -> Update:
     is_being_sent = DeliveryRow.claim_id.is_null(False) & (DeliveryRow.due_at > now)
     return DeliveryRow.update(
         status="pending", attempts=0, due_at=now, claim_id=None, settled_at=None
@@ -359,7 +361,7 @@ def _again(organisation_id: Place, delivery_id: Place, now: Place) -> Update:
 
 @compiled
 def _failed_again(
-    organisation_id: Place, webhook_id: Place, since: Place, now: Place, limit: Place
+    organisation_id: Param, webhook_id: Param, since: Param, now: Param, limit: Param
 ) -> Update:
     failed = DeliveryRow.alias()
     chosen = (
@@ -381,19 +383,19 @@ def _failed_again(
 
 
 @compiled
-def _expire(keys: Place, before: Place, now: Place) -> Update:
+def _expire(keys: Param, before: Param, now: Param) -> Update:
     # What is being sent by now is due when its lease ends, and is left to that.
     return DeliveryRow.update(
         status="failed", settled_at=now, last_error=EXPIRED, claim_id=None
     ).where(
-        among_keys(DeliveryRow, keys),
+        any_of_keys(DeliveryRow, keys),
         DeliveryRow.status == "pending",
         DeliveryRow.due_at < before,
     )
 
 
 @compiled
-def _old(before: Place, limit: Place) -> Select:
+def _old(before: Param, limit: Param) -> Select:
     return (
         DeliveryRow.select(DeliveryRow.organisation_id, DeliveryRow.id)
         .where(DeliveryRow.settled_at < before)
@@ -402,19 +404,19 @@ def _old(before: Place, limit: Place) -> Select:
 
 
 @compiled
-def _delete_attempts(keys: Place) -> Delete:
-    return DeliveryAttemptRow.delete().where(among_keys(DeliveryAttemptRow, keys, "delivery_id"))
+def _delete_attempts(keys: Param) -> Delete:
+    return DeliveryAttemptRow.delete().where(any_of_keys(DeliveryAttemptRow, keys, "delivery_id"))
 
 
 @compiled
-def _delete_deliveries(keys: Place, before: Place) -> Delete:
+def _delete_deliveries(keys: Param, before: Param) -> Delete:
     return DeliveryRow.delete().where(
-        among_keys(DeliveryRow, keys), DeliveryRow.settled_at < before
+        any_of_keys(DeliveryRow, keys), DeliveryRow.settled_at < before
     )
 
 
 @compiled
-def _delete_events(before_id: Place, limit: Place) -> Delete:
+def _delete_events(before_id: Param, limit: Param) -> Delete:
     event, delivery = EventRow.alias(), DeliveryRow.alias()
     deliveries_of_it = delivery.select(SQL("1")).where(
         delivery.organisation_id == event.organisation_id, delivery.event_id == event.id

@@ -15,7 +15,7 @@ import orjson
 from peewee import JOIN, OP, SQL, Case, Expression, Select, Tuple, fn
 
 from storage.base.secrets import InvalidToken
-from storage.db.compiled import Place, among_keys, compiled
+from storage.db.compiled import Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
 from storage.events import webhooks
@@ -264,11 +264,11 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
 
 @compiled
 def _claim(
-    now: Place,
-    lease_ends_at: Place,
-    claim_id: Place,
-    limit: Place,
-    most_in_flight: Place,
+    now: Param,
+    lease_ends_at: Param,
+    claim_id: Param,
+    limit: Param,
+    most_in_flight: Param,
     engine: str,
 ) -> Any:
     """On SQLite the keys of what it took, on PostgreSQL all that ``_claimed`` finds for them."""
@@ -316,8 +316,8 @@ def _claim(
 
 
 @compiled
-def _claimed(keys: Place) -> Select:
-    return _with_event(DeliveryRow, DeliveryRow).where(among_keys(DeliveryRow, keys))
+def _claimed(keys: Param) -> Select:
+    return _with_event(DeliveryRow, DeliveryRow).where(any_of_keys(DeliveryRow, keys))
 
 
 def _with_event(deliveries: Any, of: Any) -> Select:
@@ -337,7 +337,7 @@ def _with_event(deliveries: Any, of: Any) -> Select:
 
 
 @compiled
-def _waiting(now: Place, counted: Place) -> Select:
+def _waiting(now: Param, counted: Param) -> Select:
     queues = _queues()
     due = DeliveryRow.alias()
     counted_rows = (
@@ -384,7 +384,7 @@ def _oldest_due() -> Select:
 
 
 @compiled
-def parked(before: Place, limit: Place) -> Select:
+def parked(before: Param, limit: Param) -> Select:
     """Keys of what has been due since ``before`` for endpoints that are switched off."""
     queues = _queues()
     delivery = DeliveryRow.alias()

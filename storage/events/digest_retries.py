@@ -7,7 +7,7 @@ from typing import Final
 
 from peewee import Case, Update
 
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DigestRow
 
@@ -21,7 +21,7 @@ def retry(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
 
 
 @compiled
-def _retry(organisation_id: Place, now: Place, lease_ends_at: Place) -> Update:
+def _retry(organisation_id: Param, now: Param, lease_ends_at: Param) -> Update:
     row = DigestRow
     # A digest that is due within a lease may be claimed: its process looks for the same due_at.
     due_at = Case(None, ((row.due_at > lease_ends_at, now),), row.due_at)

@@ -14,7 +14,7 @@ from typing import Final
 
 from peewee import Case, Insert, Select, fn
 
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import FeedChangesRow, FeedSequenceRow
 
@@ -27,7 +27,7 @@ def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
     Call it last: others of the same counter wait until the transaction ends.
     """
     # The last digit of a version 7 UUID is random.
-    tx.change_soon(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
+    tx.enqueue_update(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
 
 
 def total(organisation_id: object) -> Select:
@@ -42,11 +42,11 @@ def raise_sequence(tx: Transaction, organisation_id: str, *, now: datetime) -> N
 
     Call it last: it locks one row of the organisation until the transaction ends.
     """
-    tx.change_soon(_raise_sequence, organisation_id=organisation_id, now=now)
+    tx.enqueue_update(_raise_sequence, organisation_id=organisation_id, now=now)
 
 
 @compiled
-def _raise_sequence(organisation_id: Place, now: Place) -> Insert:
+def _raise_sequence(organisation_id: Param, now: Param) -> Insert:
     stored = FeedSequenceRow.changed_at
     return FeedSequenceRow.insert(
         {
@@ -65,7 +65,7 @@ def _raise_sequence(organisation_id: Place, now: Place) -> Insert:
 
 
 @compiled
-def _count(organisation_id: Place, shard: Place) -> Insert:
+def _count(organisation_id: Param, shard: Param) -> Insert:
     return FeedChangesRow.insert(
         {
             FeedChangesRow.organisation_id: organisation_id,

@@ -15,7 +15,7 @@ from peewee import Select, Update
 from storage.base.errors import NotFound
 from storage.base.values import Department, HalfDay, HolidaySet, LeaveType, Organisation, Webhook
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import (
     DepartmentRow,
@@ -127,47 +127,47 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
 
 
 @compiled
-def _version(organisation_id: Place) -> Select:
+def _version(organisation_id: Param) -> Select:
     return OrganisationRow.select(OrganisationRow.reference_version).where(
         OrganisationRow.id == organisation_id
     )
 
 
 @compiled
-def _set_version(organisation_id: Place, version: Place) -> Update:
+def _set_version(organisation_id: Param, version: Param) -> Update:
     return OrganisationRow.update(reference_version=version).where(
         OrganisationRow.id == organisation_id
     )
 
 
 @compiled
-def _organisation(organisation_id: Place) -> Select:
+def _organisation(organisation_id: Param) -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.id == organisation_id)
 
 
 @compiled
-def _departments(organisation_id: Place) -> Select:
+def _departments(organisation_id: Param) -> Select:
     return DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _leave_types(organisation_id: Place) -> Select:
+def _leave_types(organisation_id: Param) -> Select:
     return LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _sets(organisation_id: Place) -> Select:
+def _sets(organisation_id: Param) -> Select:
     return HolidaySetRow.select(
         HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
     ).where(HolidaySetRow.organisation_id == organisation_id)
 
 
 @compiled
-def _overrides(organisation_id: Place) -> Select:
+def _overrides(organisation_id: Param) -> Select:
     return HolidayOverrideRow.select(
         HolidayOverrideRow.holiday_set_id,
         HolidayOverrideRow.date,
@@ -179,7 +179,7 @@ def _overrides(organisation_id: Place) -> Select:
 
 
 @compiled
-def _uninstalled(organisation_id: Place, team_id: Place) -> Select:
+def _uninstalled(organisation_id: Param, team_id: Param) -> Select:
     """The end of the workspace's installation; a workspace by token has none that could end."""
     return SlackInstallationRow.select(SlackInstallationRow.id).where(
         SlackInstallationRow.organisation_id == organisation_id,
@@ -189,5 +189,5 @@ def _uninstalled(organisation_id: Place, team_id: Place) -> Select:
 
 
 @compiled
-def _webhooks(organisation_id: Place) -> Select:
+def _webhooks(organisation_id: Param) -> Select:
     return WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)

@@ -19,7 +19,7 @@ from storage.base import records
 from storage.base.ids import new_id
 from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.base.values import Caller, EventType, LeaveRequest, NoticeEvent, User
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow, NoticeRow, SlackMessageRow, UserRow
 from storage.events.organisation_config import Reference, of_organisation
@@ -212,10 +212,10 @@ def _enqueue(
     event = _event_row(
         organisation_id, body, leave_request_id=leave_request_id, sequence=sequence, now=now
     )
-    tx.insert_soon(EventRow, **event)
+    tx.enqueue_insert(EventRow, **event)
     for webhook_id, is_active in receivers.items():
         row = _delivery_row if is_active else _missed_row
-        tx.insert_soon(DeliveryRow, **row(event, webhook_id, now))
+        tx.enqueue_insert(DeliveryRow, **row(event, webhook_id, now))
     tx.wake(WEBHOOKS)
     event_id: str = event["id"]
     return event_id
@@ -298,13 +298,13 @@ def notify(
     ]
     for kind, user_id in people:
         notice = notice_row(organisation_id, kind, user_id, request.id, event_type, now)
-        tx.insert_soon(NoticeRow, **notice)
+        tx.enqueue_insert(NoticeRow, **notice)
     if request_rules.may_reconsider(request, now):
         # When it is too late to decide otherwise, the button for it goes away.
         later = {"due_at": now + request_rules.SECOND_THOUGHTS}
         for user_id in sorted(holders - {request.user_id}):
             row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
-            tx.insert_soon(NoticeRow, **row | later)
+            tx.enqueue_insert(NoticeRow, **row | later)
     tx.wake(NOTICES)
 
 
@@ -508,7 +508,7 @@ def remind(
 
 
 @compiled
-def _admins(organisation_id: Place) -> Select:
+def _admins(organisation_id: Param) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(
@@ -522,7 +522,7 @@ def _admins(organisation_id: Place) -> Select:
 
 
 @compiled
-def _card_holders(organisation_id: Place, leave_request_id: Place) -> Select:
+def _card_holders(organisation_id: Param, leave_request_id: Param) -> Select:
     """Who has the card, and who is about to: a card may be posted while the request changes."""
     posted = SlackMessageRow.select(SlackMessageRow.user_id).where(
         SlackMessageRow.organisation_id == organisation_id,
@@ -538,17 +538,17 @@ def _card_holders(organisation_id: Place, leave_request_id: Place) -> Select:
 
 
 @compiled
-def _cards_of(organisation_id: Place, leave_request_ids: Place) -> Select:
+def _cards_of(organisation_id: Param, leave_request_ids: Param) -> Select:
     """As `_card_holders`, for many requests: the request and who has or is about to have it."""
     posted = SlackMessageRow.select(
         SlackMessageRow.leave_request_id, SlackMessageRow.user_id
     ).where(
         SlackMessageRow.organisation_id == organisation_id,
-        among(SlackMessageRow.leave_request_id, leave_request_ids),
+        any_of(SlackMessageRow.leave_request_id, leave_request_ids),
     )
     on_its_way = NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
         NoticeRow.organisation_id == organisation_id,
-        among(NoticeRow.leave_request_id, leave_request_ids),
+        any_of(NoticeRow.leave_request_id, leave_request_ids),
         NoticeRow.kind == "approval_card",
         NoticeRow.status == "pending",
     )
@@ -556,7 +556,7 @@ def _cards_of(organisation_id: Place, leave_request_ids: Place) -> Select:
 
 
 @compiled
-def _queued_cards(organisation_id: Place, user_id: Place, leave_request_ids: Place) -> Select:
+def _queued_cards(organisation_id: Param, user_id: Param, leave_request_ids: Param) -> Select:
     """The requests of which a pending notice will post the person's card.
 
     A reminder posts the card where there is none yet; a refresh never does.
@@ -564,7 +564,7 @@ def _queued_cards(organisation_id: Place, user_id: Place, leave_request_ids: Pla
     return NoticeRow.select(NoticeRow.leave_request_id).where(
         NoticeRow.organisation_id == organisation_id,
         NoticeRow.user_id == user_id,
-        among(NoticeRow.leave_request_id, leave_request_ids),
+        any_of(NoticeRow.leave_request_id, leave_request_ids),
         NoticeRow.kind.in_(("approval_card", "reminder")),
         NoticeRow.event_type.not_in((CARD_REFRESH, SETTLED)),
         NoticeRow.status == "pending",

@@ -21,7 +21,7 @@ from storage.base.secrets import InvalidToken
 from storage.base.values import Caller, Webhook, WebhookHealth
 from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
-from storage.db.compiled import Place, among, compiled, milliseconds
+from storage.db.compiled import Param, any_of, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
@@ -225,9 +225,9 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
     """
     # The strongest: a delivery that is about to be queued for it has to wait.
     webhook = _get_alone(tx, webhook_id, "FOR UPDATE", by=by)
-    places = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
+    params = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
     for statement in (_delete_attempts, _delete_deliveries, _delete_notices, _delete):
-        tx.change(statement, **places)
+        tx.change(statement, **params)
     audit.record(
         tx,
         "webhook.deleted",
@@ -322,14 +322,14 @@ def new_secret() -> str:
 
 
 @compiled
-def _how_many(organisation_id: Place) -> Select:
+def _how_many(organisation_id: Param) -> Select:
     return WebhookRow.select(fn.COUNT(WebhookRow.id)).where(
         WebhookRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _one(organisation_id: Place, webhook_id: Place, strength: str, engine: str) -> Select:
+def _one(organisation_id: Param, webhook_id: Param, strength: str, engine: str) -> Select:
     """Held with that strength, unless it is empty."""
     query = WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
@@ -339,7 +339,7 @@ def _one(organisation_id: Place, webhook_id: Place, strength: str, engine: str) 
 
 @compiled
 def _page(
-    organisation_id: Place, is_active: bool | None, after_id: Place | None, limit: Place
+    organisation_id: Param, is_active: bool | None, after_id: Param | None, limit: Param
 ) -> Select:
     query = WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)
     if is_active is not None:
@@ -351,7 +351,7 @@ def _page(
 
 
 @compiled
-def _health(organisation_id: Place, webhook_ids: Place) -> Select:
+def _health(organisation_id: Param, webhook_ids: Param) -> Select:
     delivery = DeliveryRow.alias()
     # As in the queue's partial index; one that is being sent has no next attempt yet.
     next_at = (
@@ -367,12 +367,12 @@ def _health(organisation_id: Place, webhook_ids: Place) -> Select:
     )
     shown = Case(None, [(WebhookRow.is_active, next_at)])
     return WebhookRow.select(WebhookRow.id, WebhookRow.failing_since_at, shown).where(
-        WebhookRow.organisation_id == organisation_id, among(WebhookRow.id, webhook_ids)
+        WebhookRow.organisation_id == organisation_id, any_of(WebhookRow.id, webhook_ids)
     )
 
 
 @compiled
-def _secrets(organisation_id: Place, webhook_id: Place) -> Select:
+def _secrets(organisation_id: Param, webhook_id: Param) -> Select:
     return WebhookRow.select(
         WebhookRow.secret_encrypted,
         WebhookRow.previous_secret_encrypted,
@@ -381,14 +381,14 @@ def _secrets(organisation_id: Place, webhook_id: Place) -> Select:
 
 
 @compiled
-def _raise_version(organisation_id: Place, webhook_id: Place) -> Any:
+def _raise_version(organisation_id: Param, webhook_id: Param) -> Any:
     return WebhookRow.update(version=WebhookRow.version + 1).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
 
 
 @compiled
-def _delete_attempts(organisation_id: Place, webhook_id: Place) -> Delete:
+def _delete_attempts(organisation_id: Param, webhook_id: Param) -> Delete:
     of_webhook = DeliveryRow.select(DeliveryRow.id).where(
         DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
     )
@@ -399,21 +399,21 @@ def _delete_attempts(organisation_id: Place, webhook_id: Place) -> Delete:
 
 
 @compiled
-def _delete_deliveries(organisation_id: Place, webhook_id: Place) -> Delete:
+def _delete_deliveries(organisation_id: Param, webhook_id: Param) -> Delete:
     return DeliveryRow.delete().where(
         DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
     )
 
 
 @compiled
-def _delete_notices(organisation_id: Place, webhook_id: Place) -> Delete:
+def _delete_notices(organisation_id: Param, webhook_id: Param) -> Delete:
     return NoticeRow.delete().where(
         NoticeRow.organisation_id == organisation_id, NoticeRow.webhook_id == webhook_id
     )
 
 
 @compiled
-def _delete(organisation_id: Place, webhook_id: Place) -> Delete:
+def _delete(organisation_id: Param, webhook_id: Param) -> Delete:
     return WebhookRow.delete().where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )

@@ -15,7 +15,7 @@ from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import Adjustment, Caller
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import AllowanceAdjustmentRow
@@ -124,9 +124,9 @@ def get(
 ) -> Adjustment:
     """One of the person's adjustments. Raises NotFound or InsufficientRole."""
     user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
-    places = {"organisation_id": by.organisation_id, "user_id": user.id}
+    params = {"organisation_id": by.organisation_id, "user_id": user.id}
     row = (
-        tx.first(_adjustment, adjustment_id=adjustment_id, **places)
+        tx.first(_adjustment, adjustment_id=adjustment_id, **params)
         if fields.is_id(adjustment_id)
         else None
     )
@@ -136,7 +136,7 @@ def get(
 
 
 @compiled
-def _how_many(organisation_id: Place, user_id: Place, first_day: Place, last_day: Place) -> Select:
+def _how_many(organisation_id: Param, user_id: Param, first_day: Param, last_day: Param) -> Select:
     return AllowanceAdjustmentRow.select(fn.COUNT(AllowanceAdjustmentRow.id)).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.user_id == user_id,
@@ -146,7 +146,7 @@ def _how_many(organisation_id: Place, user_id: Place, first_day: Place, last_day
 
 
 @compiled
-def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit: Place) -> Select:
+def _page(organisation_id: Param, user_id: Param, after_id: Param | None, limit: Param) -> Select:
     query = AllowanceAdjustmentRow.select(*ADJUSTMENT).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.user_id == user_id,
@@ -157,7 +157,7 @@ def _page(organisation_id: Place, user_id: Place, after_id: Place | None, limit:
 
 
 @compiled
-def _adjustment(organisation_id: Place, user_id: Place, adjustment_id: Place) -> Select:
+def _adjustment(organisation_id: Param, user_id: Param, adjustment_id: Param) -> Select:
     return AllowanceAdjustmentRow.select(*ADJUSTMENT).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.id == adjustment_id,

@@ -15,7 +15,7 @@ from peewee import SQL, Select
 from storage.base.clock import local_day
 from storage.base.values import HalfDay, LeaveStatus, Organisation, User
 from storage.db import rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
 from storage.events.organisation_config import Reference
@@ -198,12 +198,12 @@ def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduct
 
 @compiled
 def _booked(
-    organisation_id: Place,
-    user_id: Place,
-    first_day: Place,
-    last_day: Place,
-    first_adjusted: Place,
-    last_adjusted: Place,
+    organisation_id: Param,
+    user_id: Param,
+    first_day: Param,
+    last_day: Param,
+    first_adjusted: Param,
+    last_adjusted: Param,
 ) -> Select:
     leave, adjustments = _leave_and_adjustments(
         organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
@@ -215,12 +215,12 @@ def _booked(
 
 @compiled
 def _booked_of_many(
-    organisation_id: Place,
-    user_ids: Place,
-    first_day: Place,
-    last_day: Place,
-    first_adjusted: Place,
-    last_adjusted: Place,
+    organisation_id: Param,
+    user_ids: Param,
+    first_day: Param,
+    last_day: Param,
+    first_adjusted: Param,
+    last_adjusted: Param,
 ) -> Select:
     leave, adjustments = _leave_and_adjustments(
         organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
@@ -228,13 +228,13 @@ def _booked_of_many(
     taken_by, adjusted_for = LeaveRequestRow.user_id, AllowanceAdjustmentRow.user_id
     return (
         leave.select_extend(taken_by)
-        .where(among(taken_by, user_ids))
-        .union_all(adjustments.select_extend(adjusted_for).where(among(adjusted_for, user_ids)))
+        .where(any_of(taken_by, user_ids))
+        .union_all(adjustments.select_extend(adjusted_for).where(any_of(adjusted_for, user_ids)))
     )
 
 
 def _leave_and_adjustments(
-    organisation_id: Place, leave_days: tuple[Place, Place], adjusted_days: tuple[Place, Place]
+    organisation_id: Param, leave_days: tuple[Param, Param], adjusted_days: tuple[Param, Param]
 ) -> tuple[Select, Select]:
     """Two queries with the same columns: one visit to the database for both."""
     columns: tuple[Any, ...] = tuple(getattr(LeaveRequestRow, name) for name in BookedLeave._fields)

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from peewee import Select
 
 from storage.base.values import LeaveRequest, LeaveStatus
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, NoticeRow, SlackMessageRow, UserRow
 from storage.directory import people_rows
@@ -150,7 +150,7 @@ def _enqueue_cover_change(
         "last_day": max(request.end_date for request in requests).isoformat(),
         "due_at": now + COVER_DELAY,
     }
-    tx.insert_soon(NoticeRow, **row | span)
+    tx.enqueue_insert(NoticeRow, **row | span)
 
 
 def _refresh(
@@ -174,11 +174,11 @@ def _refresh(
 
 @compiled
 def _open_cards(
-    organisation_id: Place, user_ids: Place | None, department_id: Place | None, limit: Place
+    organisation_id: Param, user_ids: Param | None, department_id: Param | None, limit: Param
 ) -> Select:
     concerned: list[Any] = []
     if user_ids is not None:
-        concerned.append(among(LeaveRequestRow.user_id, user_ids))
+        concerned.append(any_of(LeaveRequestRow.user_id, user_ids))
     if department_id is not None:
         members = UserRow.select(UserRow.id).where(
             UserRow.organisation_id == organisation_id, UserRow.department_id == department_id
@@ -189,13 +189,13 @@ def _open_cards(
 
 @compiled
 def _cards_listing(
-    organisation_id: Place,
-    user_id: Place,
-    manager_id: Place | None,
-    department_id: Place | None,
-    first_day: Place,
-    last_day: Place,
-    limit: Place,
+    organisation_id: Param,
+    user_id: Param,
+    manager_id: Param | None,
+    department_id: Param | None,
+    first_day: Param,
+    last_day: Param,
+    limit: Param,
 ) -> Select:
     concerned = [
         LeaveRequestRow.user_id.in_(
@@ -209,7 +209,7 @@ def _cards_listing(
 
 
 def _people_listing(
-    organisation_id: Place, user_id: Place, manager_id: Place | None, department_id: Place | None
+    organisation_id: Param, user_id: Param, manager_id: Param | None, department_id: Param | None
 ) -> Select:
     """The ids of those whose ``colleagues.team`` has the person: the same rule, inverted."""
     headed = DepartmentRow.select(DepartmentRow.id).where(
@@ -229,7 +229,7 @@ def _people_listing(
     return owner.select(owner.id).where(owner.organisation_id == organisation_id, lists_person)
 
 
-def _cards(organisation_id: Place, concerned: Sequence[Any]) -> Select:
+def _cards(organisation_id: Param, concerned: Sequence[Any]) -> Select:
     """The cards of pending requests, posted or about to be: request and approver.
 
     A notice that is being delivered may have been drawn before the change.
@@ -251,7 +251,7 @@ def _cards(organisation_id: Place, concerned: Sequence[Any]) -> Select:
     return posted.union(on_its_way)
 
 
-def _of_pending_requests(row: Any, organisation_id: Place, *conditions: Any) -> Select:
+def _of_pending_requests(row: Any, organisation_id: Param, *conditions: Any) -> Select:
     """Request and recipient of the rows about pending requests that meet the conditions."""
     return (
         row.select(row.leave_request_id, row.user_id)

@@ -14,7 +14,7 @@ from storage.base.errors import InsufficientRole, NotFound
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import Caller, LeaveRequest, LeaveStatus
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
@@ -262,41 +262,41 @@ def _sorted(
         # The same value, in words that no index can serve.
         parts = (SQL("+"), column) if few_on == "sqlite" else (column, SQL("+ 0"))
         column = NodeList(parts, parens=True)
-    place = Tuple(column, LeaveRequestRow.id)
+    key = Tuple(column, LeaveRequestRow.id)
     descends = sort.startswith("-")
     if after_key is not None:
         after = Tuple(after_key, after_id)
-        query = query.where(place < after if descends else place > after)
+        query = query.where(key < after if descends else key > after)
     order = (column, LeaveRequestRow.id)
     return query.order_by(*(part.desc() for part in order) if descends else order)
 
 
 @compiled
 def _page(
-    organisation_id: Place,
-    status: Place | None,
-    user_id: Place | None,
-    leave_type_id: Place | None,
-    department_id: Place | None,
-    first_day: Place | None,
-    last_day: Place | None,
-    ends_until: Place | None,
+    organisation_id: Param,
+    status: Param | None,
+    user_id: Param | None,
+    leave_type_id: Param | None,
+    department_id: Param | None,
+    first_day: Param | None,
+    last_day: Param | None,
+    ends_until: Param | None,
     sort: Sort,
     are_few: bool,
-    after_key: Place | None,
-    after_id: Place | None,
-    limit: Place,
+    after_key: Param | None,
+    after_id: Param | None,
+    limit: Param,
     engine: str,
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
-    for column, place in (
+    for column, param in (
         (leave.status, status),
         (leave.user_id, user_id),
         (leave.leave_type_id, leave_type_id),
     ):
-        if place is not None:
-            query = query.where(column == place)
+        if param is not None:
+            query = query.where(column == param)
     if first_day is not None:
         query = query.where(leave.end_date >= first_day)
     if ends_until is not None:
@@ -314,23 +314,23 @@ def _page(
 
 @compiled
 def _visible(
-    organisation_id: Place,
-    viewer_id: Place | None,
-    today: Place | None,
-    status: Place | None,
-    user_id: Place | None,
-    starts_after: Place | None,
-    starts_before: Place | None,
-    after_key: Place | None,
-    after_id: Place | None,
-    limit: Place,
+    organisation_id: Param,
+    viewer_id: Param | None,
+    today: Param | None,
+    status: Param | None,
+    user_id: Param | None,
+    starts_after: Param | None,
+    starts_before: Param | None,
+    after_key: Param | None,
+    after_id: Param | None,
+    limit: Param,
     engine: str,
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
-    for column, place in ((leave.status, status), (leave.user_id, user_id)):
-        if place is not None:
-            query = query.where(column == place)
+    for column, param in ((leave.status, status), (leave.user_id, user_id)):
+        if param is not None:
+            query = query.where(column == param)
     if starts_after is not None:
         query = query.where(leave.start_date > starts_after)
     if starts_before is not None:
@@ -350,13 +350,13 @@ def _visible(
 
 @compiled
 def _awaiting(
-    organisation_id: Place,
-    viewer_id: Place,
-    today: Place,
+    organisation_id: Param,
+    viewer_id: Param,
+    today: Param,
     is_admin: bool,
-    after_key: Place | None,
-    after_id: Place | None,
-    limit: Place,
+    after_key: Param | None,
+    after_id: Param | None,
+    limit: Param,
 ) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,

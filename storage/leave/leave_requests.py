@@ -26,7 +26,7 @@ from storage.base.errors import (
 from storage.base.ids import new_id
 from storage.base.values import Caller, EventType, LeaveRequest, LeaveType, NoticeEvent, User
 from storage.db import locks, rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import approvers, pending_approvals, people_rows, slack_syncs
@@ -491,7 +491,7 @@ def _decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | N
 
 
 @compiled
-def _person(organisation_id: Place, user_id: Place, is_counting: bool, engine: str) -> Select:
+def _person(organisation_id: Param, user_id: Param, is_counting: bool, engine: str) -> Select:
     admin, organisation = UserRow.alias(), OrganisationRow.alias("organisation")
     has_admin = fn.EXISTS(
         admin.select(admin.id).where(

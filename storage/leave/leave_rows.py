@@ -14,7 +14,7 @@ from peewee import Select, Update
 from storage.base import records
 from storage.base.values import AuditAction, Caller, LeaveRequest
 from storage.db import locks, rows
-from storage.db.compiled import Place, compiled, milliseconds, rows_of
+from storage.db.compiled import Param, compiled, json_table, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, feed_changes
@@ -32,7 +32,7 @@ def find(
 
 def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
     """Write a new request and audit it."""
-    tx.insert_soon(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
+    tx.enqueue_insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
     _record(tx, "leave_request.created", {}, request, by=by, now=now)
 
 
@@ -190,7 +190,7 @@ def _audited(request: LeaveRequest) -> dict[str, Any]:
 
 
 @compiled
-def _request(organisation_id: Place, request_id: Place, is_held: bool, engine: str) -> Select:
+def _request(organisation_id: Param, request_id: Param, is_held: bool, engine: str) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )
@@ -211,9 +211,9 @@ _WRITTEN: Final = {
 
 
 @compiled
-def _save_all(given: Place) -> Update:
+def _save_all(given: Param) -> Update:
     found = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
-    new = rows_of(given, "new", found | _WRITTEN)
+    new = json_table(given, "new", found | _WRITTEN)
     return (
         LeaveRequestRow.update(
             {getattr(LeaveRequestRow, name): new.column(name) for name in _WRITTEN}
@@ -230,7 +230,7 @@ def _save_all(given: Place) -> Update:
 
 
 @compiled
-def _standing(organisation_id: Place, user_id: Place, today: Place) -> Select:
+def _standing(organisation_id: Param, user_id: Param, today: Param) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.user_id == user_id,
@@ -241,7 +241,7 @@ def _standing(organisation_id: Place, user_id: Place, today: Place) -> Select:
 
 @compiled
 def _pending(
-    organisation_id: Place, user_id: Place | None, department_id: Place | None, limit: Place
+    organisation_id: Param, user_id: Param | None, department_id: Param | None, limit: Param
 ) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.status == "pending"

@@ -11,7 +11,7 @@ from storage.base.clock import local_day
 from storage.base.errors import FieldError, InsufficientRole, InvalidInput, NotFound, Sentence
 from storage.base.values import Adjustment, Caller, LeaveStatus, User
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import approvers, people_rows
@@ -214,7 +214,7 @@ def _adjustment_lines(
 
 @compiled
 def _adjustments_of_year(
-    organisation_id: Place, user_id: Place, first_day: Place, last_day: Place, limit: Place
+    organisation_id: Param, user_id: Param, first_day: Param, last_day: Param, limit: Param
 ) -> Select:
     return (
         AllowanceAdjustmentRow.select(*ADJUSTMENT)

@@ -9,7 +9,7 @@ from peewee import Select, Tuple
 
 from storage.base.values import Caller, LeaveRequest
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow
@@ -43,12 +43,12 @@ def _by_start(row: Sequence[object]) -> list[object]:
 
 @compiled
 def _own(
-    organisation_id: Place,
-    user_id: Place,
-    today: Place,
-    after_key: Place | None,
-    after_id: Place | None,
-    limit: Place,
+    organisation_id: Param,
+    user_id: Param,
+    today: Param,
+    after_key: Param | None,
+    after_id: Param | None,
+    limit: Param,
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(

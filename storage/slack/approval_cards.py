@@ -11,7 +11,7 @@ from storage.base import fields
 from storage.base.clock import local_day
 from storage.base.values import LeaveRequest, LeaveType, User
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.directory import approvers, colleagues, pending_approvals, people_rows
@@ -163,7 +163,7 @@ def _span(request: LeaveRequest) -> days.Span:
 
 
 @compiled
-def _request(organisation_id: Place, request_id: Place) -> Select:
+def _request(organisation_id: Param, request_id: Param) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )

@@ -16,7 +16,7 @@ from peewee import JOIN, SQL, Delete, Insert, Select, Update, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows
@@ -232,7 +232,7 @@ def _absent(row: Sequence[Any], today: date) -> Out:
 
 
 @compiled
-def _begin(limit: Place) -> Insert:
+def _begin(limit: Param) -> Insert:
     """Rows for organisations that have named a channel since."""
     new: Any = (
         OrganisationRow.select(OrganisationRow.id, SQL("0"))
@@ -246,7 +246,7 @@ def _begin(limit: Place) -> Insert:
 
 
 @compiled
-def _due(now: Place, limit: Place) -> Select:
+def _due(now: Param, limit: Param) -> Select:
     return (
         DigestRow.select(DigestRow.organisation_id, DigestRow.due_at)
         .where(DigestRow.due_at <= now)
@@ -256,7 +256,7 @@ def _due(now: Place, limit: Place) -> Select:
 
 
 @compiled
-def _move(organisation_id: Place, due_at: Place, next_at: Place) -> Update:
+def _move(organisation_id: Param, due_at: Param, next_at: Param) -> Update:
     return DigestRow.update(due_at=next_at).where(
         DigestRow.organisation_id == organisation_id, DigestRow.due_at == due_at
     )
@@ -264,13 +264,13 @@ def _move(organisation_id: Place, due_at: Place, next_at: Place) -> Update:
 
 @compiled
 def _settle(
-    organisation_id: Place,
-    lease_ends_at: Place,
-    due_at: Place,
-    channel: Place,
-    day: Place,
-    ts: Place,
-    shown_sha256: Place,
+    organisation_id: Param,
+    lease_ends_at: Param,
+    due_at: Param,
+    channel: Param,
+    day: Param,
+    ts: Param,
+    shown_sha256: Param,
 ) -> Update:
     return DigestRow.update(
         due_at=due_at, channel=channel, day=day, ts=ts, shown_sha256=shown_sha256
@@ -279,7 +279,7 @@ def _settle(
 
 @compiled
 def _refuse(
-    organisation_id: Place, lease_ends_at: Place, due_at: Place, channel: Place, because: Place
+    organisation_id: Param, lease_ends_at: Param, due_at: Param, channel: Param, because: Param
 ) -> Update:
     return DigestRow.update(due_at=due_at, refused_channel=channel, refused_because=because).where(
         DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at
@@ -287,12 +287,12 @@ def _refuse(
 
 
 @compiled
-def _forget(organisation_id: Place) -> Delete:
+def _forget(organisation_id: Param) -> Delete:
     return DigestRow.delete().where(DigestRow.organisation_id == organisation_id)
 
 
 @compiled
-def _row(organisation_id: Place) -> Select:
+def _row(organisation_id: Param) -> Select:
     return DigestRow.select(
         DigestRow.channel,
         DigestRow.day,
@@ -304,7 +304,7 @@ def _row(organisation_id: Place) -> Select:
 
 
 @compiled
-def _out(organisation_id: Place, today: Place, earliest_start: Place, limit: Place) -> Select:
+def _out(organisation_id: Param, today: Param, earliest_start: Param, limit: Param) -> Select:
     """Approved leave on a day, by name; each row tells how much there is."""
     return (
         rows.with_names(

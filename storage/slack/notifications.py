@@ -18,7 +18,7 @@ from storage.base.clock import local_day
 from storage.base.ids import new_id
 from storage.base.values import HalfDay, NoticeEvent, User, Webhook
 from storage.db import locks, rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import (
     LeaveRequestRow,
@@ -431,7 +431,7 @@ def _due(now: Any, limit: Any, engine: str) -> Any:
 
 
 @compiled
-def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engine: str) -> Update:
+def _claim(now: Param, lease_ends_at: Param, claim_id: Param, limit: Param, engine: str) -> Update:
     claimed = NoticeRow.update(claim_id=claim_id, due_at=lease_ends_at).returning(
         NoticeRow.organisation_id,
         NoticeRow.id,
@@ -457,14 +457,14 @@ def _claim(now: Place, lease_ends_at: Place, claim_id: Place, limit: Place, engi
 
 
 @compiled
-def _webhook(organisation_id: Place, webhook_id: Place) -> Select:
+def _webhook(organisation_id: Param, webhook_id: Param) -> Select:
     return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
 
 
 @compiled
-def _waiting(organisation_id: Place, user_id: Place, today: Place, limit: Place) -> Select:
+def _waiting(organisation_id: Param, user_id: Param, today: Param, limit: Param) -> Select:
     """What the person is reminded of, longest first; each row tells how many there are."""
     return (
         rows.with_names(
@@ -496,7 +496,7 @@ def _waiting(organisation_id: Place, user_id: Place, today: Place, limit: Place)
 
 
 @compiled
-def _version(organisation_id: Place, request_id: Place) -> Select:
+def _version(organisation_id: Param, request_id: Param) -> Select:
     return LeaveRequestRow.select(LeaveRequestRow.version).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )
@@ -504,7 +504,7 @@ def _version(organisation_id: Place, request_id: Place) -> Select:
 
 @compiled
 def _other_pending(
-    organisation_id: Place, user_id: Place, leave_request_id: Place, kind: Place, notice_id: Place
+    organisation_id: Param, user_id: Param, leave_request_id: Param, kind: Param, notice_id: Param
 ) -> Select:
     return NoticeRow.select(NoticeRow.id).where(
         NoticeRow.organisation_id == organisation_id,
@@ -518,7 +518,7 @@ def _other_pending(
 
 
 @compiled
-def _give_up(organisation_id: Place, now: Place, error: Place, engine: str) -> Update:
+def _give_up(organisation_id: Param, now: Param, error: Param, engine: str) -> Update:
     waiting = NoticeRow.select(NoticeRow.id).where(
         NoticeRow.organisation_id == organisation_id, NoticeRow.status == "pending"
     )
@@ -530,7 +530,7 @@ def _give_up(organisation_id: Place, now: Place, error: Place, engine: str) -> U
 
 
 @compiled
-def _prune(before: Place, limit: Place) -> Delete:
+def _prune(before: Param, limit: Param) -> Delete:
     old = (
         NoticeRow.select(NoticeRow.organisation_id, NoticeRow.id)
         .where(NoticeRow.settled_at < before)

@@ -15,7 +15,7 @@ from peewee import Select
 from storage.admin import reassignment
 from storage.base.values import LeaveRequest, LeaveStatus, NoticeEvent
 from storage.db import rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow
 from storage.directory import slack_syncs
@@ -98,13 +98,13 @@ def _show_decided(tx: Transaction, known: Reference, since: datetime, now: datet
 
 
 @compiled
-def _decided(organisation_id: Place, actions: Place, since: Place, limit: Place) -> Select:
+def _decided(organisation_id: Param, actions: Param, since: Param, limit: Param) -> Select:
     """The requests that somebody decided on or cancelled; latest first."""
     return (
         AuditRow.select(AuditRow.subject_id)
         .where(
             AuditRow.organisation_id == organisation_id,
-            among(AuditRow.action, actions),
+            any_of(AuditRow.action, actions),
             AuditRow.occurred_at >= since,
         )
         .order_by(AuditRow.occurred_at.desc())
@@ -113,8 +113,8 @@ def _decided(organisation_id: Place, actions: Place, since: Place, limit: Place)
 
 
 @compiled
-def _requests(organisation_id: Place, request_ids: Place) -> Select:
+def _requests(organisation_id: Param, request_ids: Param) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
-        among(LeaveRequestRow.id, request_ids),
+        any_of(LeaveRequestRow.id, request_ids),
     )

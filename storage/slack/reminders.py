@@ -18,7 +18,7 @@ from peewee import Delete, Insert, Select, Update, fn
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db import locks, rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approvers, holiday_sets
@@ -362,7 +362,7 @@ def _waiting(row: Sequence[Any]) -> _Waiting:
 
 
 @compiled
-def _watch(organisation_id: Place, request_id: Place, user_id: Place, now: Place) -> Insert:
+def _watch(organisation_id: Param, request_id: Param, user_id: Param, now: Param) -> Insert:
     return ReminderRow.insert(
         organisation_id=organisation_id,
         leave_request_id=request_id,
@@ -376,7 +376,7 @@ def _watch(organisation_id: Place, request_id: Place, user_id: Place, now: Place
 
 
 @compiled
-def _due_in(now: Place, limit: Place) -> Select:
+def _due_in(now: Param, limit: Param) -> Select:
     return (
         ReminderRow.select(ReminderRow.organisation_id)
         .where(ReminderRow.due_at <= now)
@@ -387,14 +387,14 @@ def _due_in(now: Place, limit: Place) -> Select:
 
 
 @compiled
-def _back_off(organisation_id: Place, now: Place, until: Place) -> Update:
+def _back_off(organisation_id: Param, now: Param, until: Param) -> Update:
     return ReminderRow.update(due_at=until).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.due_at <= now
     )
 
 
 @compiled
-def _due(organisation_id: Place, now: Place, limit: Place, engine: str) -> Select:
+def _due(organisation_id: Param, now: Param, limit: Param, engine: str) -> Select:
     query: Any = (
         ReminderRow.select(
             ReminderRow.leave_request_id,
@@ -427,12 +427,12 @@ def _due(organisation_id: Place, now: Place, limit: Place, engine: str) -> Selec
 
 @compiled
 def _move_on(
-    organisation_id: Place,
-    request_id: Place,
-    user_id: Place,
-    due_at: Place,
-    sent: Place,
-    next_at: Place,
+    organisation_id: Param,
+    request_id: Param,
+    user_id: Param,
+    due_at: Param,
+    sent: Param,
+    next_at: Param,
 ) -> Update:
     return ReminderRow.update(sent=sent, due_at=next_at).where(
         ReminderRow.organisation_id == organisation_id,
@@ -443,14 +443,14 @@ def _move_on(
 
 
 @compiled
-def _begin_anew(organisation_id: Place, now: Place) -> Update:
+def _begin_anew(organisation_id: Param, now: Param) -> Update:
     return ReminderRow.update(asked_at=now, sent=0, due_at=now).where(
         ReminderRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _forget_row(organisation_id: Place, request_id: Place, user_id: Place) -> Delete:
+def _forget_row(organisation_id: Param, request_id: Param, user_id: Param) -> Delete:
     return ReminderRow.delete().where(
         ReminderRow.organisation_id == organisation_id,
         ReminderRow.leave_request_id == request_id,
@@ -459,7 +459,7 @@ def _forget_row(organisation_id: Place, request_id: Place, user_id: Place) -> De
 
 
 @compiled
-def _summarise(organisation_id: Place, user_id: Place, day: Place) -> Insert:
+def _summarise(organisation_id: Param, user_id: Param, day: Param) -> Insert:
     """Note that the person's summary of that day is on its way; changes no row the second time."""
     return ReminderSummaryRow.insert(
         organisation_id=organisation_id, user_id=user_id, day=day
@@ -471,7 +471,7 @@ def _summarise(organisation_id: Place, user_id: Place, day: Place) -> Insert:
 
 
 @compiled
-def _counts(organisation_id: Place, user_ids: Place) -> Select:
+def _counts(organisation_id: Param, user_ids: Param) -> Select:
     """How many pending requests were put before each of them."""
     return (
         ReminderRow.select(ReminderRow.user_id, fn.COUNT(ReminderRow.leave_request_id))
@@ -482,7 +482,7 @@ def _counts(organisation_id: Place, user_ids: Place) -> Select:
         )
         .where(
             ReminderRow.organisation_id == organisation_id,
-            among(ReminderRow.user_id, user_ids),
+            any_of(ReminderRow.user_id, user_ids),
             LeaveRequestRow.status == "pending",
         )
         .group_by(ReminderRow.user_id)
@@ -490,21 +490,21 @@ def _counts(organisation_id: Place, user_ids: Place) -> Select:
 
 
 @compiled
-def _asked(organisation_id: Place, request_ids: Place) -> Select:
+def _asked(organisation_id: Param, request_ids: Param) -> Select:
     return ReminderRow.select(ReminderRow.leave_request_id, ReminderRow.user_id).where(
         ReminderRow.organisation_id == organisation_id,
-        among(ReminderRow.leave_request_id, request_ids),
+        any_of(ReminderRow.leave_request_id, request_ids),
     )
 
 
 @compiled
-def _requests(organisation_id: Place, request_ids: Place, engine: str) -> Select:
+def _requests(organisation_id: Param, request_ids: Param, engine: str) -> Select:
     """Held: who puts one before somebody at the same moment is through before, or comes after."""
     query = (
         LeaveRequestRow.select(*rows.LEAVE_REQUEST)
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
-            among(LeaveRequestRow.id, request_ids),
+            any_of(LeaveRequestRow.id, request_ids),
         )
         .order_by(LeaveRequestRow.id)
     )
@@ -513,14 +513,14 @@ def _requests(organisation_id: Place, request_ids: Place, engine: str) -> Select
 
 
 @compiled
-def _leave(organisation_id: Place, user_ids: Place, first_day: Place, limit: Place) -> Select:
+def _leave(organisation_id: Param, user_ids: Param, first_day: Param, limit: Param) -> Select:
     return (
         LeaveRequestRow.select(
             LeaveRequestRow.user_id, LeaveRequestRow.start_date, LeaveRequestRow.counted_halves
         )
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
-            among(LeaveRequestRow.user_id, user_ids),
+            any_of(LeaveRequestRow.user_id, user_ids),
             LeaveRequestRow.status == "approved",
             LeaveRequestRow.end_date >= first_day,
         )

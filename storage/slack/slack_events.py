@@ -7,7 +7,7 @@ from typing import Final
 
 from peewee import Delete, Insert, Select, Update
 
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackEventRow
 
@@ -47,14 +47,14 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
 
 
 @compiled
-def _handled(event_id: Place) -> Select:
+def _handled(event_id: Param) -> Select:
     return SlackEventRow.select(SlackEventRow.event_id).where(
         SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null(False)
     )
 
 
 @compiled
-def _insert(event_id: Place, now: Place) -> Insert:
+def _insert(event_id: Param, now: Param) -> Insert:
     return SlackEventRow.insert(event_id=event_id, received_at=now).on_conflict(
         # Unlike a row that is refused, one that is ignored leaves the transaction usable.
         action="IGNORE",
@@ -62,7 +62,7 @@ def _insert(event_id: Place, now: Place) -> Insert:
 
 
 @compiled
-def _take_over(event_id: Place, now: Place, before: Place) -> Update:
+def _take_over(event_id: Param, now: Param, before: Param) -> Update:
     return SlackEventRow.update(received_at=now).where(
         SlackEventRow.event_id == event_id,
         SlackEventRow.handled_at.is_null(),
@@ -71,14 +71,14 @@ def _take_over(event_id: Place, now: Place, before: Place) -> Update:
 
 
 @compiled
-def _release(event_id: Place) -> Delete:
+def _release(event_id: Param) -> Delete:
     return SlackEventRow.delete().where(
         SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null()
     )
 
 
 @compiled
-def _prune(before: Place, limit: Place) -> Delete:
+def _prune(before: Param, limit: Param) -> Delete:
     old = (
         SlackEventRow.select(SlackEventRow.event_id)
         .where(SlackEventRow.received_at < before)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from peewee import Select
 
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackHomeRow
 
@@ -31,7 +31,7 @@ def find(tx: Transaction, organisation_id: str, user_id: str, *, now: datetime) 
 
 
 @compiled
-def _remember(organisation_id: Place, user_id: Place, leafed: Place, now: Place) -> Any:
+def _remember(organisation_id: Param, user_id: Param, leafed: Param, now: Param) -> Any:
     kept = {"opened_at": now, "leafed": leafed}
     return SlackHomeRow.insert(
         organisation_id=organisation_id, user_id=user_id, **kept
@@ -39,7 +39,7 @@ def _remember(organisation_id: Place, user_id: Place, leafed: Place, now: Place)
 
 
 @compiled
-def _looked_since(organisation_id: Place, user_id: Place, since: Place) -> Select:
+def _looked_since(organisation_id: Param, user_id: Param, since: Param) -> Select:
     return SlackHomeRow.select(SlackHomeRow.leafed).where(
         SlackHomeRow.organisation_id == organisation_id,
         SlackHomeRow.user_id == user_id,

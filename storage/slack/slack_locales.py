@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from peewee import Delete, Insert, Select
 
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.rows import instant_or_none
 from storage.db.tables import SlackProfileRow
@@ -74,7 +74,7 @@ def of_people(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) ->
 
 @compiled
 def _keep(
-    organisation_id: Place, user_id: Place, locale: Place, slack_updated_at: Place, now: Place
+    organisation_id: Param, user_id: Param, locale: Param, slack_updated_at: Param, now: Param
 ) -> Insert:
     told = {"locale": locale, "slack_updated_at": slack_updated_at, "updated_at": now}
     return SlackProfileRow.insert(
@@ -85,22 +85,22 @@ def _keep(
 
 
 @compiled
-def _kept(organisation_id: Place, user_id: Place) -> Select:
+def _kept(organisation_id: Param, user_id: Param) -> Select:
     return SlackProfileRow.select(SlackProfileRow.locale, SlackProfileRow.slack_updated_at).where(
         SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )
 
 
 @compiled
-def _forget(organisation_id: Place, user_id: Place) -> Delete:
+def _forget(organisation_id: Param, user_id: Param) -> Delete:
     return SlackProfileRow.delete().where(
         SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )
 
 
 @compiled
-def _locales(organisation_id: Place, user_ids: Place) -> Select:
+def _locales(organisation_id: Param, user_ids: Param) -> Select:
     return SlackProfileRow.select(SlackProfileRow.user_id, SlackProfileRow.locale).where(
         SlackProfileRow.organisation_id == organisation_id,
-        among(SlackProfileRow.user_id, user_ids),
+        any_of(SlackProfileRow.user_id, user_ids),
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from peewee import Delete, Select
 
 from storage.base.ids import new_id
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackMessageRow
 
@@ -75,14 +75,14 @@ def forget_all_of(tx: Transaction, organisation_id: str, user_id: str) -> None:
 
 
 @compiled
-def _forget_all_of(organisation_id: Place, user_id: Place) -> Delete:
+def _forget_all_of(organisation_id: Param, user_id: Param) -> Delete:
     return SlackMessageRow.delete().where(
         SlackMessageRow.organisation_id == organisation_id, SlackMessageRow.user_id == user_id
     )
 
 
 @compiled
-def _message(organisation_id: Place, leave_request_id: Place, user_id: Place) -> Select:
+def _message(organisation_id: Param, leave_request_id: Param, user_id: Param) -> Select:
     return SlackMessageRow.select(SlackMessageRow.channel, SlackMessageRow.ts).where(
         SlackMessageRow.organisation_id == organisation_id,
         SlackMessageRow.leave_request_id == leave_request_id,
@@ -92,13 +92,13 @@ def _message(organisation_id: Place, leave_request_id: Place, user_id: Place) ->
 
 @compiled
 def _remember(
-    organisation_id: Place,
-    message_id: Place,
-    leave_request_id: Place,
-    user_id: Place,
-    channel: Place,
-    ts: Place,
-    now: Place,
+    organisation_id: Param,
+    message_id: Param,
+    leave_request_id: Param,
+    user_id: Param,
+    channel: Param,
+    ts: Param,
+    now: Param,
 ) -> Any:
     # One statement: a click and a delivery may both learn of a card at the same moment.
     place = {"channel": channel, "ts": ts, "posted_at": now}
@@ -120,7 +120,7 @@ def _remember(
 
 @compiled
 def _forget(
-    organisation_id: Place, leave_request_id: Place, user_id: Place, channel: Place, ts: Place
+    organisation_id: Param, leave_request_id: Param, user_id: Param, channel: Param, ts: Param
 ) -> Delete:
     return SlackMessageRow.delete().where(
         SlackMessageRow.organisation_id == organisation_id,

@@ -16,7 +16,7 @@ from storage.base import fields
 from storage.base.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.base.values import AuditAction, Caller, User
 from storage.db import locks, rows
-from storage.db.compiled import Place, among, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
@@ -348,7 +348,7 @@ def _slack(organisation_id: str) -> Caller:
 
 
 @compiled
-def _known(organisation_id: Place, slack_user_ids: Place, email_keys: Place) -> Select:
+def _known(organisation_id: Param, slack_user_ids: Param, email_keys: Param) -> Select:
     """The people who have one of the accounts or addresses, with what is kept of their account."""
     profile = SlackProfileRow
     return (
@@ -362,16 +362,16 @@ def _known(organisation_id: Place, slack_user_ids: Place, email_keys: Place) -> 
         .where(
             UserRow.organisation_id == organisation_id,
             Expression(
-                among(UserRow.slack_user_id, slack_user_ids),
+                any_of(UserRow.slack_user_id, slack_user_ids),
                 OP.OR,
-                among(UserRow.email_key, email_keys),
+                any_of(UserRow.email_key, email_keys),
             ),
         )
     )
 
 
 @compiled
-def _linked(organisation_id: Place, after_id: Place, limit: Place) -> Select:
+def _linked(organisation_id: Param, after_id: Param, limit: Param) -> Select:
     return (
         UserRow.select(UserRow.id, UserRow.slack_user_id)
         .where(

@@ -8,7 +8,7 @@ from typing import Final
 from peewee import Delete, Select
 
 from storage.base.secrets import fingerprint, new_token
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackStateRow
 
@@ -41,21 +41,21 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
 
 
 @compiled
-def _valid(state_sha256: Place, now: Place) -> Select:
+def _valid(state_sha256: Param, now: Param) -> Select:
     return SlackStateRow.select(SlackStateRow.state_sha256).where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )
 
 
 @compiled
-def _consume(state_sha256: Place, now: Place) -> Delete:
+def _consume(state_sha256: Param, now: Param) -> Delete:
     return SlackStateRow.delete().where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )
 
 
 @compiled
-def _prune(now: Place, limit: Place) -> Delete:
+def _prune(now: Param, limit: Param) -> Delete:
     old = (
         SlackStateRow.select(SlackStateRow.state_sha256)
         .where(SlackStateRow.expires_at <= now)

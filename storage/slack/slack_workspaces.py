@@ -11,7 +11,7 @@ from storage.admin import organisations
 from storage.base.errors import AlreadyExists
 from storage.base.values import Caller, Organisation, Source, User
 from storage.db import locks, rows
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import people_rows, slack_syncs
@@ -106,14 +106,14 @@ def remember_slack_id(
 
 
 @compiled
-def _organisation(team_id: Place) -> Select:
+def _organisation(team_id: Param) -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).where(
         OrganisationRow.slack_team_id == team_id
     )
 
 
 @compiled
-def _link(organisation_id: Place, team_id: Place, now: Place) -> Update:
+def _link(organisation_id: Param, team_id: Param, now: Param) -> Update:
     return OrganisationRow.update(slack_team_id=team_id, updated_at=now).where(
         OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id.is_null()
     )

@@ -16,7 +16,7 @@ from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets
 from storage.base.values import Caller, Organisation
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import SlackInstallationRow
@@ -178,7 +178,7 @@ def test_a_token_that_no_key_reads_costs_no_message(world: World) -> None:
 
 
 @compiled
-def _store_token(encrypted: Place) -> Any:
+def _store_token(encrypted: Param) -> Any:
     return SlackInstallationRow.update(bot_token_encrypted=encrypted)
 
 

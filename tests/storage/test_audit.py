@@ -34,10 +34,10 @@ def make_entries(tx: Transaction, organisation_id: str) -> None:
     tx.insert_all(AuditRow, rows)
 
 
-def plan(tx: Transaction, /, **places: Any) -> str:
-    statement = audit._entries.statement(tx.engine, places)
+def plan(tx: Transaction, /, **params: Any) -> str:
+    statement = audit._entries.statement(tx.engine, params)
     explain = "EXPLAIN " if tx.engine == "postgresql" else "EXPLAIN QUERY PLAN "
-    found = tx._execute(explain + statement.sql, statement.bound(places))
+    found = tx._execute(explain + statement.sql, statement.bound(params))
     return "\n".join(str(row[-1]) for row in found.fetchall())
 
 
@@ -59,11 +59,11 @@ def test_a_page_is_read_from_an_index_in_its_order(
     acme = an_organisation(database)
     database.write_now(make_entries, acme.id)
     database.write_now(lambda tx: tx._execute("ANALYZE", []))
-    places = {"organisation_id": acme.id, "limit": 26, **filters}
+    params = {"organisation_id": acme.id, "limit": 26, **filters}
     if is_later:
-        places |= {"after_at": NOW, "after_id": new_id(NOW)}
+        params |= {"after_at": NOW, "after_id": new_id(NOW)}
 
-    found = database.read_now(plan, **places)
+    found = database.read_now(plan, **params)
 
     assert f"auditrow_organisation_id_{column}" in found
     assert "Sort" not in found

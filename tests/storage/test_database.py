@@ -25,7 +25,7 @@ import pytest
 from storage.base.errors import DatabaseUnavailable
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
-from storage.db.compiled import Engine, Place, committed_state, compiled
+from storage.db.compiled import Engine, Param, committed_state, compiled
 from storage.db.database import Database, DuplicateRow, Transaction
 from storage.db.engines import open_database
 from storage.db.postgresql import ATTEMPTS
@@ -57,7 +57,7 @@ def kept_names() -> peewee.Select:
 
 
 @compiled
-def keep_or_end_everything(name: Place) -> peewee.Insert:
+def keep_or_end_everything(name: Param) -> peewee.Insert:
     row = {"name": name, "holder": "ada", "held_until": 0}
     return LeaseRow.insert(row).on_conflict("ROLLBACK")
 
@@ -521,10 +521,10 @@ def test_what_is_done_soon_is_there_for_the_next_statement(
     database: Database, database_url: str
 ) -> None:
     def keep_soon(tx: Transaction) -> set[str]:
-        tx.insert_soon(LeaseRow, name="report", holder="ada", held_until=0)
-        tx.insert_soon(LeaseRow, name="digest", holder="ada", held_until=0)
+        tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
+        tx.enqueue_insert(LeaseRow, name="digest", holder="ada", held_until=0)
         found = kept(tx)
-        tx.insert_soon(LeaseRow, name="last", holder="ada", held_until=0)
+        tx.enqueue_insert(LeaseRow, name="last", holder="ada", held_until=0)
         return found
 
     assert database.write_now(keep_soon) == {"report", "digest"}
@@ -535,12 +535,12 @@ def test_what_was_to_be_done_soon_is_undone_with_the_rest(
     database: Database, database_url: str
 ) -> None:
     def keep_soon_and_refuse(tx: Transaction) -> None:
-        tx.insert_soon(LeaseRow, name="report", holder="ada", held_until=0)
+        tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
         raise Refused
 
     def keep_twice(tx: Transaction) -> None:
-        tx.insert_soon(LeaseRow, name="report", holder="ada", held_until=0)
-        tx.insert_soon(LeaseRow, name="report", holder="grace", held_until=0)
+        tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
+        tx.enqueue_insert(LeaseRow, name="report", holder="grace", held_until=0)
 
     with pytest.raises(Refused):
         database.write_now(keep_soon_and_refuse)

@@ -154,9 +154,9 @@ def test_every_list_of_it_is_served_by_an_index(database: Database, acme: Acme) 
             tx._execute("SET LOCAL enable_seqscan = off", [])
         explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
         found = {}
-        for query, places in listed.heard:
-            statement = query.statement(tx.engine, places)
-            rows = tx._execute(explain + statement.sql, statement.bound(places)).fetchall()
+        for query, params in listed.heard:
+            statement = query.statement(tx.engine, params)
+            rows = tx._execute(explain + statement.sql, statement.bound(params)).fetchall()
             found[statement.sql] = "\n".join(str(row[-1]) for row in rows)
         return found
 

@@ -13,7 +13,7 @@ from storage.admin import departments, people
 from storage.admin.effects import Effects
 from storage.base.errors import Unauthenticated
 from storage.base.values import LeaveRequest, User
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import NoticeRow, OrganisationRow
@@ -130,7 +130,7 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
 
 
 @compiled
-def _cards(organisation_id: Place, event_type: Place) -> Any:
+def _cards(organisation_id: Param, event_type: Param) -> Any:
     return NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
         NoticeRow.organisation_id == organisation_id,
         NoticeRow.event_type == event_type,

@@ -34,13 +34,13 @@ def plan(database: Database, use_case: Callable[..., Any], **arguments: Any) -> 
     def explain(tx: Transaction) -> str:
         listed = _Listening(tx)
         use_case(listed, PageOf(), **arguments)
-        query, places = listed.heard[-1]
-        statement = query.statement(tx.engine, places)
+        query, params = listed.heard[-1]
+        statement = query.statement(tx.engine, params)
         if tx.engine == "postgresql":
             # A table of a few rows is always read whole otherwise.
             tx._execute("SET LOCAL enable_seqscan = off", [])
         explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
-        rows = tx._execute(explain + statement.sql, statement.bound(places)).fetchall()
+        rows = tx._execute(explain + statement.sql, statement.bound(params)).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
 
     return database.write_now(explain)
@@ -53,9 +53,9 @@ class _Listening:
         self._tx = tx
         self.heard: list[tuple[Compiled, dict[str, Any]]] = []
 
-    def all(self, query: Compiled, **places: Any) -> Any:
-        self.heard.append((query, places))
-        return self._tx.all(query, **places)
+    def all(self, query: Compiled, **params: Any) -> Any:
+        self.heard.append((query, params))
+        return self._tx.all(query, **params)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)

@@ -15,7 +15,7 @@ from storage.admin import holiday_overrides, organisations, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import locks
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import EventRow
@@ -306,7 +306,7 @@ def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
 
 
 @compiled
-def _bodies(organisation_id: Place, event_type: Place) -> Any:
+def _bodies(organisation_id: Param, event_type: Param) -> Any:
     return EventRow.select(EventRow.body).where(
         EventRow.organisation_id == organisation_id, EventRow.type == event_type
     )

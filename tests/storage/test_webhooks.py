@@ -13,7 +13,7 @@ from storage.base.errors import InsufficientRole, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import EVENT_TYPES, Caller, Role, Webhook
 from storage.db import locks
-from storage.db.compiled import Place, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
@@ -68,7 +68,7 @@ def row_count(database: Database, acme: Acme) -> int:
 
 
 @compiled
-def all_rows(organisation_id: Place) -> Any:
+def all_rows(organisation_id: Param) -> Any:
     webhook = WebhookRow.select(WebhookRow.id).where(WebhookRow.organisation_id == organisation_id)
     delivery = DeliveryRow.select(DeliveryRow.id).where(
         DeliveryRow.organisation_id == organisation_id
