@@ -96,7 +96,7 @@ def test_a_thread_writes_its_lines_while_an_event_loop_is_busy() -> None:
 def test_the_line_of_a_request_looks_like_every_other(log_format: str) -> None:
     program = f"""
 import structlog
-from api import logs
+from api.base import logs
 logs.configure({log_format!r})
 logs.log_request({{"status": 200}})
 structlog.stdlib.get_logger("hiatus").info("request", status=200)
@@ -119,7 +119,7 @@ def test_half_of_a_surrogate_pair_can_be_logged(log_format: str) -> None:
     program = f"""
 import logging
 import structlog
-from api import logs
+from api.base import logs
 logs.configure({log_format!r})
 structlog.stdlib.get_logger("hiatus").warning("hiatus.odd", kind="\\ud800")
 logging.getLogger("library").warning("odd: %s", "\\ud800")

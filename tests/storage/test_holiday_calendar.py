@@ -165,7 +165,7 @@ def test_an_unknown_country_has_no_holidays_to_ask_for() -> None:
 
 def test_no_country_is_imported_before_one_is_asked_for() -> None:
     program = (
-        "import sys; from storage import holiday_calendar as calendar;"
+        "import sys; from storage.rules import holiday_calendar as calendar;"
         "calendar.countries(); calendar.country_name('GB');"
         "print([name for name in sys.modules if name.startswith('holidays.countries')])"
     )
