@@ -86,7 +86,7 @@ def _role(text: str, field: str) -> str:
     return role
 
 
-# Each column and how its cell is read; the README's table holds the same.
+# Each column and how its cell is read; docs/import.md has the same table.
 COLUMNS: Final[Mapping[str, fields.Check]] = {
     "email": fields.email,
     "first_name": fields.name,

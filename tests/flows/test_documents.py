@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,11 +25,17 @@ from api.documentation.openapi_guide import GUIDE
 from storage.base.secrets import new_secret_key
 from tests.flows.running import ROOT, START_SECONDS, Deployment, Server, free_port
 
+# The page whose commands set up what the other pages' commands need.
+SET_UP = "docs/deployment.md"
 PAGES = {
-    "README.md": (ROOT / "README.md").read_text(encoding="utf-8"),
     **{
-        f"docs/{path.name}": path.read_text(encoding="utf-8")
-        for path in sorted((ROOT / "docs").glob("*.md"))
+        name: (ROOT / name).read_text(encoding="utf-8")
+        for name in (
+            SET_UP,
+            "README.md",
+            "CONTRIBUTING.md",
+            *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+        )
     },
     "/docs": GUIDE,
 }
@@ -37,11 +44,15 @@ PAGES = {
 ELSEWHERE = {
     "make run": "tests/flows/test_playground.py",
     "make test": ".ci/run",
+    "make lint": ".ci/run",
     "make catalogues NEW=fr": "tests/bot/test_language.py",
     "make test ARGS=tests/bot/test_language.py": ".ci/run",
     "$EDITOR bot/catalogues/fr.po": "nothing: it is for a person",
     "hiatus bot": "tests/flows/test_slack.py",
     "python -c ' from http.server import": "test_the_receiver_to_try_prints_what_it_is_sent",
+    "sqlite3": "test_a_backup_restores_what_was_there",
+    "cp": "test_a_backup_restores_what_was_there",
+    "rm": "test_a_backup_restores_what_was_there",
 }
 
 
@@ -67,9 +78,9 @@ class Command(NamedTuple):
 
 def commands_of(page: str) -> list[Command]:
     found: list[Command] = []
-    for block in re.findall(r"^```sh\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE):
+    for _, block in re.findall(r"^( *)```sh\n(.*?)^\1```", PAGES[page], re.DOTALL | re.MULTILINE):
         text = ""
-        for line in block.splitlines():
+        for line in textwrap.dedent(block).splitlines():
             again = re.match(r"# the same line again: (\d{3})(?:, (.*))?", line)
             if again:
                 found.append(
@@ -256,6 +267,44 @@ def test_hiatus_commands_work_as_they_are_written(tmp_path: Path) -> None:
             ran.append(arguments[0])
 
     assert {"migrate", "init", "serve", "keys", "slack"} <= set(ran)
+
+
+_NEW_KEY = ("keys", "create", "--email", "olive@example.com", "--name")
+
+
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs sqlite3, as the page does")
+def test_a_backup_restores_what_was_there(tmp_path: Path) -> None:
+    files, backups = tmp_path / "hiatus", tmp_path / "backups"
+    files.mkdir()
+    backups.mkdir()
+    deployment = Deployment(f"sqlite:///{files}/hiatus.db", HIATUS_SCHEDULER="off")
+    # The page's key file, beside the database.
+    del deployment.env["HIATUS_SECRET_KEYS"]
+    save, restore = _backup_scripts(files, backups)
+    deployment.command("migrate")
+    deployment.init()
+
+    # While the server runs, so that the newest changes are not in the file itself yet.
+    with deployment.serving():
+        deployment.command(*_NEW_KEY, "saved")
+        subprocess.run(["bash", "-ec", save], check=True, timeout=60)
+        saved = deployment.command("keys", "list", "--json")
+        deployment.command(*_NEW_KEY, "lost")
+    subprocess.run(["bash", "-ec", restore], check=True, timeout=60)
+
+    assert deployment.command("keys", "list", "--json") == saved
+    with deployment.serving() as server:
+        assert httpx.get(f"{server.url}/readyz").status_code == 200
+
+
+def _backup_scripts(files: Path, backups: Path) -> tuple[str, str]:
+    """What saves and what restores an SQLite database, as the page has it, with other folders."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGES["docs/backup.md"], re.DOTALL | re.MULTILINE)
+    save, restore = (
+        block.replace("/var/lib/hiatus", str(files)).replace("/var/backups", str(backups))
+        for block in blocks
+    )
+    return save, restore.replace("hiatus migrate\n", "")
 
 
 def _starts_and_stops(command: list[str], env: dict[str, str], folder: Path) -> None:

@@ -1,0 +1,162 @@
+"""Links, settings and commands of the documents are those of the repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import typer.main
+
+import serve
+from bot.service import operator_commands as slack_commands
+from storage.cli import commands, operator_commands
+from storage.rules import people_file
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")], key=lambda path: path.as_posix()
+)
+# What hosting platforms set.
+PLATFORMS = {"RENDER_EXTERNAL_URL", "RAILWAY_PUBLIC_DOMAIN", "HEROKU_APP_DEFAULT_DOMAIN_NAME"}
+# Read by the tests only.
+NOT_SETTINGS = {"HIATUS_SCREENSHOTS"}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def prose(path: Path) -> str:
+    """A page without its blocks of code."""
+    text = path.read_text(encoding="utf-8")
+    return re.sub(r"^( *)```.*?^\1```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", prose(path), re.MULTILINE):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.strip().lower())
+        found.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+    return found
+
+
+def links(path: Path) -> Iterator[str]:
+    """The relative links and pictures of a page."""
+    without_code = re.sub(r"`[^`]*`", "code", prose(path))
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code):
+        if not re.match(r"[a-z]+:", target):
+            yield target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), f"{name_of(page)}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{name_of(page)}: {link}"
+
+
+def test_every_page_is_linked() -> None:
+    linked = {
+        (page.parent / link.partition("#")[0]).resolve() for page in PAGES for link in links(page)
+    }
+    decisions = ROOT / "docs" / "decisions"
+
+    unlinked = [name_of(page) for page in PAGES if page not in linked and page.parent != decisions]
+
+    assert unlinked == ["README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_is_short(page: Path) -> None:
+    if page.name in ("CHANGELOG.md", "errors.md"):  # One grows for ever, one is generated.
+        return
+
+    lines = len(page.read_text(encoding="utf-8").splitlines())
+
+    assert lines <= 200
+
+
+def test_the_settings_page_has_the_settings_of_the_code() -> None:
+    code = "".join(
+        (ROOT / part / "base" / "settings.py").read_text(encoding="utf-8")
+        for part in ("api", "bot", "storage")
+    )
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = "".join(line for line in page.splitlines() if line.startswith("| `"))
+
+    read = set(re.findall(r'"([A-Z]+_[A-Z_]+)"', code))
+
+    assert set(re.findall(r"`([A-Z]+_[A-Z_]+)`", rows)) == read - PLATFORMS
+    assert all(f"`{name}`" in page for name in PLATFORMS)
+
+
+def test_every_setting_that_a_page_names_exists() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+    named = {
+        name
+        for path in PAGES
+        if path.name != "CHANGELOG.md"
+        for name in re.findall(r"\bHIATUS_[A-Z_]+[A-Z]\b", path.read_text(encoding="utf-8"))
+    }
+
+    unknown = {
+        name
+        for name in named
+        if f"`{name}`" not in page and f"`{name.removesuffix('_FILE')}` *" not in page
+    }
+    assert unknown - NOT_SETTINGS == set()
+
+
+def test_the_import_page_has_the_columns_of_the_file() -> None:
+    page = (ROOT / "docs" / "import.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+
+    assert re.findall(r"`(\w+)`", "".join(rows)) == [*people_file.COLUMNS]
+
+
+def test_the_commands_page_has_the_commands_and_options_of_the_code() -> None:
+    app = commands.build_app({}, serve.utc_now)
+    slack_commands.add_to(operator_commands.add_to(app, {}, serve.utc_now), {})
+    app.command("serve")(serve.serve_command({}))
+    app.command("bot")(serve.bot_command({}))
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    rows = "".join(line for line in page.splitlines() if line.startswith("| `"))
+
+    names, options = _names_and_options(typer.main.get_command(app), ())
+
+    assert [name for name in names if not re.search(rf"`(hiatus )?{name}\b", rows)] == []
+    assert set(re.findall(r"--[\w-]+", rows)) == options
+
+
+def _names_and_options(command: Any, path: tuple[str, ...]) -> tuple[list[str], set[str]]:
+    """The names of the commands below this one, and all of their options."""
+    if not hasattr(command, "commands"):
+        return [" ".join(path)], {
+            name for one in command.params for name in one.opts if "--" in name
+        }
+    names: list[str] = []
+    options: set[str] = set()
+    for name, below in command.commands.items():
+        more_names, more_options = _names_and_options(below, (*path, name))
+        names += more_names
+        options |= more_options
+    return names, options
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_of_the_code_that_a_page_names_exists(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return
+
+    named = re.findall(r"`((?:api|bot|playground|storage|tests)/[\w/.-]+)`", prose(page))
+
+    assert [name for name in named if not (ROOT / name).exists()] == []
