@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from storage.access import feeds
+from storage.access.feeds import FeedOwner
 from storage.admin import departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.values import (
@@ -198,3 +199,10 @@ def _stored_secrets(organisation_id: Param, webhook_id: Param) -> Any:
         WebhookRow.previous_secret_encrypted,
         WebhookRow.previous_secret_until,
     ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)
+
+
+def owner_of_feed(database: Database, token: str) -> FeedOwner:
+    """Whose feed the token opens."""
+    owner = database.read_now(feeds.find_owner, token)
+    assert owner is not None
+    return owner

@@ -193,7 +193,7 @@ class FeedEndpoint:
         owner = None
         # The format first: what cannot be a token costs no query.
         if secrets.is_token(token):
-            owner = await self._edge.database.read_each(feeds.recognise_each, token)
+            owner = await self._edge.database.read(feeds.find_owner, token)
         if owner is None:
             if limits is not None:
                 limits.record_failure(scope)

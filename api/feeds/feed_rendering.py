@@ -100,7 +100,7 @@ class Drawings:
         view = self._view(tx, subscription, owner)
         for _ in range(_MAX_REREADS):
             # A new name under the old SEQUENCE would be ignored by calendars.
-            current = feeds.recognise_each(tx, [subscription.token]).get(subscription.token, owner)
+            current = feeds.find_owner(tx, subscription.token) or owner
             if current.sequence == owner.sequence:
                 break
             owner = current

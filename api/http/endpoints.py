@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from api.base.lru_cache import Recent
 from api.http import idempotency
 from api.http.auth import fingerprint_of
 from api.http.conditions import OBSERVED, Tags, tag_of, tags_in
@@ -24,9 +23,6 @@ from storage.db.database import Transaction
 
 _JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 _JSON: Final = (b"content-type", b"application/json")
-# How much of a path's answers is remembered, and what each needs beside its content.
-RECENT_BYTES: Final = 8 * 1024 * 1024
-RECENT_OVERHEAD_BYTES: Final = 1_000
 _REPLAYED: Final = (b"idempotent-replayed", b"true")
 # What a 304 leaves out: it has no content of its own (RFC 9110, 15.4.5).
 _OF_CONTENT: Final = frozenset({b"content-type", b"content-length"})
@@ -51,10 +47,6 @@ class _Served:
         self.read_only = operation.read_only_members(others)
         caching = b"no-store" if operation.shows_secret else b"private, no-cache"
         varies = ", ".join(("Authorization", *operation.varies_by))
-        self._varying = tuple(name.lower().encode("ascii") for name in operation.varies_by)
-        self._recent: Recent[Any, tuple[object, KeptAnswer]] | None = (
-            Recent(RECENT_BYTES) if operation.is_timeless else None
-        )
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
     def foreseen(self, body: Any) -> KeptAnswer:
@@ -79,26 +71,11 @@ class _Served:
             headers.append((b"etag", _tag_of(kept, _json(kept))))
         return KeptAnswer(self.operation.status, headers, content)
 
-    def remembered(self, call: Call, scope: Scope, state: object | None) -> KeptAnswer | None:
-        """The last answer to the same, where nothing was committed since. ``state`` names that."""
-        if self._recent is None or state is None:
-            return None
-        last = self._recent.get(self._asked(call, scope))
-        return last[1] if last is not None and last[0] == state else None
-
-    def read(self, tx: Transaction, call: Call, scope: Scope, state: object | None) -> KeptAnswer:
-        """The answer to a read, remembered under a ``state`` that was named before."""
+    def read(self, tx: Transaction, call: Call, scope: Scope) -> KeptAnswer:
+        """The answer to a read."""
         call.query = self.operation.query_of(scope["query_string"])
         call.ids = self.operation.ids_of(scope["path_params"])
-        answer = self.answer(self.operation.handler(tx, call))
-        if self._recent is not None and state is not None:
-            size = len(answer.content) + RECENT_OVERHEAD_BYTES
-            self._recent.put(self._asked(call, scope), (state, answer), size)
-        return answer
-
-    def _asked(self, call: Call, scope: Scope) -> tuple[Any, ...]:
-        varying = [call.header(name) for name in self._varying]
-        return scope["key_sha256"], scope["path"], scope["query_string"], *varying
+        return self.answer(self.operation.handler(tx, call))
 
 
 class Endpoint:
@@ -135,25 +112,20 @@ class Endpoint:
 
     async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
         operation = served.operation
-        call, state = await self._admitted(operation, scope)
+        call = await self._admitted(operation, scope)
         if operation.is_write:
             answer = await self._written(served, scope, receive, call)
         else:
-            answer = await self._read(served, scope, call, state)
+            answer = await self._read(served, scope, call)
         if served.is_conditional_read:
             return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
         return answer
 
-    async def _read(
-        self, served: _Served, scope: Scope, call: Call, state: object | None
-    ) -> KeptAnswer:
-        remembered = served.remembered(call, scope, state)
-        if remembered is not None:
-            return remembered
+    async def _read(self, served: _Served, scope: Scope, call: Call) -> KeptAnswer:
         database = self._edge.database
         is_long = served.operation.takes_long(scope["query_string"])
         read = database.read_long if is_long else database.read
-        return await read(served.read, call, scope, state)
+        return await read(served.read, call, scope)
 
     async def _written(
         self, served: _Served, scope: Scope, receive: Receive, call: Call
@@ -204,23 +176,23 @@ class Endpoint:
             first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
             return answer if first is None else _replay(first)
 
-    async def _admitted(self, operation: Operation, scope: Scope) -> tuple[Call, object | None]:
-        """The caller, who may use this operation, and an identifier of the committed state.
+    async def _admitted(self, operation: Operation, scope: Scope) -> Call:
+        """The call of an authenticated caller who may use this operation.
 
         The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
         Raises Unauthenticated, RateLimited, Forbidden.
         """
         now, headers = self._edge.clock(), scope["headers"]
         key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
-        key = await self._edge.database.read_each(authentication.known_keys, key_sha256)
+        key = await self._edge.database.read(authentication.find_key, key_sha256)
         recognised = authentication.recognised(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = recognised.caller
         if self._edge.rate_limits is not None:
             await self._edge.rate_limits.keys.hit(scope, key_sha256)
         self._edge.key_use.note(recognised, now)
         operation.admit(caller)
-        version, state = recognised.key.reference_version, recognised.key.state
-        return Call(caller, version, now, self._edge.base_url, {}, None, None, headers), state
+        version = recognised.key.reference_version
+        return Call(caller, version, now, self._edge.base_url, {}, None, None, headers)
 
 
 def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags | None) -> Any:

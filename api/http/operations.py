@@ -130,8 +130,6 @@ class Operation:
     is_long: bool = False
     # A POST that only reads: it waits for no writer, and goes to a thread like a long read.
     stores_nothing: bool = False
-    # A read whose answer changes only when something is committed, and never because time passes.
-    is_timeless: bool = False
     # Parameters, as they begin in a query string, with which it may take as long.
     long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None

@@ -63,7 +63,6 @@ OPERATIONS = (
         handler=page,
         tag="Departments",
         scope="departments:read",
-        is_timeless=True,
         query=ListOfDepartments,
         result=Listing[DepartmentRecord],
         refusals=(errors.UnusableCursor, errors.NotFound),

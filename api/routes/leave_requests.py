@@ -102,7 +102,6 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:read",
         query=ListOfLeaveRequests,
-        is_timeless=True,
         long_parameters=(b"from=", b"to=", b"department_id=", b"start_date"),
         result=Listing[LeaveRequestRecord],
         refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),

@@ -59,7 +59,6 @@ OPERATIONS = (
         handler=page,
         tag="Leave types",
         scope="organisation:read",
-        is_timeless=True,
         query=ListOfLeaveTypes,
         result=Listing[LeaveTypeRecord],
         refusals=(errors.UnusableCursor,),

@@ -160,7 +160,6 @@ OPERATIONS = (
         handler=list_all,
         tag="Users",
         scope="users:read",
-        is_timeless=True,
         query=ListOfUsers,
         result=list[UserRecord] | UserListing | PagedUserListing,
         is_long=True,

@@ -17,7 +17,7 @@ from peewee import Select, Update
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
-from storage.db.compiled import Engine, Param, any_of, committed_state, compiled, milliseconds
+from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
 
@@ -36,8 +36,7 @@ class KnownKey(NamedTuple):
     """A living key of somebody active, and whose it is; it may have expired.
 
     ``expires_at`` and ``last_used_at`` are in milliseconds, the latter a whole minute; None for
-    never. ``reference_version`` is the organisation's. ``state`` is ``Transaction.state`` as it was
-    when all this was read, or before.
+    never. ``reference_version`` is the organisation's.
     """
 
     organisation_id: str
@@ -49,7 +48,6 @@ class KnownKey(NamedTuple):
     last_used_at: int | None
     role: Role
     reference_version: int
-    state: object | None
 
 
 class Recognised(NamedTuple):
@@ -78,18 +76,10 @@ def is_well_formed(key: str) -> bool:
     return key[-_CHECKSUM_CHARACTERS:] == _checksum(secret)
 
 
-def known_keys(tx: Transaction, secrets_sha256: list[str]) -> dict[str, KnownKey]:
-    """The living keys among these by their SHA-256. One query for all of them."""
-    # PostgreSQL names its state in the rows themselves.
-    state = tx.state(None)
-    if len(secrets_sha256) == 1:
-        found = tx.all(_known, secret_sha256=secrets_sha256[0])
-    else:
-        found = tx.all(_known_each, secrets_sha256=secrets_sha256)
-    return {
-        secret_sha256: KnownKey._make([*columns, state if seen is None else tx.state(seen)])
-        for secret_sha256, *columns, seen in found
-    }
+def find_key(tx: Transaction, secret_sha256: str) -> KnownKey | None:
+    """The key with this SHA-256, unless it is revoked or its owner is not active."""
+    row = tx.first(_known, secret_sha256=secret_sha256)
+    return None if row is None else KnownKey._make(row)
 
 
 def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = None) -> Recognised:
@@ -117,8 +107,7 @@ def recognise(
     Raises Unauthenticated for a key that is unknown, revoked or expired, or whose owner is not
     active.
     """
-    key = known_keys(tx, [secret_sha256]).get(secret_sha256)
-    return recognised(key, now=now, request_id=request_id)
+    return recognised(find_key(tx, secret_sha256), now=now, request_id=request_id)
 
 
 def recognise_key(
@@ -169,19 +158,9 @@ def _base62(number: int, width: int) -> str:
 
 
 @compiled
-def _known(secret_sha256: Param, engine: Engine) -> Select:
-    return _of_active_owners(engine).where(ApiKeyRow.secret_sha256 == secret_sha256)
-
-
-@compiled
-def _known_each(secrets_sha256: Param, engine: Engine) -> Select:
-    return _of_active_owners(engine).where(any_of(ApiKeyRow.secret_sha256, secrets_sha256))
-
-
-def _of_active_owners(engine: Engine) -> Select:
+def _known(secret_sha256: Param) -> Select:
     return (
         ApiKeyRow.select(
-            ApiKeyRow.secret_sha256,
             ApiKeyRow.organisation_id,
             ApiKeyRow.id,
             ApiKeyRow.user_id,
@@ -191,7 +170,6 @@ def _of_active_owners(engine: Engine) -> Select:
             ApiKeyRow.last_used_at,
             UserRow.role,
             OrganisationRow.reference_version,
-            committed_state(engine),
         )
         .join(
             UserRow,
@@ -199,7 +177,11 @@ def _of_active_owners(engine: Engine) -> Select:
             & (UserRow.id == ApiKeyRow.user_id),
         )
         .join(OrganisationRow, on=(OrganisationRow.id == ApiKeyRow.organisation_id))
-        .where(ApiKeyRow.revoked_at.is_null(), UserRow.status == "active")
+        .where(
+            ApiKeyRow.secret_sha256 == secret_sha256,
+            ApiKeyRow.revoked_at.is_null(),
+            UserRow.status == "active",
+        )
     )
 
 

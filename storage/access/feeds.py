@@ -18,7 +18,7 @@ from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, fingerprint, new_token
 from storage.base.values import CalendarFeed, Caller, User
 from storage.db import rows
-from storage.db.compiled import Engine, Param, any_of, compiled, server
+from storage.db.compiled import Engine, Param, compiled, server
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
@@ -219,31 +219,18 @@ def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
     return feed.token
 
 
-def recognise(tx: Transaction, token: str) -> FeedOwner:
-    """Whom the token belongs to. One query.
+def find_owner(tx: Transaction, token: str) -> FeedOwner | None:
+    """Whose feed the token opens. One query.
 
-    Raises NotFound, all the same whether the token is unknown, revoked or replaced, or its owner
-    not active.
+    None if the token is unknown, revoked or replaced, or its owner is not active: which of these
+    is not told.
     """
-    owner = recognise_each(tx, [token]).get(token)
-    if owner is None:
-        raise NotFound("calendar feed")
-    return owner
-
-
-def recognise_each(tx: Transaction, tokens: list[str]) -> dict[str, FeedOwner]:
-    """Whom each token belongs to, as ``recognise``; the others are missing. One query for all."""
-    by_sha256 = {fingerprint(token): token for token in tokens if token.isascii()}
-    if len(by_sha256) == 1:
-        found = tx.all(_recognise, token_sha256=next(iter(by_sha256)))
-    else:
-        found = tx.all(_recognise_each, tokens_sha256=[*by_sha256])
-    return {by_sha256[row[0]]: _owner(row) for row in found}
+    row = tx.first(_owner_of_token, token_sha256=fingerprint(token)) if token.isascii() else None
+    return None if row is None else _owner(row)
 
 
 def _owner(row: Sequence[Any]) -> FeedOwner:
     (
-        _,
         organisation_id,
         user_id,
         first_name,
@@ -373,19 +360,9 @@ def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime)
 
 
 @compiled
-def _recognise(token_sha256: Param, engine: Engine) -> Select:
-    return _of_active_owners(engine).where(CalendarFeedRow.token_sha256 == token_sha256)
-
-
-@compiled
-def _recognise_each(tokens_sha256: Param, engine: Engine) -> Select:
-    return _of_active_owners(engine).where(any_of(CalendarFeedRow.token_sha256, tokens_sha256))
-
-
-def _of_active_owners(engine: Engine) -> Select:
+def _owner_of_token(token_sha256: Param, engine: Engine) -> Select:
     return (
         CalendarFeedRow.select(
-            CalendarFeedRow.token_sha256,
             CalendarFeedRow.organisation_id,
             CalendarFeedRow.user_id,
             UserRow.first_name,
@@ -418,6 +395,7 @@ def _of_active_owners(engine: Engine) -> Select:
             on=(FeedSequenceRow.organisation_id == CalendarFeedRow.organisation_id),
         )
         .where(
+            CalendarFeedRow.token_sha256 == token_sha256,
             CalendarFeedRow.revoked_at.is_null(),
             UserRow.status == "active",
         )

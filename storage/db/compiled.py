@@ -99,21 +99,6 @@ def _few_elements(ctx: peewee.Context, param: Param) -> peewee.Context:
     return ctx.literal("::jsonb)))")
 
 
-def committed_state(engine: Engine) -> peewee.Node:
-    """A column that names what its statement sees committed; for ``Transaction.state``.
-
-    NULL on SQLite, whose connections know it, and on a standby: its snapshots do not list what is
-    still running, so that equal ones may differ. Source: PostgreSQL's manual, 9.28. The server is
-    part of the name: after a fail-over that lost something another one takes the same snapshots.
-    """
-    if engine == "sqlite":
-        return peewee.SQL("NULL")
-    return peewee.SQL(
-        "CASE WHEN pg_is_in_recovery() THEN NULL"
-        " ELSE pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text END"
-    )
-
-
 def server(engine: Engine) -> peewee.Node:
     """A column that names the server that answers: after a fail-over it is another one.
 

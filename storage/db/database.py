@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
@@ -143,13 +143,6 @@ class Transaction:
         changed: int = self._execute(statement.sql, statement.bound(params)).rowcount
         return changed
 
-    def state(self, seen: str | None) -> object | None:
-        """A name for what is committed by now; ``seen`` is a row's ``compiled.committed_state``.
-
-        While two names are equal, nothing was committed in between. None where that is not known.
-        """
-        return None
-
     def wake(self, name: str) -> None:
         """Call the dispatcher of that name once this transaction is committed."""
         self.woken.add(name)
@@ -187,16 +180,6 @@ class Database(ABC):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run a short reading use case without blocking the event loop for long."""
-
-    @abstractmethod
-    async def read_each(
-        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
-    ) -> T | None:
-        """What a short reading use case finds for one key, of as many as it is handed at once.
-
-        Where a query is a journey, callers of the same moment share it. What it finds follows from
-        the keys and the database alone: where nothing was committed since, it is not asked again.
-        """
 
     @abstractmethod
     async def read_long(

@@ -6,12 +6,11 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
 import peewee
 import psycopg
@@ -30,7 +29,6 @@ from storage.db.database import (
     Transaction,
     in_callers_context,
 )
-from storage.db.gathering import Gathering
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,23 +52,17 @@ _CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 class _Transaction(Transaction):
     """Queues changes that need no answer, and sends them as one statement."""
 
-    __slots__ = ("_queued", "_losses", "_run")
+    __slots__ = ("_queued", "_run")
 
     def __init__(
         self,
         cursor: psycopg.Cursor[Any],
         secrets: Secrets,
         reference_cache: dict[str, Any],
-        losses: int,
     ) -> None:
         super().__init__(self._run_in_turn, "postgresql", secrets, reference_cache)
-        self._losses = losses
         self._run = partial(_execute, cursor)
         self._queued: list[tuple[str, Any]] = []
-
-    def state(self, seen: str | None) -> object | None:
-        # After a fail-over that lost something the same names may come again.
-        return None if seen is None else (self._losses, seen)
 
     def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
         statement = self._insertion(table, values)
@@ -105,37 +97,13 @@ class PostgresqlDatabase(Database):
         self._parameters = connections.parameters_of(url, timeout_seconds)
         self._announcer = wakeups.Announcer(self._parameters, timeout_seconds)
         self._local = threading.local()
-        self._gatherings: WeakKeyDictionary[
-            asyncio.AbstractEventLoop, dict[object, Gathering[str, Any]]
-        ] = WeakKeyDictionary()
         self._connections: list[Connection] = []
-        # How many connections were lost.
-        self._losses = 0
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
 
     async def read(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         return await self._on_a_thread(self._attempt_read, True, use_case, *args, **kwargs)
-
-    async def read_each(
-        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
-    ) -> T | None:
-        # What waits for its turn belongs to one event loop; tests have several.
-        of_loop = self._gatherings.setdefault(asyncio.get_running_loop(), {})
-        gathering = of_loop.get(use_case)
-        if gathering is None:
-
-            async def ask(keys: list[str]) -> Mapping[str, T]:
-                return await self.read(use_case, keys)
-
-            gathering = of_loop[use_case] = Gathering(ask)
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                return await gathering.get(key)
-        except TimeoutError:
-            # The question before this one has taken part of the time.
-            raise DatabaseUnavailable("PostgreSQL did not answer in time.") from None
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -312,7 +280,6 @@ class PostgresqlDatabase(Database):
         connection: Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
-            self._losses += 1
             # A new cache: transactions that have begun still fill the old one.
             self.reference_cache = {}
             self._connections.remove(connection)
@@ -321,7 +288,7 @@ class PostgresqlDatabase(Database):
             self._parameters = connections.with_last(self._parameters, *self._local.host)
 
     def _transaction(self, known: dict[str, Any]) -> _Transaction:
-        return _Transaction(self._connection().cursor(), self.secrets, known, self._losses)
+        return _Transaction(self._connection().cursor(), self.secrets, known)
 
 
 def _half_way(ends_at: float | None) -> float | None:

@@ -12,11 +12,10 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import orjson
@@ -44,15 +43,12 @@ BUSY_SECONDS = 5.0
 # How many callers' transactions share one commit at most, and how long the loop runs them.
 GROUP_JOBS = 64
 GROUP_SECONDS = 0.005
-# How many keys one thread's answers of ``read_each`` are remembered for.
-REMEMBERED = 10_000
 # How often the writing thread looks whether the loop that it waits for has ended.
 LOOP_ALIVE_SECONDS = 0.5
 
 # ``any_of`` takes a list as one value.
 sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
 
-_readers = count(1)
 _UNIQUE = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
 
@@ -78,60 +74,6 @@ class _MustBeUndone(Exception):
 
 class _LoopEnded(Exception):
     """The event loop of a group did not run when its turn came."""
-
-
-class _Reader(Transaction):
-    """One thread's reading connection."""
-
-    __slots__ = ("_found", "_found_in", "_named", "_number", "_seen_by")
-
-    def __init__(
-        self, connection: sqlite3.Connection, secrets: Secrets, reference_cache: dict[str, Any]
-    ) -> None:
-        super().__init__(connection.execute, "sqlite", secrets, reference_cache)
-        self._number = next(_readers)
-        self._found: dict[Any, Any] = {}
-        self._found_in: object = None
-        # What the state was called when ``find`` began to ask.
-        self._named: object = None
-        # The event loop that has looked in this turn of its own.
-        self._seen_by: asyncio.AbstractEventLoop | None = None
-
-    def find(
-        self,
-        use_case: Callable[[Transaction, list[str]], Mapping[str, T]],
-        key: str,
-        loop: asyncio.AbstractEventLoop,
-    ) -> Any:
-        """What the use case finds; what it found before while nothing was committed since.
-
-        One look is enough for a turn of the loop: whoever comes after it has the next turn.
-        """
-        if self._seen_by is not loop:
-            self._look(loop)
-        asked = (use_case, key)
-        if asked not in self._found:
-            self._named = self._found_in
-            try:
-                self._found[asked] = use_case(self, [key]).get(key)
-            finally:
-                self._named = None
-        return self._found[asked]
-
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        state = self.state(None)
-        if state != self._found_in or len(self._found) >= REMEMBERED:
-            self._found = {}
-            self._found_in = state
-        self._seen_by = loop
-        loop.call_soon(self._end_turn)
-
-    def _end_turn(self) -> None:
-        self._seen_by = None
-
-    def state(self, seen: str | None) -> object:
-        # Each connection counts for itself what the others commit.
-        return self._named or (self._number, self._execute("PRAGMA data_version", ()).fetchone()[0])
 
 
 class SqliteDatabase(Database):
@@ -160,17 +102,6 @@ class SqliteDatabase(Database):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         return self.read_now(use_case, *args, **kwargs)
-
-    async def read_each(
-        self, use_case: Callable[[Transaction, list[str]], Mapping[str, T]], key: str
-    ) -> T | None:
-        try:
-            loop = asyncio.get_running_loop()
-            found: T | None = self._reader().find(use_case, key, loop)
-        except sqlite3.OperationalError as error:
-            _raise_if_ours(error)
-            raise DatabaseUnavailable(str(error)) from error
-        return found
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -241,12 +172,14 @@ class SqliteDatabase(Database):
             connection.execute(pragma)
         return connection
 
-    def _reader(self) -> _Reader:
-        reader: _Reader | None = getattr(self._local, "reader", None)
+    def _reader(self) -> Transaction:
+        reader: Transaction | None = getattr(self._local, "reader", None)
         if reader is None:
             connection = self._connect()
             connection.execute("PRAGMA query_only=ON")
-            reader = _Reader(connection, self.secrets, self.reference_cache)
+            reader = Transaction(
+                connection.execute, self.engine, self.secrets, self.reference_cache
+            )
             self._local.reader = reader
         return reader
 

@@ -19,7 +19,15 @@ from storage.db.database import Database, Transaction
 from storage.db.tables import ApiKeyRow, CalendarFeedRow
 from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, personal_token
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    an_organisation,
+    caller_for,
+    owner_of_feed,
+    personal_token,
+)
 
 V1 = "/api/v1"
 THUNDERBIRD = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.9"
@@ -150,7 +158,7 @@ def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Dat
 
     after = client.get(f"/cal/{token}")
 
-    assert database.read_now(feeds.recognise, token).fetch.at == NOW
+    assert owner_of_feed(database, token).fetch.at == NOW
     assert (after.content, after.headers["ETag"]) == (before.content, before.headers["ETag"])
     assert after.headers["Last-Modified"] == before.headers["Last-Modified"]
 

@@ -27,7 +27,6 @@ from tests.bench.measuring import (
 
 class ScenarioName(StrEnum):
     LIST = "list"
-    LIST_ANEW = "list anew"
     CREATE = "create"
     APPROVE = "approve"
     FEED_304 = "feed-304"

@@ -31,8 +31,7 @@ FEED_EVENTS = 50
 # People enough to create and approve for: nobody asks for more than a person would.
 WRITING_ORGANISATIONS = 10
 MOST_HALF_DAYS = 732
-# Lists of 25 requests that fit into the memory for answers, and as many again.
-MORE_THAN_REMEMBERED = 1_500
+
 # Leave lies within two years of today.
 WEEKS_AHEAD = 100
 # From a Tuesday to a Thursday: never public holidays alone.
@@ -59,9 +58,6 @@ class Prepared:
         self._read = read
         self._feed_token = feed_token
         self._written = written
-        self._reading_keys = [
-            database.write_now(_key_of_owner, read) for _ in range(MORE_THAN_REMEMBERED)
-        ]
         self._creations = self._all_creations()
 
     def link(self, team_id: str) -> None:
@@ -71,10 +67,6 @@ class Prepared:
 
     def page(self) -> list[str]:
         return [_request("GET", "/api/v1/leave-requests", self._read.owner_key)]
-
-    def pages_anew(self) -> list[str]:
-        """The same list by more keys than answers are remembered for."""
-        return [_request("GET", "/api/v1/leave-requests", key) for key in self._reading_keys]
 
     def feed(self) -> list[str]:
         return [_request("GET", f"/cal/{self._feed_token}")]

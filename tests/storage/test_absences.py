@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from storage.access import absences, feeds
+from storage.access import absences
 from storage.access.feeds import FeedOwner
 from storage.admin import people
 from storage.base.ids import new_id
@@ -24,6 +24,7 @@ from tests.builders import (
     a_person,
     an_organisation,
     caller_for,
+    owner_of_feed,
     personal_token,
 )
 
@@ -136,7 +137,7 @@ def type_of(database: Database, acme: Acme, code: str) -> LeaveType:
 
 def feed_of(database: Database, acme: Acme, user: User) -> FeedOwner:
     token = database.write_now(personal_token, by=caller_for(acme, user), now=NOW)
-    return database.read_now(feeds.recognise, token)
+    return owner_of_feed(database, token)
 
 
 def seen(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,8 +25,7 @@ def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tupl
 
 
 def recognised(database: Database, key: str, now: datetime = NOW) -> authentication.Recognised:
-    """As a request is: whatever was remembered of the key since the last commit counts."""
-    found = asyncio.run(database.read_each(authentication.known_keys, fingerprint(key)))
+    found = database.read_now(authentication.find_key, fingerprint(key))
     return authentication.recognised(found, now=now, request_id="r-1")
 
 
@@ -112,20 +110,6 @@ def test_a_revoked_key_stops_at_once(database: Database) -> None:
 
     with pytest.raises(Unauthenticated):
         recognised(database, secret)
-
-
-def test_a_loop_on_which_a_key_was_revoked_knows_it_no_more(database: Database) -> None:
-    acme = an_organisation(database)
-    key, secret = a_key(database, acme.caller, acme.owner)
-
-    async def known_before_and_after() -> list[bool]:
-        asked = authentication.known_keys, fingerprint(secret)
-        before = await asyncio.gather(*[database.read_each(*asked) for _ in range(3)])
-        await database.write(api_keys.revoke, key.id, by=acme.caller, now=NOW)
-        after = await asyncio.gather(*[database.read_each(*asked) for _ in range(3)])
-        return [found is not None for found in (*before, *after)]
-
-    assert asyncio.run(known_before_and_after()) == [True, True, True, False, False, False]
 
 
 def test_revoking_twice_keeps_the_first_moment_and_one_entry(database: Database) -> None:

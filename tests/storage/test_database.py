@@ -25,7 +25,7 @@ import pytest
 from storage.base.errors import DatabaseUnavailable
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
-from storage.db.compiled import Engine, Param, committed_state, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Database, DuplicateRow, Transaction
 from storage.db.engines import open_database
 from storage.db.postgresql import ATTEMPTS
@@ -549,50 +549,3 @@ def test_what_was_to_be_done_soon_is_undone_with_the_rest(
 
     assert kept_outside(database_url) == set()
     assert database.write_now(keep, "after") == "after"
-
-
-@compiled
-def committed(engine: Engine) -> peewee.Select:
-    return LeaseRow.select(committed_state(engine)).where(LeaseRow.name == "first")
-
-
-def state(tx: Transaction) -> object:
-    seen = tx.first(committed)
-    assert seen is not None
-    return tx.state(seen[0])
-
-
-def is_named_alike_twice(database: Database) -> bool:
-    """Soon, that is: PostgreSQL's state is the whole server's, and other tests commit there too."""
-    return any(database.read_now(state) == database.read_now(state) for _ in range(100))
-
-
-def test_the_state_is_named_anew_by_every_commit(database: Database, database_url: str) -> None:
-    other = open_database(database_url, Secrets.generate())
-    try:
-        database.write_now(keep, "first")
-        states = [database.read_now(state)]
-        for number in range(6):
-            (other if number % 2 else database).write_now(keep, f"report {number}")
-            states.append(database.read_now(state))
-            assert is_named_alike_twice(database)
-        assert len(set(states)) == len(states)
-    finally:
-        other.close()
-
-
-def test_a_commit_of_what_began_earlier_names_the_state_anew(postgres_url: str) -> None:
-    database = open_database(postgres_url, Secrets.generate())
-    with (
-        closing(database),
-        closing(psycopg.connect(postgres_url)) as first,
-        closing(psycopg.connect(postgres_url)) as second,
-    ):
-        database.write_now(keep, "first")
-        first.execute("INSERT INTO leases VALUES ('digest', 'grace', 0)")
-        second.execute("INSERT INTO leases VALUES ('report', 'grace', 0)")
-        second.commit()
-        before = database.read_now(state)
-        first.commit()
-
-        assert database.read_now(state) != before

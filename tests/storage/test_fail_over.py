@@ -20,7 +20,6 @@ from storage.db.schema import migrate
 from storage.events import organisation_config, webhooks
 from tests import outside, postgres
 from tests.builders import NOW, Acme, a_request, an_organisation
-from tests.storage.test_database import keep, state
 
 EVENTS = ["leave_request.created"]
 
@@ -107,24 +106,11 @@ def test_every_thread_forgets_settings_that_were_lost(pair: Pair) -> None:
         assert asyncio.run(names(process, acme)) == {"Kept"}
 
 
-def test_what_is_committed_has_another_name_on_another_server(pair: Pair) -> None:
-    """Also where a connection pooler hides from the process that the server is another one."""
-    with closing(open_database(pair.url, Secrets.generate())) as process:
-        process.write_now(keep, "first")
-        pair.fall_behind()
-        process.write_now(keep, "lost")
-        before = process.read_now(state)
-    pair.fail_over()
-    with closing(open_database(pair.standby_url(), Secrets.generate())) as process:
-        process.write_now(keep, "kept")
-        names = {process.read_now(state) for _ in range(3)}
-
-    assert before not in names
-
-
 def test_a_feed_that_was_lost_is_not_shown_again(pair: Pair) -> None:
     def recognised(tx: Transaction, token: str) -> object:
-        return feeds.recognise(tx, token).state
+        owner = feeds.find_owner(tx, token)
+        assert owner is not None
+        return owner.state
 
     secrets = Secrets.generate()
     with closing(open_database(pair.url, secrets)) as process:

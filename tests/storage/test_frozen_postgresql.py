@@ -118,29 +118,6 @@ def test_long_work_without_a_connection_ends_within_the_time_out(
         assert asyncio.run(write(database)) < 8.0 + 4.0
 
 
-def test_questions_that_wait_behind_another_one_end_within_the_time_out(
-    server: postgres.Server, url: str
-) -> None:
-    def find(tx: Transaction, keys: list[str]) -> dict[str, set[str]]:
-        return dict.fromkeys(keys, kept(tx))
-
-    async def ask_twice(database: Database) -> float:
-        assert await database.read_each(find, "before") == set()
-        with postgres.frozen(server.folder):
-            first = asyncio.ensure_future(database.read_each(find, "first"))
-            await asyncio.sleep(0.5)
-            began_at = time.monotonic()
-            with pytest.raises(DatabaseUnavailable):
-                await database.read_each(find, "second")
-            took_seconds = time.monotonic() - began_at
-            with pytest.raises(DatabaseUnavailable):
-                await first
-        return took_seconds
-
-    with closing(open_database(url, Secrets.generate(), 6.0)) as database:
-        assert asyncio.run(ask_twice(database)) < 6.0 + 3.0
-
-
 def test_callers_without_an_event_loop_and_commands_end_too(
     server: postgres.Server, url: str
 ) -> None:
