@@ -193,7 +193,7 @@ def signing_secrets(
 
 
 @compiled
-def _stored_secrets(organisation_id: Param, webhook_id: Param) -> Any:
+def _stored_secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Any:
     return WebhookRow.select(
         WebhookRow.secret_encrypted,
         WebhookRow.previous_secret_encrypted,

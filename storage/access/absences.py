@@ -119,10 +119,10 @@ def away(
         earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        after_key=after and after[0],
-        after_id=after and after[1],
+        after_key=after[0] if after else None,
+        after_id=after[1] if after else None,
         pending=pending,
-        today=today and today.isoformat(),
+        today=None if today is None else today.isoformat(),
         limit=page.limit + 1,
     )
     return page_of(
@@ -174,15 +174,15 @@ def _absence(row: Any, viewer_id: str, organisation_timezone: str) -> Absence:
 
 @compiled
 def _visible(
-    organisation_id: Param,
-    owner_id: Param,
-    department_id: Param | None,
+    organisation_id: Param[str],
+    owner_id: Param[str],
+    department_id: Param[str] | None,
     scope: FeedScope,
-    earliest_start: Param,
-    first_day: Param,
-    last_day: Param,
-    cancelled_since: Param,
-    limit: Param,
+    earliest_start: Param[str],
+    first_day: Param[str],
+    last_day: Param[str],
+    cancelled_since: Param[datetime],
+    limit: Param[int],
 ) -> Select:
     query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,
@@ -202,18 +202,18 @@ def _visible(
 
 @compiled
 def _away(
-    organisation_id: Param,
-    viewer_id: Param,
-    department_id: Param | None,
+    organisation_id: Param[str],
+    viewer_id: Param[str],
+    department_id: Param[str] | None,
     scope: FeedScope,
-    earliest_start: Param,
-    first_day: Param,
-    last_day: Param,
-    after_key: Param | None,
-    after_id: Param | None,
+    earliest_start: Param[str],
+    first_day: Param[str],
+    last_day: Param[str],
+    after_key: Param[str] | None,
+    after_id: Param[str] | None,
     pending: Pending,
-    today: Param | None,
-    limit: Param,
+    today: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     is_shown = LeaveRequestRow.status == "approved"
     if pending != "none":
@@ -239,7 +239,7 @@ def _away(
     return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
 
 
-def _is_shown(scope: FeedScope, cancelled_since: Param) -> Any:
+def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Any:
     just_cancelled = (LeaveRequestRow.status == "cancelled") & (
         LeaveRequestRow.cancelled_at > cancelled_since
     )

@@ -99,7 +99,7 @@ def page(
         organisation_id=by.organisation_id,
         user_id=user_id,
         is_revoked=is_revoked,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.api_key, lambda row: [row[0]], *bound_to)
@@ -198,11 +198,11 @@ def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> b
 
 @compiled
 def _page(
-    organisation_id: Param,
-    user_id: Param | None,
+    organisation_id: Param[str],
+    user_id: Param[str] | None,
     is_revoked: bool | None,
-    after_id: Param | None,
-    limit: Param,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
     if is_revoked is not None:
@@ -216,14 +216,14 @@ def _page(
 
 
 @compiled
-def _one(organisation_id: Param, key_id: Param) -> Select:
+def _one(organisation_id: Param[str], key_id: Param[str]) -> Select:
     return ApiKeyRow.select(*rows.API_KEY).where(
         ApiKeyRow.organisation_id == organisation_id, ApiKeyRow.id == key_id
     )
 
 
 @compiled
-def _living_of(organisation_id: Param, user_id: Param) -> Select:
+def _living_of(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return ApiKeyRow.select(ApiKeyRow.id).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.user_id == user_id,
@@ -232,7 +232,7 @@ def _living_of(organisation_id: Param, user_id: Param) -> Select:
 
 
 @compiled
-def _revoke(organisation_id: Param, key_id: Param, now: Param) -> Update:
+def _revoke(organisation_id: Param[str], key_id: Param[str], now: Param[datetime]) -> Update:
     return ApiKeyRow.update(revoked_at=now).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.id == key_id,

@@ -158,7 +158,7 @@ def _base62(number: int, width: int) -> str:
 
 
 @compiled
-def _known(secret_sha256: Param) -> Select:
+def _known(secret_sha256: Param[str]) -> Select:
     return (
         ApiKeyRow.select(
             ApiKeyRow.organisation_id,
@@ -186,7 +186,7 @@ def _known(secret_sha256: Param) -> Select:
 
 
 @compiled
-def _touch(organisation_id: Param, key_id: Param, minute: Param) -> Update:
+def _touch(organisation_id: Param[str], key_id: Param[str], minute: Param[int]) -> Update:
     return ApiKeyRow.update(last_used_at=minute).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.id == key_id,

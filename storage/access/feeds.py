@@ -18,7 +18,7 @@ from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, fingerprint, new_token
 from storage.base.values import CalendarFeed, Caller, User
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled, server
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, server
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
@@ -137,7 +137,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
         _page,
         organisation_id=by.organisation_id,
         user_id=by.user_id,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
 
@@ -290,12 +290,12 @@ def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -
 
     Part of archiving.
     """
-    params = {"organisation_id": by.organisation_id, "user_id": user_id}
-    living = tx.all(_living_of, **params)
+    living = tx.all(_living_of, organisation_id=by.organisation_id, user_id=user_id)
     for feed_id, is_personal_token in living:
         tx.change(
             _revoke,
-            **params,
+            organisation_id=by.organisation_id,
+            user_id=user_id,
             feed_id=feed_id,
             is_personal_token=bool(is_personal_token),
             now=now,
@@ -359,8 +359,8 @@ def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime)
     audit.record(tx, "calendar_feed.revoked", "calendar_feed", feed_id, by=by, now=now, after=after)
 
 
-@compiled
-def _owner_of_token(token_sha256: Param, engine: Engine) -> Select:
+@compiled_per_engine
+def _owner_of_token(engine: Engine, token_sha256: Param[str]) -> Select:
     return (
         CalendarFeedRow.select(
             CalendarFeedRow.organisation_id,
@@ -403,7 +403,12 @@ def _owner_of_token(token_sha256: Param, engine: Engine) -> Select:
 
 
 @compiled
-def _page(organisation_id: Param, user_id: Param, after_id: Param | None, limit: Param) -> Select:
+def _page(
+    organisation_id: Param[str],
+    user_id: Param[str | None],
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
     query = _shown(organisation_id, user_id)
     if after_id is not None:
         query = query.where(CalendarFeedRow.id < after_id)
@@ -412,16 +417,16 @@ def _page(organisation_id: Param, user_id: Param, after_id: Param | None, limit:
 
 
 @compiled
-def _one(organisation_id: Param, user_id: Param, feed_id: Param) -> Select:
+def _one(organisation_id: Param[str], user_id: Param[str | None], feed_id: Param[str]) -> Select:
     return _shown(organisation_id, user_id).where(CalendarFeedRow.id == feed_id)
 
 
-def _shown(organisation_id: Param, user_id: Param) -> Select:
+def _shown(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
     """The feeds that their owner sees: the personal token is not among them."""
     return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
 
 
-def _feeds(organisation_id: Param, user_id: Param) -> Select:
+def _feeds(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
     return (
         CalendarFeedRow.select(
             CalendarFeedRow.id,
@@ -443,7 +448,7 @@ def _feeds(organisation_id: Param, user_id: Param) -> Select:
 
 
 @compiled
-def _how_many(organisation_id: Param, user_id: Param) -> Select:
+def _how_many(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
     return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
         *_living(organisation_id, user_id),
         CalendarFeedRow.is_personal_token == False,  # noqa: E712  # SQL, not Python
@@ -451,13 +456,17 @@ def _how_many(organisation_id: Param, user_id: Param) -> Select:
 
 
 @compiled
-def _personal(organisation_id: Param, user_id: Param) -> Select:
+def _personal(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
     return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == True)  # noqa: E712  # SQL, not Python
 
 
 @compiled
 def _touch(
-    organisation_id: Param, feed_id: Param, now: Param, earlier: Param, program: Param
+    organisation_id: Param[str],
+    feed_id: Param[str],
+    now: Param[datetime],
+    earlier: Param[datetime],
+    program: Param[str | None],
 ) -> Update:
     fetched_at = CalendarFeedRow.last_fetched_at
     return CalendarFeedRow.update(last_fetched_at=now, last_fetched_by=program).where(
@@ -468,7 +477,7 @@ def _touch(
 
 
 @compiled
-def _living_of(organisation_id: Param, user_id: Param) -> Select:
+def _living_of(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.is_personal_token).where(
         *_living(organisation_id, user_id)
     )
@@ -476,7 +485,11 @@ def _living_of(organisation_id: Param, user_id: Param) -> Select:
 
 @compiled
 def _revoke(
-    organisation_id: Param, user_id: Param, feed_id: Param, is_personal_token: bool, now: Param
+    organisation_id: Param[str],
+    user_id: Param[str | None],
+    feed_id: Param[str],
+    is_personal_token: bool,
+    now: Param[datetime],
 ) -> Update:
     return CalendarFeedRow.update(revoked_at=now).where(
         *_living(organisation_id, user_id),
@@ -485,7 +498,7 @@ def _revoke(
     )
 
 
-def _living(organisation_id: Param, user_id: Param) -> tuple[Any, ...]:
+def _living(organisation_id: Param[str], user_id: Param[str | None]) -> tuple[Any, ...]:
     return (
         CalendarFeedRow.organisation_id == organisation_id,
         CalendarFeedRow.user_id == user_id,

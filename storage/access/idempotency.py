@@ -86,7 +86,12 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
 
     Raises IdempotencyKeyReused or IdempotencyAnswerUnreadable.
     """
-    row = tx.first(_row, **_place(claim))
+    row = tx.first(
+        _row,
+        organisation_id=claim.organisation_id,
+        api_key_id=claim.api_key_id,
+        idempotency_key=claim.idempotency_key,
+    )
     if row is None:
         return None
     _, sha256, status, headers, body, created_at = row
@@ -119,7 +124,12 @@ def keep(tx: Transaction, claim: Claim, answer: KeptAnswer, *, now: datetime) ->
     """Keep the first answer; call in the transaction that ``begin`` allowed."""
     headers = [(name.decode(), value.decode()) for name, value in answer.headers]
     # What is a day old may still be there; ``find`` no longer sees it.
-    tx.enqueue_update(_forget, **_place(claim))
+    tx.enqueue_update(
+        _forget,
+        organisation_id=claim.organisation_id,
+        api_key_id=claim.api_key_id,
+        idempotency_key=claim.idempotency_key,
+    )
     try:
         tx.insert(
             IdempotencyKeyRow,
@@ -129,7 +139,9 @@ def keep(tx: Transaction, claim: Claim, answer: KeptAnswer, *, now: datetime) ->
             headers=orjson.dumps(headers).decode(),
             body=tx.secrets.encrypt(answer.content.decode()).encode(),
             created_at=now,
-            **_place(claim),
+            organisation_id=claim.organisation_id,
+            api_key_id=claim.api_key_id,
+            idempotency_key=claim.idempotency_key,
         )
     except DuplicateRow as error:
         # Only where advisory locks do not reach every server of the database.
@@ -154,14 +166,6 @@ def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
     return tx.change(_prune, before=now - KEPT, limit=limit)
 
 
-def _place(claim: Claim) -> dict[str, str]:
-    return {
-        "organisation_id": claim.organisation_id,
-        "api_key_id": claim.api_key_id,
-        "idempotency_key": claim.idempotency_key,
-    }
-
-
 def _lock_number(claim: Claim) -> int:
     """A signed 64-bit number, as PostgreSQL's advisory locks are named."""
     text = "\0".join(("idempotency", claim.api_key_id, claim.idempotency_key))
@@ -170,7 +174,9 @@ def _lock_number(claim: Claim) -> int:
 
 
 @compiled
-def _row(organisation_id: Param, api_key_id: Param, idempotency_key: Param) -> Select:
+def _row(
+    organisation_id: Param[str], api_key_id: Param[str], idempotency_key: Param[str]
+) -> Select:
     return IdempotencyKeyRow.select(
         IdempotencyKeyRow.id,
         IdempotencyKeyRow.request_sha256,
@@ -186,12 +192,14 @@ def _row(organisation_id: Param, api_key_id: Param, idempotency_key: Param) -> S
 
 
 @compiled
-def _try_lock(number: Param) -> Select:
+def _try_lock(number: Param[int]) -> Select:
     return Select(columns=[fn.pg_try_advisory_xact_lock(number)])
 
 
 @compiled
-def _forget(organisation_id: Param, api_key_id: Param, idempotency_key: Param) -> Delete:
+def _forget(
+    organisation_id: Param[str], api_key_id: Param[str], idempotency_key: Param[str]
+) -> Delete:
     return IdempotencyKeyRow.delete().where(
         IdempotencyKeyRow.organisation_id == organisation_id,
         IdempotencyKeyRow.api_key_id == api_key_id,
@@ -200,7 +208,7 @@ def _forget(organisation_id: Param, api_key_id: Param, idempotency_key: Param) -
 
 
 @compiled
-def _prune(before: Param, limit: Param) -> Delete:
+def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
     old = (
         IdempotencyKeyRow.select(IdempotencyKeyRow.organisation_id, IdempotencyKeyRow.id)
         .where(IdempotencyKeyRow.created_at <= before)

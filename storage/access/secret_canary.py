@@ -145,8 +145,8 @@ def _reencrypt_batch(
     found = tx.all(
         _stored,
         kind=kind,
-        after_organisation_id=after and after[0],
-        after_id=after and after[1],
+        after_organisation_id=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=limit,
     )
     old = [row for row in found if not tx.secrets.is_by_first_key(row[2])]
@@ -168,7 +168,7 @@ def _reencrypt_batch(
 
 
 @compiled
-def _all(limit: Param) -> Select:
+def _all(limit: Param[int]) -> Select:
     return (
         SecretCanaryRow.select(SecretCanaryRow.encrypted)
         .order_by(SecretCanaryRow.number)
@@ -177,7 +177,7 @@ def _all(limit: Param) -> Select:
 
 
 @compiled
-def _insert(number: Param, encrypted: Param) -> Insert:
+def _insert(number: Param[int], encrypted: Param[str]) -> Insert:
     return SecretCanaryRow.insert(number=number, encrypted=encrypted).on_conflict_ignore()
 
 
@@ -188,7 +188,10 @@ def _delete() -> Delete:
 
 @compiled
 def _stored(
-    kind: str, after_organisation_id: Param | None, after_id: Param | None, limit: Param
+    kind: str,
+    after_organisation_id: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     """Encrypted values of one kind in the order of their keys; an empty text is no secret."""
     column = _COLUMNS[kind]
@@ -203,7 +206,7 @@ def _stored(
 
 
 @compiled
-def _change(kind: str, changes: Param) -> Update:
+def _change(kind: str, changes: Param[str]) -> Update:
     """Unless the value was replaced meanwhile."""
     column = _COLUMNS[kind]
     table = column.model

@@ -16,7 +16,7 @@ from storage.base.errors import InUse, NameTaken, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, Department, Rerouted
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DepartmentRow, UserRow
@@ -63,9 +63,13 @@ def create(
 
 def get(tx: Transaction, department_id: str, *, by: Caller, is_held: bool = False) -> Department:
     """One department. Raises NotFound. ``is_held``: it stays so until this transaction ends."""
-    params = {"organisation_id": by.organisation_id, "department_id": department_id}
     if fields.is_id(department_id):
-        row = tx.first(_department, **params, is_held=is_held)
+        row = tx.first(
+            _department,
+            organisation_id=by.organisation_id,
+            department_id=department_id,
+            is_held=is_held,
+        )
         if row is not None:
             return rows.department(row)
     raise NotFound("department")
@@ -187,17 +191,25 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     department = get(tx, department_id, by=by, is_held=True)
-    params = {"organisation_id": by.organisation_id, "department_id": department.id}
-    if tx.first(_anybody, **params) is not None:
+    if (
+        tx.first(_anybody, organisation_id=by.organisation_id, department_id=department_id)
+        is not None
+    ):
         raise InUse(
             "Somebody still belongs to {department}; move them first.", department=department.name
         )
-    former = [rows.user(row) for row in tx.all(_archived_members, **params)]
-    if tx.change(_take_out_archived, now=now, **params) != len(former):
+    members = tx.all(
+        _archived_members, organisation_id=by.organisation_id, department_id=department_id
+    )
+    former = [rows.user(row) for row in members]
+    taken_out = tx.change(
+        _take_out_archived, organisation_id=by.organisation_id, department_id=department_id, now=now
+    )
+    if taken_out != len(former):
         raise people_rows.ChangedMeanwhile
     moved = [(user, user._replace(department_id=None)) for user in former]
     people_rows.record_updates(tx, moved, by=by, now=now)
-    if not tx.change(_delete, **params):
+    if not tx.change(_delete, organisation_id=by.organisation_id, department_id=department_id):
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.deleted", department, None, by=by, now=now)
 
@@ -217,7 +229,7 @@ def page(
         _departments,
         organisation_id=by.organisation_id,
         manager_id=manager_id,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.department, lambda row: [row[0]], *bound_to)
@@ -236,8 +248,10 @@ def _record(
     organisation_config.changed(tx, by.organisation_id)
 
 
-@compiled
-def _department(organisation_id: Param, department_id: Param, is_held: bool, engine: str) -> Select:
+@compiled_per_engine
+def _department(
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], is_held: bool
+) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
@@ -247,7 +261,10 @@ def _department(organisation_id: Param, department_id: Param, is_held: bool, eng
 
 @compiled
 def _departments(
-    organisation_id: Param, manager_id: Param | None, after_id: Param | None, limit: Param
+    organisation_id: Param[str],
+    manager_id: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id
@@ -260,14 +277,14 @@ def _departments(
 
 
 @compiled
-def _names(organisation_id: Param) -> Select:
+def _names(organisation_id: Param[str]) -> Select:
     return DepartmentRow.select(DepartmentRow.id, DepartmentRow.name).where(
         DepartmentRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _anybody(organisation_id: Param, department_id: Param) -> Select:
+def _anybody(organisation_id: Param[str], department_id: Param[str]) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(
@@ -280,7 +297,7 @@ def _anybody(organisation_id: Param, department_id: Param) -> Select:
 
 
 @compiled
-def _archived_members(organisation_id: Param, department_id: Param) -> Select:
+def _archived_members(organisation_id: Param[str], department_id: Param[str]) -> Select:
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id,
         UserRow.department_id == department_id,
@@ -289,7 +306,9 @@ def _archived_members(organisation_id: Param, department_id: Param) -> Select:
 
 
 @compiled
-def _take_out_archived(organisation_id: Param, department_id: Param, now: Param) -> Update:
+def _take_out_archived(
+    organisation_id: Param[str], department_id: Param[str], now: Param[datetime]
+) -> Update:
     return UserRow.update(department_id=None, updated_at=now, version=UserRow.version + 1).where(
         UserRow.organisation_id == organisation_id,
         UserRow.department_id == department_id,
@@ -298,7 +317,7 @@ def _take_out_archived(organisation_id: Param, department_id: Param, now: Param)
 
 
 @compiled
-def _delete(organisation_id: Param, department_id: Param) -> Delete:
+def _delete(organisation_id: Param[str], department_id: Param[str]) -> Delete:
     return DepartmentRow.delete().where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )

@@ -138,7 +138,7 @@ def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[Holi
         _page,
         organisation_id=by.organisation_id,
         holiday_set_id=holiday_set.id,
-        after_date=after and after[0],
+        after_date=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, _value, lambda row: [row[1]], *bound_to)
@@ -293,7 +293,9 @@ _COLUMNS: Final = tuple(getattr(HolidayOverrideRow, name) for name in HolidayOve
 
 
 @compiled
-def _override(organisation_id: Param, holiday_set_id: Param, override_id: Param) -> Select:
+def _override(
+    organisation_id: Param[str], holiday_set_id: Param[str], override_id: Param[str]
+) -> Select:
     return HolidayOverrideRow.select(*_COLUMNS).where(
         HolidayOverrideRow.organisation_id == organisation_id,
         HolidayOverrideRow.id == override_id,
@@ -303,7 +305,10 @@ def _override(organisation_id: Param, holiday_set_id: Param, override_id: Param)
 
 @compiled
 def _page(
-    organisation_id: Param, holiday_set_id: Param, after_date: Param | None, limit: Param
+    organisation_id: Param[str],
+    holiday_set_id: Param[str],
+    after_date: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = HolidayOverrideRow.select(*_COLUMNS).where(
         HolidayOverrideRow.organisation_id == organisation_id,
@@ -315,7 +320,7 @@ def _page(
 
 
 @compiled
-def _delete(organisation_id: Param, override_id: Param) -> Delete:
+def _delete(organisation_id: Param[str], override_id: Param[str]) -> Delete:
     return HolidayOverrideRow.delete().where(
         HolidayOverrideRow.organisation_id == organisation_id, HolidayOverrideRow.id == override_id
     )

@@ -33,10 +33,9 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     """
     known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
     _check_unused(tx, known, holiday_set)
-    params = {"organisation_id": by.organisation_id, "holiday_set_id": holiday_set.id}
     overrides = known.overrides.get(holiday_set.country_code, [])
-    tx.change(_delete_overrides, **params)
-    tx.change(_delete_set, **params)
+    tx.change(_delete_overrides, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
+    tx.change(_delete_set, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
     audit.record(
         tx,
         "holiday_set.deleted",
@@ -76,7 +75,7 @@ def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) ->
 
 
 @compiled
-def _delete_overrides(organisation_id: Param, holiday_set_id: Param) -> Delete:
+def _delete_overrides(organisation_id: Param[str], holiday_set_id: Param[str]) -> Delete:
     return HolidayOverrideRow.delete().where(
         HolidayOverrideRow.organisation_id == organisation_id,
         HolidayOverrideRow.holiday_set_id == holiday_set_id,
@@ -84,14 +83,14 @@ def _delete_overrides(organisation_id: Param, holiday_set_id: Param) -> Delete:
 
 
 @compiled
-def _delete_set(organisation_id: Param, holiday_set_id: Param) -> Delete:
+def _delete_set(organisation_id: Param[str], holiday_set_id: Param[str]) -> Delete:
     return HolidaySetRow.delete().where(
         HolidaySetRow.organisation_id == organisation_id, HolidaySetRow.id == holiday_set_id
     )
 
 
 @compiled
-def _users_of(organisation_id: Param, country_code: Param) -> Select:
+def _users_of(organisation_id: Param[str], country_code: Param[str]) -> Select:
     return UserRow.select(fn.COUNT(UserRow.id)).where(
         UserRow.organisation_id == organisation_id,
         UserRow.public_holiday_country_code == country_code,

@@ -124,7 +124,7 @@ def _move(
 
 
 @compiled
-def _keys(organisation_id: Param, user_id: Param) -> Select:
+def _keys(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return ApiKeyRow.select(fn.COUNT(ApiKeyRow.id)).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.user_id == user_id,
@@ -133,7 +133,7 @@ def _keys(organisation_id: Param, user_id: Param) -> Select:
 
 
 @compiled
-def _feeds(organisation_id: Param, user_id: Param) -> Select:
+def _feeds(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
         CalendarFeedRow.organisation_id == organisation_id,
         CalendarFeedRow.user_id == user_id,
@@ -142,7 +142,7 @@ def _feeds(organisation_id: Param, user_id: Param) -> Select:
 
 
 @compiled
-def _reports(organisation_id: Param, user_id: Param) -> Select:
+def _reports(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(

@@ -367,17 +367,17 @@ def _record(
 
 
 @compiled
-def _organisation_of_slug(slug: Param) -> Select:
+def _organisation_of_slug(slug: Param[str]) -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.slug == slug)
 
 
 @compiled
-def _slugs_among(slugs: Param) -> Select:
+def _slugs_among(slugs: Param[list[str]]) -> Select:
     return OrganisationRow.select(OrganisationRow.slug).where(any_of(OrganisationRow.slug, slugs))
 
 
 @compiled
-def _settings_of(organisation_id: Param) -> Select:
+def _settings_of(organisation_id: Param[str]) -> Select:
     columns = [getattr(OrganisationRow, name) for name in _CHECKS]
     return OrganisationRow.select(*columns).where(OrganisationRow.id == organisation_id)
 

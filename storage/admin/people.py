@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 from storage.access import api_keys, feeds
 from storage.admin import effects, offboarding, reassignment, recalculation
@@ -374,6 +374,14 @@ def list_all(tx: Transaction, /, *, by: Caller, **filters: Any) -> list[User]:
     return page(tx, PageOf(LONGEST_LIST), by=by, **filters).items
 
 
+class _PageFilters(TypedDict):
+    status: str | None
+    department_id: str | None
+    role: str | None
+    manager_id: str | None
+    email_key: str | None
+
+
 def page(
     tx: Transaction,
     page: PageOf,
@@ -393,21 +401,21 @@ def page(
     _check_filter(tx, department_id, by=by)
     if manager_id is not None:
         people_rows.get(tx, manager_id, by=by)
-    filters: dict[str, Any] = {
-        "status": status,
-        "department_id": department_id,
-        "role": role,
-        "manager_id": manager_id,
-        "email_key": None if email is None else email.casefold(),
-    }
+    filters = _PageFilters(
+        status=status,
+        department_id=department_id,
+        role=role,
+        manager_id=manager_id,
+        email_key=None if email is None else email.casefold(),
+    )
     bound_to = ("users", by.organisation_id, *filters.values(), sort)
     after = position(tx, page, *bound_to)
     found = tx.all(
         people_rows.users,
         organisation_id=by.organisation_id,
         descends=sort == "-created_at",
-        after_at=after and after[0],
-        after_id=after and after[1],
+        after_at=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=page.limit + 1,
         **filters,
     )

@@ -235,8 +235,10 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
     ]
     if not demoted:
         return []
-    params = {"organisation_id": by.organisation_id, "limit": _MOST_OWNERS}
-    remaining = {row[0] for row in tx.all(people_rows.active_owners, **params)}
+    owners = tx.all(
+        people_rows.active_owners, organisation_id=by.organisation_id, limit=_MOST_OWNERS
+    )
+    remaining = {row[0] for row in owners}
     remaining -= {person.id for person in demoted}
     remaining |= {
         person.id

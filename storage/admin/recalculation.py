@@ -21,7 +21,7 @@ from peewee import Select
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, outbox
@@ -223,14 +223,14 @@ def _counted(known: Reference, user: User, request: LeaveRequest, today: date) -
     return request.counted_halves[:past] + counted_halves[past:]
 
 
-@compiled
+@compiled_per_engine
 def _people(
-    organisation_id: Param,
-    own_country: Param | None,
+    engine: Engine,
+    organisation_id: Param[str],
+    own_country: Param[str] | None,
     default_country: bool,
     default_week: bool,
     is_held: bool,
-    engine: str,
 ) -> Select:
     choices: Iterable[Any] = (
         *(() if own_country is None else (UserRow.public_holiday_country_code == own_country,)),
@@ -251,7 +251,12 @@ def _people(
 
 
 @compiled
-def _ahead(organisation_id: Param, user_ids: Param, first_day: Param, last_day: Param) -> Select:
+def _ahead(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         any_of(LeaveRequestRow.user_id, user_ids),

@@ -92,19 +92,19 @@ def _system(organisation_id: str) -> Caller:
 
 
 @compiled
-def _untie(organisation_id: Param, now: Param) -> Update:
+def _untie(organisation_id: Param[str], now: Param[datetime]) -> Update:
     return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
         OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
     )
 
 
 @compiled
-def _forget_people(organisation_id: Param, now: Param) -> Update:
+def _forget_people(organisation_id: Param[str], now: Param[datetime]) -> Update:
     return UserRow.update(slack_user_id=None, updated_at=now).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id.is_null(False)
     )
 
 
 @compiled
-def _forget_messages(organisation_id: Param) -> Delete:
+def _forget_messages(organisation_id: Param[str]) -> Delete:
     return SlackMessageRow.delete().where(SlackMessageRow.organisation_id == organisation_id)

@@ -5,36 +5,57 @@ Building a query's SQL costs ten times what running it does, so it happens once 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Final, Literal, NamedTuple
+from typing import (
+    Annotated,
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
 
 import peewee
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Engine = Literal["sqlite", "postgresql"]
 
 _SQLITE: Final = peewee.SqliteDatabase(None)
 _POSTGRESQL: Final = peewee.PostgresqlDatabase(None)
 
 
-class _Mark(NamedTuple):
+class _Name(NamedTuple):
     name: str
 
 
-class Param(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
-    """Where a value will stand. Peewee's converters do not see it: ``bound`` prepares the value."""
+_PARAM: Final = "parameter"
+
+# The type of a query function's parameter whose value is bound. Callers pass the value; the
+# function receives a ``Placeholder``. ``Param[str] | None`` is a filter that may be absent: the
+# function then receives None and builds another statement. ``Param[str | None]`` binds NULL.
+Param = Annotated[T, _PARAM]
+
+
+class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
+    """Where a value is bound. Peewee's converters do not see it: ``bound`` prepares the value."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(_Mark(name), converter=False, unpack=False)
+        super().__init__(_Name(name), converter=False, unpack=False)
 
 
-class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, param)
-    """``column IN (…)`` with a list as one param: the SQL does not grow with the list."""
+class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, user_ids)
+    """``column IN (…)`` with a list as one parameter: the SQL does not grow with the list."""
 
-    def __init__(self, column: peewee.Field, param: Param) -> None:
+    def __init__(self, column: peewee.Field, param: Sequence[str]) -> None:
         super().__init__()
         self.column = column
         self.param = param
@@ -48,9 +69,9 @@ class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of
 
 
 class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, as any_of does
-    """``(organisation_id, id) IN (…)``; the param is JSON text: an array of such pairs."""
+    """``(organisation_id, id) IN (…)``; the parameter is JSON text: an array of such pairs."""
 
-    def __init__(self, table: type[peewee.Model], param: Param, column: str = "id") -> None:
+    def __init__(self, table: type[peewee.Model], param: str, column: str = "id") -> None:
         super().__init__()
         self.key = peewee.Tuple(table.organisation_id, getattr(table, column))
         self.param = param
@@ -70,7 +91,7 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
     One statement then changes as many rows as there are objects, each in its own way.
     """
 
-    def __init__(self, param: Param, alias: str, columns: dict[str, str]) -> None:
+    def __init__(self, param: str, alias: str, columns: dict[str, str]) -> None:
         super().__init__()
         self.param = param
         self.alias_name = alias
@@ -89,7 +110,7 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
         return ctx.literal(f')) AS "{self.alias_name}"')
 
 
-def _few_elements(ctx: peewee.Context, param: Param) -> peewee.Context:
+def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
     """The elements of JSON text as a set that PostgreSQL expects to be small.
 
     Of a set of JSON's elements it expects a hundred, and would rather read a table of thousands
@@ -109,7 +130,7 @@ def server(engine: Engine) -> peewee.Node:
 
 
 class Statement:
-    """SQL for one engine, and how the values of its params are put in their order.
+    """SQL for one engine, and the order of the values that it binds.
 
     Lists stay as they are: each engine's connections know how to send them.
     """
@@ -119,72 +140,99 @@ class Statement:
     def __init__(self, sql: str, values: Sequence[Any]) -> None:
         self.sql = sql
         names = [
-            value.name if type(value) is _Mark else f"constant {number}"
+            value.name if type(value) is _Name else f"constant {number}"
             for number, value in enumerate(values)
         ]
         self._constants = {
             name: value
             for name, value in zip(names, values, strict=True)
-            if type(value) is not _Mark
+            if type(value) is not _Name
         }
         self._names = names
         self._values_of = itemgetter(*names) if len(names) > 1 else self._few
 
-    def bound(self, params: dict[str, Any]) -> Any:
-        """The values to run it with, in the order of its params; instants in milliseconds."""
+    def bound(self, params: Mapping[str, Any]) -> list[Any]:
+        """The values to run it with, in the order of its placeholders; instants in milliseconds."""
         values = self._values_of({**params, **self._constants} if self._constants else params)
         return [milliseconds(value) if type(value) is datetime else value for value in values]
 
-    def _few(self, params: dict[str, Any]) -> tuple[Any, ...]:
+    def _few(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple([params[name] for name in self._names])
 
 
-class Compiled:
+class Compiled(Generic[P]):
     """A query function and the statements made of it so far."""
 
-    def __init__(self, build: Callable[..., Any]) -> None:
+    def __init__(self, build: Callable[..., Any], *, is_per_engine: bool) -> None:
         self._build = build
+        self._is_per_engine = is_per_engine
         self.__doc__ = build.__doc__
         self.__name__ = build.__name__
-        parameters = inspect.signature(build).parameters
-        self._params = tuple(n for n, p in parameters.items() if "Param" in str(p.annotation))
-        self._others = tuple(n for n in parameters if n not in self._params and n != "engine")
-        self._wants_engine = "engine" in parameters
+        types = get_type_hints(build, include_extras=True)
+        names = [name for name in types if name != "return"][is_per_engine:]
+        self._names = frozenset(names)
+        self._params = tuple(name for name in names if _is_param(types[name]))
+        # What tells the statements of one engine apart.
+        self._filters = tuple(name for name in self._params if type(None) in get_args(types[name]))
+        self._shapes = tuple(name for name in names if name not in self._params)
         self._statements: dict[Any, Statement] = {}
 
-    def statement(self, engine: Engine, params: dict[str, Any]) -> Statement:
-        """The SQL for these arguments; a param given as None counts as absent."""
-        key: Any = (
+    def bind(
+        self, engine: Engine, args: Sequence[object], params: Mapping[str, Any]
+    ) -> tuple[str, list[Any]]:
+        """The SQL for these parameters and the values in the order of its placeholders.
+
+        Raises TypeError unless every parameter of the function is given by name, and no other:
+        a filter that was left out by mistake must not mean "everything". ``args`` is always empty
+        then; the type system wants it beside ``params``.
+        """
+        if args or params.keys() != self._names:
+            raise TypeError(self._mismatch(args, params))
+        key = (
             engine,
-            tuple([params.get(name) is None for name in self._params]),
-            tuple([params.get(name) for name in self._others]),
+            *[params[name] is None for name in self._filters],
+            *[params[name] for name in self._shapes],
         )
-        found = self._statements.get(key)
-        if found is None:
-            found = self._statements[key] = self._compile(engine, params)
-        return found
+        statement = self._statements.get(key)
+        if statement is None:
+            statement = self._statements[key] = self._compile(engine, params)
+        return statement.sql, statement.bound(params)
 
-    def _compile(self, engine: Engine, params: dict[str, Any]) -> Statement:
-        unknown = params.keys() - set(self._params) - set(self._others)
-        if unknown:
-            raise TypeError(f"{self.__name__} has no param for {', '.join(sorted(unknown))}")
-        arguments: dict[str, Any] = {
-            name: None if params.get(name) is None else Param(name) for name in self._params
-        }
-        arguments |= {name: params[name] for name in self._others if name in params}
-        if self._wants_engine:
-            arguments["engine"] = engine
-        return sql_of(self._build(**arguments), engine)
+    def _mismatch(self, args: Sequence[object], params: Mapping[str, object]) -> str:
+        problems = [f"missing parameter {name!r}" for name in sorted(self._names - params.keys())]
+        problems += [f"unknown parameter {name!r}" for name in sorted(params.keys() - self._names)]
+        if args:
+            problems.append("parameters are passed by name")
+        return f"{self.__name__}: {', '.join(problems)}"
+
+    def _compile(self, engine: Engine, params: Mapping[str, Any]) -> Statement:
+        absent = {name for name in self._filters if params[name] is None}
+        arguments = {
+            name: None if name in absent else Placeholder(name) for name in self._params
+        } | {name: params[name] for name in self._shapes}
+        engine_first = (engine,) if self._is_per_engine else ()
+        return sql_of(self._build(*engine_first, **arguments), engine)
 
 
-def compiled(build: Callable[..., Any]) -> Compiled:
+def _is_param(annotation: Any) -> bool:
+    """Whether it is ``Param[…]`` or ``Param[…] | None``."""
+    return any(
+        _PARAM in getattr(each, "__metadata__", ()) for each in (annotation, *get_args(annotation))
+    )
+
+
+def compiled(build: Callable[P, Any]) -> Compiled[P]:
     """Make a function that returns a Peewee query into one that is compiled once.
 
-    Parameters annotated ``Param`` become bound values (``Param | None``: a filter that may be
-    absent); a parameter called ``engine`` receives the engine's name; every other parameter is
-    passed as it is and keeps a statement of its own for each value, so it must have few.
+    Parameters annotated ``Param`` become bound values. Every other parameter is passed as it is
+    and keeps a statement of its own for each value, so it must have few. Defaults do not count.
     """
-    return Compiled(build)
+    return Compiled(build, is_per_engine=False)
+
+
+def compiled_per_engine(build: Callable[Concatenate[Engine, P], Any]) -> Compiled[P]:
+    """As ``compiled``, for SQL that differs: the function's first parameter is the engine."""
+    return Compiled(build, is_per_engine=True)
 
 
 def sql_of(query: Any, engine: Engine) -> Statement:
@@ -195,29 +243,29 @@ def sql_of(query: Any, engine: Engine) -> Statement:
 
 
 def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:
-    """One row's INSERT, its params named as the columns."""
-    return sql_of(table.insert({name: Param(name) for name in columns}), engine)
+    """One row's INSERT, its parameters named as the columns."""
+    return sql_of(table.insert({name: Placeholder(name) for name in columns}), engine)
 
 
 # Few sizes come up: powers of two.
 @lru_cache(maxsize=128)
 def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
-    params = [{name: Param(f"{name}_{index}") for name in columns} for index in range(rows)]
+    params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(params), engine)
 
 
 def inserts_of(table: Any, columns: Sequence[str], rows: int, engine: Engine) -> Statement:
-    """An INSERT of that many rows, its params named ``<column>_<index>``."""
+    """An INSERT of that many rows, its parameters named ``<column>_<index>``."""
     return _inserts_of(table, tuple(columns), rows, engine)
 
 
 def update_of(
     table: type[peewee.Model], changed: Sequence[str], matched: Sequence[str], engine: Engine
 ) -> Statement:
-    """An UPDATE where every ``matched`` column equals its param ``where_<column>``."""
-    query = table.update({name: Param(name) for name in changed})
+    """An UPDATE where every ``matched`` column equals the parameter ``where_<column>``."""
+    query = table.update({name: Placeholder(name) for name in changed})
     for name in matched:
-        query = query.where(getattr(table, name) == Param(f"where_{name}"))
+        query = query.where(getattr(table, name) == Placeholder(f"where_{name}"))
     return sql_of(query, engine)
 
 

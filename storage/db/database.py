@@ -69,26 +69,26 @@ class Transaction:
         self.reference_cache = reference_cache
         self.woken: set[str] = set()
 
-    def all(self, query: Compiled, **params: Any) -> list[tuple[Any, ...]]:
+    def all(
+        self, query: Compiled[P], /, *args: P.args, **params: P.kwargs
+    ) -> list[tuple[Any, ...]]:
         """Every row, as plain tuples; the query bounds how many there can be."""
-        statement = query.statement(self.engine, params)
-        rows: list[tuple[Any, ...]] = self._execute(
-            statement.sql, statement.bound(params)
-        ).fetchall()
+        sql, values = query.bind(self.engine, args, params)
+        rows: list[tuple[Any, ...]] = self._execute(sql, values).fetchall()
         return rows
 
-    def first(self, query: Compiled, **params: Any) -> tuple[Any, ...] | None:
+    def first(
+        self, query: Compiled[P], /, *args: P.args, **params: P.kwargs
+    ) -> tuple[Any, ...] | None:
         """The first row or None."""
-        statement = query.statement(self.engine, params)
-        row: tuple[Any, ...] | None = self._execute(
-            statement.sql, statement.bound(params)
-        ).fetchone()
+        sql, values = query.bind(self.engine, args, params)
+        row: tuple[Any, ...] | None = self._execute(sql, values).fetchone()
         return row
 
-    def change(self, query: Compiled, **params: Any) -> int:
+    def change(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
-        statement = query.statement(self.engine, params)
-        changed: int = self._execute(statement.sql, statement.bound(params)).rowcount
+        sql, values = query.bind(self.engine, args, params)
+        changed: int = self._execute(sql, values).rowcount
         return changed
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
@@ -103,9 +103,9 @@ class Transaction:
         """
         self.insert(table, **values)
 
-    def enqueue_update(self, query: Compiled, **params: Any) -> None:
+    def enqueue_update(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> None:
         """As ``change``, sent together with enqueued inserts; for changes that cannot fail."""
-        self.change(query, **params)
+        self.change(query, *args, **params)
 
     def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
         key = (table, self.engine, *values)

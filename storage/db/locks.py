@@ -13,7 +13,7 @@ from typing import Any
 
 from peewee import Select
 
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
 
@@ -29,7 +29,7 @@ def held(query: Any, engine: str, strength: str = "FOR NO KEY UPDATE") -> Select
     return held_query
 
 
-@compiled
-def _organisation(organisation_id: Param, engine: str) -> Select:
+@compiled_per_engine
+def _organisation(engine: Engine, organisation_id: Param[str]) -> Select:
     query = OrganisationRow.select(OrganisationRow.id).where(OrganisationRow.id == organisation_id)
     return held(query, engine)

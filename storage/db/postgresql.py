@@ -68,12 +68,12 @@ class _Transaction(Transaction):
         statement = self._insertion(table, values)
         self._queued.append((statement.sql, statement.bound(values)))
 
-    def enqueue_update(self, query: Compiled, **params: Any) -> None:
-        statement = query.statement(self.engine, params)
-        if any(sql == statement.sql for sql, _ in self._queued):
+    def enqueue_update(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> None:
+        sql, values = query.bind(self.engine, args, params)
+        if any(sql == queued for queued, _ in self._queued):
             # One statement may not change a row twice.
             self.flush()
-        self._queued.append((statement.sql, statement.bound(params)))
+        self._queued.append((sql, values))
 
     def flush(self) -> None:
         if self._queued:

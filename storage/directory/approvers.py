@@ -30,14 +30,14 @@ _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class AsIf(NamedTuple):
-    """One change that is not made yet: somebody as he will be, or his department. Places, all."""
+    """One change that is not made yet: a person or a department as they will be; all parameters."""
 
-    user_id: Param | None = None
-    role: Param | None = None
-    user_department_id: Param | None = None
-    manager_id: Param | None = None
-    department_id: Param | None = None
-    head_id: Param | None = None
+    user_id: Param[str] | None = None
+    role: Param[str] | None = None
+    user_department_id: Param[str] | None = None
+    manager_id: Param[str] | None = None
+    department_id: Param[str] | None = None
+    head_id: Param[str] | None = None
 
     def of_user(self, alias: Any, column: str, param: Any) -> Any:
         """A column of users, read as if."""
@@ -341,7 +341,7 @@ def _is_any_present(
 
 
 @compiled
-def _approvers(organisation_id: Param, user_id: Param, today: Param) -> Select:
+def _approvers(organisation_id: Param[str], user_id: Param[str], today: Param[str]) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
     return (
@@ -383,16 +383,16 @@ def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
 
 @compiled
 def _approvers_of_many(
-    organisation_id: Param,
-    user_ids: Param,
-    today: Param,
-    absent_id: Param | None,
-    as_if_user_id: Param | None,
-    as_if_role: Param | None,
-    as_if_user_department_id: Param | None,
-    as_if_manager_id: Param | None,
-    as_if_department_id: Param | None,
-    as_if_head_id: Param | None,
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    today: Param[str],
+    absent_id: Param[str] | None,
+    as_if_user_id: Param[str] | None,
+    as_if_role: Param[str] | None,
+    as_if_user_department_id: Param[str] | None,
+    as_if_manager_id: Param[str] | None,
+    as_if_department_id: Param[str] | None,
+    as_if_head_id: Param[str] | None,
 ) -> Select:
     as_if = AsIf(
         as_if_user_id,
@@ -426,7 +426,7 @@ def _rung(candidate: Any, requester: Any, department: Any) -> Any:
 
 
 @compiled
-def _unreachable(organisation_id: Param, user_id: Param, limit: Param) -> Select:
+def _unreachable(organisation_id: Param[str], user_id: Param[str], limit: Param[int]) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
     rung = _rung(candidate, requester, department)
@@ -453,7 +453,7 @@ def _unreachable(organisation_id: Param, user_id: Param, limit: Param) -> Select
 
 
 @compiled
-def _rungs(organisation_id: Param, user_ids: Param, today: Param) -> Select:
+def _rungs(organisation_id: Param[str], user_ids: Param[list[str]], today: Param[str]) -> Select:
     candidate, requester, department, query = _ladders(organisation_id, user_ids)
     rung = _rung(candidate, requester, department)
     return (
@@ -531,7 +531,7 @@ def _new_on_ladders(organisation_id: Any, as_if: AsIf) -> list[Select]:
 
 @compiled
 def _asked_about(
-    organisation_id: Param, user_id: Param, approver_id: Param, today: Param
+    organisation_id: Param[str], user_id: Param[str], approver_id: Param[str], today: Param[str]
 ) -> Select:
     query, requester = awaiting(organisation_id, approver_id, today)
     return query.where(requester.id == user_id)

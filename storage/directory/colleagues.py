@@ -68,12 +68,12 @@ def _colleague(row: Sequence[Any]) -> ColleagueOff:
 
 @compiled
 def _team_off(
-    organisation_id: Param,
-    user_id: Param,
-    department_id: Param | None,
-    first_day: Param,
-    last_day: Param,
-    limit: Param,
+    organisation_id: Param[str],
+    user_id: Param[str],
+    department_id: Param[str] | None,
+    first_day: Param[str],
+    last_day: Param[str],
+    limit: Param[int],
 ) -> Select:
     return (
         rows.with_names(
@@ -103,7 +103,9 @@ def _team_off(
     )
 
 
-def team(organisation_id: Param, owner_id: Param, department_id: Param | None) -> Select:
+def team(
+    organisation_id: Param[str], owner_id: Param[str], department_id: Param[str] | None
+) -> Select:
     """The ids of all whose leave a person's team calendar shows, the person among them."""
     managed = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id

@@ -62,7 +62,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
     found = tx.all(
         _sets,
         organisation_id=by.organisation_id,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(
@@ -173,8 +173,7 @@ def holiday_count(known: Reference, country_code: str, year: int) -> int:
 
 
 def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
-    params = {"organisation_id": by.organisation_id, "country_code": code}
-    return tx.first(_set_of_code, **params) is not None
+    return tx.first(_set_of_code, organisation_id=by.organisation_id, country_code=code) is not None
 
 
 def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> HolidaySet:
@@ -194,7 +193,7 @@ def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> Holiday
 
 
 @compiled
-def _set_of_code(organisation_id: Param, country_code: Param) -> Select:
+def _set_of_code(organisation_id: Param[str], country_code: Param[str]) -> Select:
     return HolidaySetRow.select(HolidaySetRow.id).where(
         HolidaySetRow.organisation_id == organisation_id,
         HolidaySetRow.country_code == country_code,
@@ -202,7 +201,7 @@ def _set_of_code(organisation_id: Param, country_code: Param) -> Select:
 
 
 @compiled
-def _sets(organisation_id: Param, after_id: Param | None, limit: Param) -> Select:
+def _sets(organisation_id: Param[str], after_id: Param[str] | None, limit: Param[int]) -> Select:
     query = HolidaySetRow.select(
         HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
     ).where(HolidaySetRow.organisation_id == organisation_id)

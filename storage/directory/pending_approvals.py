@@ -122,7 +122,9 @@ def _asked_next(*columns: Any) -> Select:
 
 
 @compiled
-def _awaited(organisation_id: Param, request_id: Param, viewer_id: Param, today: Param) -> Select:
+def _awaited(
+    organisation_id: Param[str], request_id: Param[str], viewer_id: Param[str], today: Param[str]
+) -> Select:
     return LeaveRequestRow.select(LeaveRequestRow.id).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.id == request_id,
@@ -131,7 +133,7 @@ def _awaited(organisation_id: Param, request_id: Param, viewer_id: Param, today:
 
 
 @compiled
-def _next_steps(organisation_id: Param, request_id: Param, limit: Param) -> Select:
+def _next_steps(organisation_id: Param[str], request_id: Param[str], limit: Param[int]) -> Select:
     return (
         _asked_next(*rows.USER)
         .where(

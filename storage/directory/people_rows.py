@@ -13,7 +13,7 @@ from storage.base.errors import Conflict, EmailTaken, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, User, UserStatus
 from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.events import audit, feed_changes
@@ -229,8 +229,10 @@ def check_can_manage(tx: Transaction, organisation_id: str, manager_id: str | No
 
 def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: str) -> bool:
     """Whether the user is that manager, or manages him at whatever distance."""
-    params = {"organisation_id": organisation_id, "user_id": user_id, "manager_id": manager_id}
-    return tx.first(_in_chain_above, **params) is not None
+    row = tx.first(
+        _in_chain_above, organisation_id=organisation_id, user_id=user_id, manager_id=manager_id
+    )
+    return row is not None
 
 
 def has_department(
@@ -239,8 +241,10 @@ def has_department(
     """Whether there is such a department. ``is_held``: it is not deleted meanwhile either."""
     if not fields.is_id(department_id):
         return False
-    params = {"organisation_id": organisation_id, "department_id": department_id}
-    return tx.first(_department, **params, is_held=is_held) is not None
+    row = tx.first(
+        _department, organisation_id=organisation_id, department_id=department_id, is_held=is_held
+    )
+    return row is not None
 
 
 def _columns(user: User) -> dict[str, Any]:
@@ -276,7 +280,9 @@ def living(
 
 
 @compiled
-def _living(organisation_id: Param, department_id: Param | None, limit: Param) -> Select:
+def _living(
+    organisation_id: Param[str], department_id: Param[str] | None, limit: Param[int]
+) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.status != "archived"
     )
@@ -285,16 +291,18 @@ def _living(organisation_id: Param, department_id: Param | None, limit: Param) -
     return query.order_by(UserRow.id).limit(limit)
 
 
-@compiled
-def _user(organisation_id: Param, user_id: Param, is_held: bool, engine: str) -> Select:
+@compiled_per_engine
+def _user(
+    engine: Engine, organisation_id: Param[str], user_id: Param[str], is_held: bool
+) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.id == user_id
     )
     return locks.held(query, engine) if is_held else query
 
 
-@compiled
-def _held(organisation_id: Param, user_ids: Param, engine: str) -> Select:
+@compiled_per_engine
+def _held(engine: Engine, organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     query = UserRow.select(UserRow.id).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
@@ -308,7 +316,7 @@ def _not_archived_first(query: Select) -> Select:
 
 
 @compiled
-def _user_of_email(organisation_id: Param, email_key: Param) -> Select:
+def _user_of_email(organisation_id: Param[str], email_key: Param[str]) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
     )
@@ -316,14 +324,14 @@ def _user_of_email(organisation_id: Param, email_key: Param) -> Select:
 
 
 @compiled
-def _names(organisation_id: Param, user_ids: Param) -> Select:
+def _names(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
 
 
 @compiled
-def of_emails(organisation_id: Param, email_keys: Param) -> Select:
+def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Select:
     """Whoever has one of the addresses, which are case-folded; whole rows."""
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.email_key, email_keys)
@@ -331,7 +339,7 @@ def of_emails(organisation_id: Param, email_keys: Param) -> Select:
 
 
 @compiled
-def managers_of(organisation_id: Param, user_ids: Param) -> Select:
+def managers_of(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     """Ids of the people and of their managers."""
     return UserRow.select(UserRow.id, UserRow.manager_id).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
@@ -339,7 +347,7 @@ def managers_of(organisation_id: Param, user_ids: Param) -> Select:
 
 
 @compiled
-def active_owners(organisation_id: Param, limit: Param) -> Select:
+def active_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
     """Ids of the organisation's active owners."""
     return (
         UserRow.select(UserRow.id)
@@ -353,7 +361,7 @@ def active_owners(organisation_id: Param, limit: Param) -> Select:
 
 
 @compiled
-def _user_of_slack_id(organisation_id: Param, slack_user_id: Param) -> Select:
+def _user_of_slack_id(organisation_id: Param[str], slack_user_id: Param[str]) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
     )
@@ -362,16 +370,16 @@ def _user_of_slack_id(organisation_id: Param, slack_user_id: Param) -> Select:
 
 @compiled
 def users(
-    organisation_id: Param,
-    status: Param | None,
-    department_id: Param | None,
-    role: Param | None,
-    manager_id: Param | None,
-    email_key: Param | None,
+    organisation_id: Param[str],
+    status: Param[str] | None,
+    department_id: Param[str] | None,
+    role: Param[str] | None,
+    manager_id: Param[str] | None,
+    email_key: Param[str] | None,
     descends: bool,
-    after_at: Param | None,
-    after_id: Param | None,
-    limit: Param,
+    after_at: Param[datetime] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = UserRow.select(*rows.USER).where(UserRow.organisation_id == organisation_id)
     for column, param in (
@@ -391,7 +399,9 @@ def users(
 
 
 @compiled
-def _in_chain_above(organisation_id: Param, manager_id: Param, user_id: Param) -> Select:
+def _in_chain_above(
+    organisation_id: Param[str], manager_id: Param[str], user_id: Param[str]
+) -> Select:
     """The user, if he is met on the way up from the manager, who counts himself."""
     first = UserRow.select(UserRow.id, UserRow.manager_id).where(
         UserRow.organisation_id == organisation_id, UserRow.id == manager_id
@@ -408,8 +418,10 @@ def _in_chain_above(organisation_id: Param, manager_id: Param, user_id: Param) -
     return chain.select_from(chain.c.id).where(chain.c.id == user_id)
 
 
-@compiled
-def _department(organisation_id: Param, department_id: Param, is_held: bool, engine: str) -> Select:
+@compiled_per_engine
+def _department(
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], is_held: bool
+) -> Select:
     query = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )

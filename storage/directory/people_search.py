@@ -8,7 +8,7 @@ from peewee import Select, fn
 
 from storage.base.values import Caller, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
@@ -44,9 +44,13 @@ def option(tx: Transaction, user_id: str | None, *, by: Caller) -> User | None:
     return None if user_id is None else people_rows.find(tx, by.organisation_id, user_id)
 
 
-@compiled
+@compiled_per_engine
 def _found(
-    organisation_id: Param, typed: Param, lowered: Param, limit: Param, engine: str
+    engine: Engine,
+    organisation_id: Param[str],
+    typed: Param[str],
+    lowered: Param[str],
+    limit: Param[int],
 ) -> Select:
     user = UserRow
     name = user.first_name.concat(" ").concat(user.last_name)
@@ -65,11 +69,11 @@ def _found(
     )
 
 
-def _holds(text: Any, part: Param, engine: str) -> Any:
+def _holds(text: Any, part: Param[str], engine: str) -> Any:
     return _position(text, part, engine) > 0
 
 
-def _position(text: Any, part: Param, engine: str) -> Any:
+def _position(text: Any, part: Param[str], engine: str) -> Any:
     # Not LIKE: what people type would have to be kept from being a pattern.
     position = fn.INSTR if engine == "sqlite" else fn.STRPOS
     return position(text, part)

@@ -135,7 +135,7 @@ def fail(
 
 
 @compiled
-def _begin(organisation_id: Param, now: Param) -> Insert:
+def _begin(organisation_id: Param[str], now: Param[datetime]) -> Insert:
     due = {"due_at": now, "claim_id": None, "failures": 0}
     return SlackSyncRow.insert(organisation_id=organisation_id, **due).on_conflict(
         conflict_target=(SlackSyncRow.organisation_id,), update=due
@@ -143,12 +143,12 @@ def _begin(organisation_id: Param, now: Param) -> Insert:
 
 
 @compiled
-def _end(organisation_id: Param) -> Delete:
+def _end(organisation_id: Param[str]) -> Delete:
     return SlackSyncRow.delete().where(SlackSyncRow.organisation_id == organisation_id)
 
 
 @compiled
-def _request(organisation_id: Param, now: Param) -> Update:
+def _request(organisation_id: Param[str], now: Param[datetime]) -> Update:
     row = SlackSyncRow
     return row.update({row.due_at: now, row.claim_id: None}).where(
         row.organisation_id == organisation_id
@@ -157,11 +157,11 @@ def _request(organisation_id: Param, now: Param) -> Update:
 
 @compiled
 def _request_soon(
-    organisation_id: Param,
-    now: Param,
-    spacing_before: Param,
-    spacing_after: Param,
-    spacing_milliseconds: Param,
+    organisation_id: Param[str],
+    now: Param[datetime],
+    spacing_before: Param[datetime],
+    spacing_after: Param[datetime],
+    spacing_milliseconds: Param[int],
 ) -> Update:
     row = SlackSyncRow
     is_long_ago = row.synced_at.is_null() | (row.synced_at <= spacing_before)
@@ -176,7 +176,7 @@ def _request_soon(
 
 
 @compiled
-def _due(now: Param, limit: Param) -> Select:
+def _due(now: Param[datetime], limit: Param[int]) -> Select:
     return (
         SlackSyncRow.select(SlackSyncRow.organisation_id, OrganisationRow.slack_team_id)
         .join(OrganisationRow, on=(OrganisationRow.id == SlackSyncRow.organisation_id))
@@ -187,7 +187,12 @@ def _due(now: Param, limit: Param) -> Select:
 
 
 @compiled
-def _take(organisation_ids: Param, now: Param, lease_expires_at: Param, claim_id: Param) -> Update:
+def _take(
+    organisation_ids: Param[list[str]],
+    now: Param[datetime],
+    lease_expires_at: Param[datetime],
+    claim_id: Param[str],
+) -> Update:
     row = SlackSyncRow
     return (
         row.update({row.due_at: lease_expires_at, row.claim_id: claim_id})
@@ -197,7 +202,9 @@ def _take(organisation_ids: Param, now: Param, lease_expires_at: Param, claim_id
 
 
 @compiled
-def _renew(organisation_id: Param, claim_id: Param, lease_expires_at: Param) -> Update:
+def _renew(
+    organisation_id: Param[str], claim_id: Param[str], lease_expires_at: Param[datetime]
+) -> Update:
     row = SlackSyncRow
     return row.update({row.due_at: lease_expires_at}).where(
         row.organisation_id == organisation_id, row.claim_id == claim_id
@@ -205,7 +212,9 @@ def _renew(organisation_id: Param, claim_id: Param, lease_expires_at: Param) -> 
 
 
 @compiled
-def _finish(organisation_id: Param, claim_id: Param, due_at: Param, now: Param) -> Update:
+def _finish(
+    organisation_id: Param[str], claim_id: Param[str], due_at: Param[datetime], now: Param[datetime]
+) -> Update:
     row = SlackSyncRow
     done = {
         row.due_at: due_at,
@@ -218,7 +227,9 @@ def _finish(organisation_id: Param, claim_id: Param, due_at: Param, now: Param) 
 
 
 @compiled
-def _fail(organisation_id: Param, claim_id: Param, due_at: Param, error: Param) -> Update:
+def _fail(
+    organisation_id: Param[str], claim_id: Param[str], due_at: Param[datetime], error: Param[str]
+) -> Update:
     row = SlackSyncRow
     failed = {
         row.due_at: due_at,

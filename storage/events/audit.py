@@ -185,15 +185,17 @@ def entries(
         subject_id=subject_id,
         from_at=None if first_day is None else _midnight(first_day),
         until_at=None if last_day is None else _midnight(last_day) + 86_400_000,
-        after_at=after and after[0],
-        after_id=after and after[1],
+        after_at=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, rows, _entry, lambda row: [row[2], row[0]], *bound_to)
 
 
 @compiled
-def _changes_at(organisation_id: Param, action: Param, subject_id: Param, at: Param) -> Select:
+def _changes_at(
+    organisation_id: Param[str], action: Param[str], subject_id: Param[str], at: Param[datetime]
+) -> Select:
     return AuditRow.select(AuditRow.changes).where(
         AuditRow.organisation_id == organisation_id,
         AuditRow.subject_id == subject_id,
@@ -203,7 +205,7 @@ def _changes_at(organisation_id: Param, action: Param, subject_id: Param, at: Pa
 
 
 @compiled
-def _last_actor(organisation_id: Param, action: Param, subject_id: Param) -> Select:
+def _last_actor(organisation_id: Param[str], action: Param[str], subject_id: Param[str]) -> Select:
     return (
         AuditRow.select(AuditRow.actor_id)
         .where(
@@ -218,15 +220,15 @@ def _last_actor(organisation_id: Param, action: Param, subject_id: Param) -> Sel
 
 @compiled
 def _entries(
-    organisation_id: Param,
-    action: Param | None,
-    actor_id: Param | None,
-    subject_id: Param | None,
-    from_at: Param | None,
-    until_at: Param | None,
-    after_at: Param | None,
-    after_id: Param | None,
-    limit: Param,
+    organisation_id: Param[str],
+    action: Param[str] | None,
+    actor_id: Param[str] | None,
+    subject_id: Param[str] | None,
+    from_at: Param[int] | None,
+    until_at: Param[int] | None,
+    after_at: Param[datetime] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = AuditRow.select(
         AuditRow.id,

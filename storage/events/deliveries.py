@@ -16,7 +16,15 @@ from storage.base.errors import Conflict, Sentence
 from storage.base.ids import new_id
 from storage.base.values import Caller
 from storage.db import locks
-from storage.db.compiled import Param, any_of_keys, compiled, json_table, milliseconds
+from storage.db.compiled import (
+    Engine,
+    Param,
+    any_of_keys,
+    compiled,
+    compiled_per_engine,
+    json_table,
+    milliseconds,
+)
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
 from storage.events import outbox, webhooks
@@ -286,8 +294,8 @@ def _is_still_at(tx: Transaction, delivery: Delivery) -> bool:
     return row is not None and row[0] == delivery.url
 
 
-@compiled
-def _url(organisation_id: Param, webhook_id: Param, engine: str) -> Select:
+@compiled_per_engine
+def _url(engine: Engine, organisation_id: Param[str], webhook_id: Param[str]) -> Select:
     query = WebhookRow.select(WebhookRow.url).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
@@ -295,7 +303,7 @@ def _url(organisation_id: Param, webhook_id: Param, engine: str) -> Select:
 
 
 @compiled
-def _settle(changes: Param) -> Update:
+def _settle(changes: Param[str]) -> Update:
     done = json_table(
         changes,
         "done",
@@ -327,7 +335,7 @@ def _settle(changes: Param) -> Update:
 
 
 @compiled
-def _insert_attempts(attempts: Param) -> Insert:
+def _insert_attempts(attempts: Param[str]) -> Insert:
     columns = {
         "organisation_id": "uuid",
         "id": "uuid",
@@ -346,14 +354,16 @@ def _insert_attempts(attempts: Param) -> Insert:
 
 
 @compiled
-def _forgive(webhooks: Param) -> Update:
+def _forgive(webhooks: Param[str]) -> Update:
     return WebhookRow.update(failing_since_at=None).where(
         any_of_keys(WebhookRow, webhooks), WebhookRow.failing_since_at.is_null(False)
     )
 
 
 @compiled
-def _note_failing(webhooks: Param, now: Param, forgotten_at: Param) -> Update:
+def _note_failing(
+    webhooks: Param[str], now: Param[datetime], forgotten_at: Param[datetime]
+) -> Update:
     # A failure long ago with nothing sent since is no failure ever since.
     return WebhookRow.update(failing_since_at=now).where(
         any_of_keys(WebhookRow, webhooks),
@@ -361,9 +371,13 @@ def _note_failing(webhooks: Param, now: Param, forgotten_at: Param) -> Update:
     )
 
 
-@compiled
+@compiled_per_engine
 def _failing_for_long(
-    webhooks: Param, told_since: Param, off_since: Param, is_held: bool, engine: str
+    engine: Engine,
+    webhooks: Param[str],
+    told_since: Param[datetime],
+    off_since: Param[datetime],
+    is_held: bool,
 ) -> Select:
     """Endpoints to notify admins of or to disable, with since when they fail.
 

@@ -76,7 +76,7 @@ def page(
         _page,
         organisation_id=by.organisation_id,
         webhook_id=webhook_id,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
         status=status,
         event=event,
@@ -127,8 +127,7 @@ def redeliver(
     get(tx, webhook_id, delivery_id, by=by)
     if not webhooks.get(tx, webhook_id, by=by, is_held=True).is_active:
         raise WebhookDisabled
-    params = {"organisation_id": by.organisation_id, "delivery_id": delivery_id, "now": now}
-    if tx.change(_again, **params):
+    if tx.change(_again, organisation_id=by.organisation_id, delivery_id=delivery_id, now=now):
         _requested(tx, webhook_id, {"delivery_id": delivery_id}, by=by, now=now)
     return get(tx, webhook_id, delivery_id, by=by)
 
@@ -257,10 +256,10 @@ _COLUMNS: Final = (
 
 @compiled
 def _page(
-    organisation_id: Param,
-    webhook_id: Param,
-    after_id: Param | None,
-    limit: Param,
+    organisation_id: Param[str],
+    webhook_id: Param[str],
+    after_id: Param[str] | None,
+    limit: Param[int],
     status: DeliveryStatus | None,
     event: DeliveryEvent | None,
 ) -> Select:
@@ -297,7 +296,7 @@ def _newest(
 
 
 @compiled
-def _one(organisation_id: Param, webhook_id: Param, delivery_id: Param) -> Select:
+def _one(organisation_id: Param[str], webhook_id: Param[str], delivery_id: Param[str]) -> Select:
     return DeliveryRow.select(*_COLUMNS).where(
         DeliveryRow.organisation_id == organisation_id,
         DeliveryRow.id == delivery_id,
@@ -306,7 +305,9 @@ def _one(organisation_id: Param, webhook_id: Param, delivery_id: Param) -> Selec
 
 
 @compiled
-def _attempts(organisation_id: Param, delivery_ids: Param, most: Param) -> Select:
+def _attempts(
+    organisation_id: Param[str], delivery_ids: Param[list[str]], most: Param[int]
+) -> Select:
     attempt = DeliveryAttemptRow.alias()
     latest = fn.ROW_NUMBER().over(partition_by=[attempt.delivery_id], order_by=[attempt.id.desc()])
     numbered = (
@@ -341,14 +342,14 @@ def _attempts(organisation_id: Param, delivery_ids: Param, most: Param) -> Selec
 
 
 @compiled
-def _body(organisation_id: Param, event_id: Param) -> Select:
+def _body(organisation_id: Param[str], event_id: Param[str]) -> Select:
     return EventRow.select(EventRow.body).where(
         EventRow.organisation_id == organisation_id, EventRow.id == event_id
     )
 
 
 @compiled
-def _again(organisation_id: Param, delivery_id: Param, now: Param) -> Update:
+def _again(organisation_id: Param[str], delivery_id: Param[str], now: Param[datetime]) -> Update:
     is_being_sent = DeliveryRow.claim_id.is_null(False) & (DeliveryRow.due_at > now)
     return DeliveryRow.update(
         status="pending", attempts=0, due_at=now, claim_id=None, settled_at=None
@@ -361,7 +362,11 @@ def _again(organisation_id: Param, delivery_id: Param, now: Param) -> Update:
 
 @compiled
 def _failed_again(
-    organisation_id: Param, webhook_id: Param, since: Param, now: Param, limit: Param
+    organisation_id: Param[str],
+    webhook_id: Param[str],
+    since: Param[datetime],
+    now: Param[datetime],
+    limit: Param[int],
 ) -> Update:
     failed = DeliveryRow.alias()
     chosen = (
@@ -383,7 +388,7 @@ def _failed_again(
 
 
 @compiled
-def _expire(keys: Param, before: Param, now: Param) -> Update:
+def _expire(keys: Param[str], before: Param[datetime], now: Param[datetime]) -> Update:
     # What is being sent by now is due when its lease ends, and is left to that.
     return DeliveryRow.update(
         status="failed", settled_at=now, last_error=EXPIRED, claim_id=None
@@ -395,7 +400,7 @@ def _expire(keys: Param, before: Param, now: Param) -> Update:
 
 
 @compiled
-def _old(before: Param, limit: Param) -> Select:
+def _old(before: Param[datetime], limit: Param[int]) -> Select:
     return (
         DeliveryRow.select(DeliveryRow.organisation_id, DeliveryRow.id)
         .where(DeliveryRow.settled_at < before)
@@ -404,19 +409,19 @@ def _old(before: Param, limit: Param) -> Select:
 
 
 @compiled
-def _delete_attempts(keys: Param) -> Delete:
+def _delete_attempts(keys: Param[str]) -> Delete:
     return DeliveryAttemptRow.delete().where(any_of_keys(DeliveryAttemptRow, keys, "delivery_id"))
 
 
 @compiled
-def _delete_deliveries(keys: Param, before: Param) -> Delete:
+def _delete_deliveries(keys: Param[str], before: Param[datetime]) -> Delete:
     return DeliveryRow.delete().where(
         any_of_keys(DeliveryRow, keys), DeliveryRow.settled_at < before
     )
 
 
 @compiled
-def _delete_events(before_id: Param, limit: Param) -> Delete:
+def _delete_events(before_id: Param[str], limit: Param[int]) -> Delete:
     event, delivery = EventRow.alias(), DeliveryRow.alias()
     deliveries_of_it = delivery.select(SQL("1")).where(
         delivery.organisation_id == event.organisation_id, delivery.event_id == event.id

@@ -15,7 +15,7 @@ import orjson
 from peewee import JOIN, OP, SQL, Case, Expression, Select, Tuple, fn
 
 from storage.base.secrets import InvalidToken
-from storage.db.compiled import Param, any_of_keys, compiled
+from storage.db.compiled import Engine, Param, any_of_keys, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
 from storage.events import webhooks
@@ -262,14 +262,14 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
     return of_queues.columns(*columns).join(found, across).with_cte(queues)
 
 
-@compiled
+@compiled_per_engine
 def _claim(
-    now: Param,
-    lease_ends_at: Param,
-    claim_id: Param,
-    limit: Param,
-    most_in_flight: Param,
-    engine: str,
+    engine: Engine,
+    now: Param[datetime],
+    lease_ends_at: Param[datetime],
+    claim_id: Param[str],
+    limit: Param[int],
+    most_in_flight: Param[int],
 ) -> Any:
     """On SQLite the keys of what it took, on PostgreSQL all that ``_claimed`` finds for them."""
     claimed = DeliveryRow.update(claim_id=claim_id, due_at=lease_ends_at)
@@ -316,7 +316,7 @@ def _claim(
 
 
 @compiled
-def _claimed(keys: Param) -> Select:
+def _claimed(keys: Param[str]) -> Select:
     return _with_event(DeliveryRow, DeliveryRow).where(any_of_keys(DeliveryRow, keys))
 
 
@@ -337,7 +337,7 @@ def _with_event(deliveries: Any, of: Any) -> Select:
 
 
 @compiled
-def _waiting(now: Param, counted: Param) -> Select:
+def _waiting(now: Param[datetime], counted: Param[int]) -> Select:
     queues = _queues()
     due = DeliveryRow.alias()
     counted_rows = (
@@ -384,7 +384,7 @@ def _oldest_due() -> Select:
 
 
 @compiled
-def parked(before: Param, limit: Param) -> Select:
+def parked(before: Param[datetime], limit: Param[int]) -> Select:
     """Keys of what has been due since ``before`` for endpoints that are switched off."""
     queues = _queues()
     delivery = DeliveryRow.alias()

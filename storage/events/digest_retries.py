@@ -21,7 +21,9 @@ def retry(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
 
 
 @compiled
-def _retry(organisation_id: Param, now: Param, lease_ends_at: Param) -> Update:
+def _retry(
+    organisation_id: Param[str], now: Param[datetime], lease_ends_at: Param[datetime]
+) -> Update:
     row = DigestRow
     # A digest that is due within a lease may be claimed: its process looks for the same due_at.
     due_at = Case(None, ((row.due_at > lease_ends_at, now),), row.due_at)

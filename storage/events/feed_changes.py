@@ -46,7 +46,7 @@ def raise_sequence(tx: Transaction, organisation_id: str, *, now: datetime) -> N
 
 
 @compiled
-def _raise_sequence(organisation_id: Param, now: Param) -> Insert:
+def _raise_sequence(organisation_id: Param[str], now: Param[datetime]) -> Insert:
     stored = FeedSequenceRow.changed_at
     return FeedSequenceRow.insert(
         {
@@ -65,7 +65,7 @@ def _raise_sequence(organisation_id: Param, now: Param) -> Insert:
 
 
 @compiled
-def _count(organisation_id: Param, shard: Param) -> Insert:
+def _count(organisation_id: Param[str], shard: Param[int]) -> Insert:
     return FeedChangesRow.insert(
         {
             FeedChangesRow.organisation_id: organisation_id,

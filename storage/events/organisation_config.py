@@ -127,47 +127,47 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
 
 
 @compiled
-def _version(organisation_id: Param) -> Select:
+def _version(organisation_id: Param[str]) -> Select:
     return OrganisationRow.select(OrganisationRow.reference_version).where(
         OrganisationRow.id == organisation_id
     )
 
 
 @compiled
-def _set_version(organisation_id: Param, version: Param) -> Update:
+def _set_version(organisation_id: Param[str], version: Param[int]) -> Update:
     return OrganisationRow.update(reference_version=version).where(
         OrganisationRow.id == organisation_id
     )
 
 
 @compiled
-def _organisation(organisation_id: Param) -> Select:
+def _organisation(organisation_id: Param[str]) -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).where(OrganisationRow.id == organisation_id)
 
 
 @compiled
-def _departments(organisation_id: Param) -> Select:
+def _departments(organisation_id: Param[str]) -> Select:
     return DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _leave_types(organisation_id: Param) -> Select:
+def _leave_types(organisation_id: Param[str]) -> Select:
     return LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _sets(organisation_id: Param) -> Select:
+def _sets(organisation_id: Param[str]) -> Select:
     return HolidaySetRow.select(
         HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
     ).where(HolidaySetRow.organisation_id == organisation_id)
 
 
 @compiled
-def _overrides(organisation_id: Param) -> Select:
+def _overrides(organisation_id: Param[str]) -> Select:
     return HolidayOverrideRow.select(
         HolidayOverrideRow.holiday_set_id,
         HolidayOverrideRow.date,
@@ -179,7 +179,7 @@ def _overrides(organisation_id: Param) -> Select:
 
 
 @compiled
-def _uninstalled(organisation_id: Param, team_id: Param) -> Select:
+def _uninstalled(organisation_id: Param[str], team_id: Param[str | None]) -> Select:
     """The end of the workspace's installation; a workspace by token has none that could end."""
     return SlackInstallationRow.select(SlackInstallationRow.id).where(
         SlackInstallationRow.organisation_id == organisation_id,
@@ -189,5 +189,5 @@ def _uninstalled(organisation_id: Param, team_id: Param) -> Select:
 
 
 @compiled
-def _webhooks(organisation_id: Param) -> Select:
+def _webhooks(organisation_id: Param[str]) -> Select:
     return WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)

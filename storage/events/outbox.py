@@ -508,7 +508,7 @@ def remind(
 
 
 @compiled
-def _admins(organisation_id: Param) -> Select:
+def _admins(organisation_id: Param[str]) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(
@@ -522,7 +522,7 @@ def _admins(organisation_id: Param) -> Select:
 
 
 @compiled
-def _card_holders(organisation_id: Param, leave_request_id: Param) -> Select:
+def _card_holders(organisation_id: Param[str], leave_request_id: Param[str]) -> Select:
     """Who has the card, and who is about to: a card may be posted while the request changes."""
     posted = SlackMessageRow.select(SlackMessageRow.user_id).where(
         SlackMessageRow.organisation_id == organisation_id,
@@ -538,7 +538,7 @@ def _card_holders(organisation_id: Param, leave_request_id: Param) -> Select:
 
 
 @compiled
-def _cards_of(organisation_id: Param, leave_request_ids: Param) -> Select:
+def _cards_of(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> Select:
     """As `_card_holders`, for many requests: the request and who has or is about to have it."""
     posted = SlackMessageRow.select(
         SlackMessageRow.leave_request_id, SlackMessageRow.user_id
@@ -556,7 +556,9 @@ def _cards_of(organisation_id: Param, leave_request_ids: Param) -> Select:
 
 
 @compiled
-def _queued_cards(organisation_id: Param, user_id: Param, leave_request_ids: Param) -> Select:
+def _queued_cards(
+    organisation_id: Param[str], user_id: Param[str], leave_request_ids: Param[list[str]]
+) -> Select:
     """The requests of which a pending notice will post the person's card.
 
     A reminder posts the card where there is none yet; a refresh never does.

@@ -21,7 +21,7 @@ from storage.base.secrets import InvalidToken
 from storage.base.values import Caller, Webhook, WebhookHealth
 from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled, milliseconds
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine, milliseconds
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
@@ -100,7 +100,7 @@ def page(
         _page,
         organisation_id=by.organisation_id,
         is_active=is_active,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.webhook, lambda row: [row[0]], *bound_to)
@@ -225,9 +225,8 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
     """
     # The strongest: a delivery that is about to be queued for it has to wait.
     webhook = _get_alone(tx, webhook_id, "FOR UPDATE", by=by)
-    params = {"organisation_id": by.organisation_id, "webhook_id": webhook_id}
     for statement in (_delete_attempts, _delete_deliveries, _delete_notices, _delete):
-        tx.change(statement, **params)
+        tx.change(statement, organisation_id=by.organisation_id, webhook_id=webhook_id)
     audit.record(
         tx,
         "webhook.deleted",
@@ -322,14 +321,16 @@ def new_secret() -> str:
 
 
 @compiled
-def _how_many(organisation_id: Param) -> Select:
+def _how_many(organisation_id: Param[str]) -> Select:
     return WebhookRow.select(fn.COUNT(WebhookRow.id)).where(
         WebhookRow.organisation_id == organisation_id
     )
 
 
-@compiled
-def _one(organisation_id: Param, webhook_id: Param, strength: str, engine: str) -> Select:
+@compiled_per_engine
+def _one(
+    engine: Engine, organisation_id: Param[str], webhook_id: Param[str], strength: str
+) -> Select:
     """Held with that strength, unless it is empty."""
     query = WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
@@ -339,7 +340,10 @@ def _one(organisation_id: Param, webhook_id: Param, strength: str, engine: str) 
 
 @compiled
 def _page(
-    organisation_id: Param, is_active: bool | None, after_id: Param | None, limit: Param
+    organisation_id: Param[str],
+    is_active: bool | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = WebhookRow.select(*rows.WEBHOOK).where(WebhookRow.organisation_id == organisation_id)
     if is_active is not None:
@@ -351,7 +355,7 @@ def _page(
 
 
 @compiled
-def _health(organisation_id: Param, webhook_ids: Param) -> Select:
+def _health(organisation_id: Param[str], webhook_ids: Param[list[str]]) -> Select:
     delivery = DeliveryRow.alias()
     # As in the queue's partial index; one that is being sent has no next attempt yet.
     next_at = (
@@ -372,7 +376,7 @@ def _health(organisation_id: Param, webhook_ids: Param) -> Select:
 
 
 @compiled
-def _secrets(organisation_id: Param, webhook_id: Param) -> Select:
+def _secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Select:
     return WebhookRow.select(
         WebhookRow.secret_encrypted,
         WebhookRow.previous_secret_encrypted,
@@ -381,14 +385,14 @@ def _secrets(organisation_id: Param, webhook_id: Param) -> Select:
 
 
 @compiled
-def _raise_version(organisation_id: Param, webhook_id: Param) -> Any:
+def _raise_version(organisation_id: Param[str], webhook_id: Param[str]) -> Any:
     return WebhookRow.update(version=WebhookRow.version + 1).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
 
 
 @compiled
-def _delete_attempts(organisation_id: Param, webhook_id: Param) -> Delete:
+def _delete_attempts(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
     of_webhook = DeliveryRow.select(DeliveryRow.id).where(
         DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
     )
@@ -399,21 +403,21 @@ def _delete_attempts(organisation_id: Param, webhook_id: Param) -> Delete:
 
 
 @compiled
-def _delete_deliveries(organisation_id: Param, webhook_id: Param) -> Delete:
+def _delete_deliveries(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
     return DeliveryRow.delete().where(
         DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
     )
 
 
 @compiled
-def _delete_notices(organisation_id: Param, webhook_id: Param) -> Delete:
+def _delete_notices(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
     return NoticeRow.delete().where(
         NoticeRow.organisation_id == organisation_id, NoticeRow.webhook_id == webhook_id
     )
 
 
 @compiled
-def _delete(organisation_id: Param, webhook_id: Param) -> Delete:
+def _delete(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
     return WebhookRow.delete().where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )

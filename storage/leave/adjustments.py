@@ -69,9 +69,12 @@ def add(
         raise InvalidInput.of("reason", "required", "Say why, for whoever reads the ledger.")
     rule = balances.leave_year_rule(known, user)
     first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
-    year_bounds = {"first_day": f"{leave_year}-01-01", "last_day": f"{leave_year}-12-31"}
     counted = tx.first(
-        _how_many, organisation_id=by.organisation_id, user_id=user.id, **year_bounds
+        _how_many,
+        organisation_id=by.organisation_id,
+        user_id=user.id,
+        first_day=f"{leave_year}-01-01",
+        last_day=f"{leave_year}-12-31",
     )
     if counted is not None and counted[0] >= MOST_ADJUSTMENTS:
         raise TooManyAdjustments
@@ -113,7 +116,7 @@ def page(
         _page,
         organisation_id=by.organisation_id,
         user_id=user.id,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, adjustment_of, lambda row: [row[0]], *bound_to)
@@ -124,9 +127,13 @@ def get(
 ) -> Adjustment:
     """One of the person's adjustments. Raises NotFound or InsufficientRole."""
     user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
-    params = {"organisation_id": by.organisation_id, "user_id": user.id}
     row = (
-        tx.first(_adjustment, adjustment_id=adjustment_id, **params)
+        tx.first(
+            _adjustment,
+            organisation_id=by.organisation_id,
+            user_id=user.id,
+            adjustment_id=adjustment_id,
+        )
         if fields.is_id(adjustment_id)
         else None
     )
@@ -136,7 +143,9 @@ def get(
 
 
 @compiled
-def _how_many(organisation_id: Param, user_id: Param, first_day: Param, last_day: Param) -> Select:
+def _how_many(
+    organisation_id: Param[str], user_id: Param[str], first_day: Param[str], last_day: Param[str]
+) -> Select:
     return AllowanceAdjustmentRow.select(fn.COUNT(AllowanceAdjustmentRow.id)).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.user_id == user_id,
@@ -146,7 +155,9 @@ def _how_many(organisation_id: Param, user_id: Param, first_day: Param, last_day
 
 
 @compiled
-def _page(organisation_id: Param, user_id: Param, after_id: Param | None, limit: Param) -> Select:
+def _page(
+    organisation_id: Param[str], user_id: Param[str], after_id: Param[str] | None, limit: Param[int]
+) -> Select:
     query = AllowanceAdjustmentRow.select(*ADJUSTMENT).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.user_id == user_id,
@@ -157,7 +168,9 @@ def _page(organisation_id: Param, user_id: Param, after_id: Param | None, limit:
 
 
 @compiled
-def _adjustment(organisation_id: Param, user_id: Param, adjustment_id: Param) -> Select:
+def _adjustment(
+    organisation_id: Param[str], user_id: Param[str], adjustment_id: Param[str]
+) -> Select:
     return AllowanceAdjustmentRow.select(*ADJUSTMENT).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.id == adjustment_id,

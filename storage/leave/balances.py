@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from operator import itemgetter
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from peewee import SQL, Select
 
@@ -149,7 +149,14 @@ def reckoned_from(reference: Reference, user: User, first_day: date) -> date:
     return year_balances.reckoned_from(leave_year_rule(reference, user), carry_over, first_day)
 
 
-def _bounds(first_day: date, last_day: date) -> dict[str, str]:
+class _Bounds(TypedDict):
+    first_day: str
+    last_day: str
+    first_adjusted: str
+    last_adjusted: str
+
+
+def _bounds(first_day: date, last_day: date) -> _Bounds:
     return {
         "first_day": first_day.isoformat(),
         "last_day": last_day.isoformat(),
@@ -198,12 +205,12 @@ def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduct
 
 @compiled
 def _booked(
-    organisation_id: Param,
-    user_id: Param,
-    first_day: Param,
-    last_day: Param,
-    first_adjusted: Param,
-    last_adjusted: Param,
+    organisation_id: Param[str],
+    user_id: Param[str],
+    first_day: Param[str],
+    last_day: Param[str],
+    first_adjusted: Param[str],
+    last_adjusted: Param[str],
 ) -> Select:
     leave, adjustments = _leave_and_adjustments(
         organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
@@ -215,12 +222,12 @@ def _booked(
 
 @compiled
 def _booked_of_many(
-    organisation_id: Param,
-    user_ids: Param,
-    first_day: Param,
-    last_day: Param,
-    first_adjusted: Param,
-    last_adjusted: Param,
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+    first_adjusted: Param[str],
+    last_adjusted: Param[str],
 ) -> Select:
     leave, adjustments = _leave_and_adjustments(
         organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
@@ -234,7 +241,9 @@ def _booked_of_many(
 
 
 def _leave_and_adjustments(
-    organisation_id: Param, leave_days: tuple[Param, Param], adjusted_days: tuple[Param, Param]
+    organisation_id: Param[str],
+    leave_days: tuple[Param[str], Param[str]],
+    adjusted_days: tuple[Param[str], Param[str]],
 ) -> tuple[Select, Select]:
     """Two queries with the same columns: one visit to the database for both."""
     columns: tuple[Any, ...] = tuple(getattr(LeaveRequestRow, name) for name in BookedLeave._fields)

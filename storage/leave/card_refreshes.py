@@ -174,7 +174,10 @@ def _refresh(
 
 @compiled
 def _open_cards(
-    organisation_id: Param, user_ids: Param | None, department_id: Param | None, limit: Param
+    organisation_id: Param[str],
+    user_ids: Param[list[str]] | None,
+    department_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     concerned: list[Any] = []
     if user_ids is not None:
@@ -189,13 +192,13 @@ def _open_cards(
 
 @compiled
 def _cards_listing(
-    organisation_id: Param,
-    user_id: Param,
-    manager_id: Param | None,
-    department_id: Param | None,
-    first_day: Param,
-    last_day: Param,
-    limit: Param,
+    organisation_id: Param[str],
+    user_id: Param[str],
+    manager_id: Param[str] | None,
+    department_id: Param[str] | None,
+    first_day: Param[str],
+    last_day: Param[str],
+    limit: Param[int],
 ) -> Select:
     concerned = [
         LeaveRequestRow.user_id.in_(
@@ -209,7 +212,10 @@ def _cards_listing(
 
 
 def _people_listing(
-    organisation_id: Param, user_id: Param, manager_id: Param | None, department_id: Param | None
+    organisation_id: Param[str],
+    user_id: Param[str],
+    manager_id: Param[str] | None,
+    department_id: Param[str] | None,
 ) -> Select:
     """The ids of those whose ``colleagues.team`` has the person: the same rule, inverted."""
     headed = DepartmentRow.select(DepartmentRow.id).where(
@@ -229,7 +235,7 @@ def _people_listing(
     return owner.select(owner.id).where(owner.organisation_id == organisation_id, lists_person)
 
 
-def _cards(organisation_id: Param, concerned: Sequence[Any]) -> Select:
+def _cards(organisation_id: Param[str], concerned: Sequence[Any]) -> Select:
     """The cards of pending requests, posted or about to be: request and approver.
 
     A notice that is being delivered may have been drawn before the change.
@@ -251,7 +257,7 @@ def _cards(organisation_id: Param, concerned: Sequence[Any]) -> Select:
     return posted.union(on_its_way)
 
 
-def _of_pending_requests(row: Any, organisation_id: Param, *conditions: Any) -> Select:
+def _of_pending_requests(row: Any, organisation_id: Param[str], *conditions: Any) -> Select:
     """Request and recipient of the rows about pending requests that meet the conditions."""
     return (
         row.select(row.leave_request_id, row.user_id)

@@ -14,7 +14,7 @@ from storage.base.errors import InsufficientRole, NotFound
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import Caller, LeaveRequest, LeaveStatus
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
@@ -38,6 +38,22 @@ class Filters(TypedDict, total=False):
     first_day: date | None
     last_day: date | None
     sort: Sort
+
+
+class _PageFilters(TypedDict):
+    status: str | None
+    user_id: str | None
+    leave_type_id: str | None
+    department_id: str | None
+    first_day: str | None
+    last_day: str | None
+
+
+class _VisibleFilters(TypedDict):
+    status: str | None
+    user_id: str | None
+    starts_after: str | None
+    starts_before: str | None
 
 
 # Where each sort's key and the id stand in rows.LEAVE_REQUEST.
@@ -95,14 +111,14 @@ def _page_as(
     _check_known(tx, asked, by)
     first_day, last_day = asked.get("first_day"), asked.get("last_day")
     sort = asked.get("sort", "-created_at")
-    filters: dict[str, Any] = {
-        "status": asked.get("status"),
-        "user_id": user_id,
-        "leave_type_id": asked.get("leave_type_id"),
-        "department_id": asked.get("department_id"),
-        "first_day": None if first_day is None else first_day.isoformat(),
-        "last_day": None if last_day is None else last_day.isoformat(),
-    }
+    filters = _PageFilters(
+        status=asked.get("status"),
+        user_id=user_id,
+        leave_type_id=asked.get("leave_type_id"),
+        department_id=asked.get("department_id"),
+        first_day=None if first_day is None else first_day.isoformat(),
+        last_day=None if last_day is None else last_day.isoformat(),
+    )
     bound_to = ("leave_requests", by.organisation_id, sort, *filters.values())
     after = position(tx, page, *bound_to)
     by_start = sort in ("start_date", "-start_date")
@@ -113,8 +129,8 @@ def _page_as(
         # One person's leave and what is pending are few, whatever the organisation has.
         are_few=by_start and (user_id is not None or asked.get("status") == "pending"),
         ends_until=None if None in (first_day, last_day) else _longest_after(last_day),
-        after_key=after and after[0],
-        after_id=after and after[1],
+        after_key=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=page.limit + 1,
         **filters,
     )
@@ -138,12 +154,12 @@ def visible(
     ``user_id`` that is nobody's, UnusableCursor.
     """
     _check_user(tx, user_id, by)
-    filters: dict[str, Any] = {
-        "status": status,
-        "user_id": user_id,
-        "starts_after": None if starts_after is None else starts_after.isoformat(),
-        "starts_before": None if starts_before is None else starts_before.isoformat(),
-    }
+    filters = _VisibleFilters(
+        status=status,
+        user_id=user_id,
+        starts_after=None if starts_after is None else starts_after.isoformat(),
+        starts_before=None if starts_before is None else starts_before.isoformat(),
+    )
     bound_to = ("leave", by.organisation_id, by.user_id, by.is_admin, *filters.values())
     after = position(tx, page, *bound_to)
     found = tx.all(
@@ -151,8 +167,8 @@ def visible(
         organisation_id=by.organisation_id,
         viewer_id=None if by.is_admin else by.user_id,
         today=None if by.is_admin else _today(tx, by, now).isoformat(),
-        after_key=after and after[0],
-        after_id=after and after[1],
+        after_key=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=page.limit + 1,
         **filters,
     )
@@ -176,8 +192,8 @@ def awaiting(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Pag
         is_admin=by.is_admin,
         viewer_id=by.user_id,
         today=_today(tx, by, now).isoformat(),
-        after_key=after and after[0],
-        after_id=after and after[1],
+        after_key=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.leave_request, _keys["created_at"], *bound_to)
@@ -205,6 +221,8 @@ def awaiting_all(
         is_admin=is_admin,
         viewer_id=viewer_id,
         today=today.isoformat(),
+        after_key=None,
+        after_id=None,
         limit=limit,
     )
     return [rows.leave_request(row) for row in found]
@@ -271,22 +289,22 @@ def _sorted(
     return query.order_by(*(part.desc() for part in order) if descends else order)
 
 
-@compiled
+@compiled_per_engine
 def _page(
-    organisation_id: Param,
-    status: Param | None,
-    user_id: Param | None,
-    leave_type_id: Param | None,
-    department_id: Param | None,
-    first_day: Param | None,
-    last_day: Param | None,
-    ends_until: Param | None,
+    engine: Engine,
+    organisation_id: Param[str],
+    status: Param[str] | None,
+    user_id: Param[str] | None,
+    leave_type_id: Param[str] | None,
+    department_id: Param[str] | None,
+    first_day: Param[str] | None,
+    last_day: Param[str] | None,
+    ends_until: Param[str] | None,
     sort: Sort,
     are_few: bool,
-    after_key: Param | None,
-    after_id: Param | None,
-    limit: Param,
-    engine: str,
+    after_key: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
@@ -312,19 +330,19 @@ def _page(
     return _sorted(query, sort, after_key, after_id, few_on=few_on).limit(limit)
 
 
-@compiled
+@compiled_per_engine
 def _visible(
-    organisation_id: Param,
-    viewer_id: Param | None,
-    today: Param | None,
-    status: Param | None,
-    user_id: Param | None,
-    starts_after: Param | None,
-    starts_before: Param | None,
-    after_key: Param | None,
-    after_id: Param | None,
-    limit: Param,
-    engine: str,
+    engine: Engine,
+    organisation_id: Param[str],
+    viewer_id: Param[str] | None,
+    today: Param[str] | None,
+    status: Param[str] | None,
+    user_id: Param[str] | None,
+    starts_after: Param[str] | None,
+    starts_before: Param[str] | None,
+    after_key: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
@@ -350,13 +368,13 @@ def _visible(
 
 @compiled
 def _awaiting(
-    organisation_id: Param,
-    viewer_id: Param,
-    today: Param,
+    organisation_id: Param[str],
+    viewer_id: Param[str | None],
+    today: Param[str],
     is_admin: bool,
-    after_key: Param | None,
-    after_id: Param | None,
-    limit: Param,
+    after_key: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,

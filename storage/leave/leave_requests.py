@@ -26,7 +26,7 @@ from storage.base.errors import (
 from storage.base.ids import new_id
 from storage.base.values import Caller, EventType, LeaveRequest, LeaveType, NoticeEvent, User
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import approvers, pending_approvals, people_rows, slack_syncs
@@ -490,8 +490,10 @@ def _decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | N
     return None if decider is None else decider.name
 
 
-@compiled
-def _person(organisation_id: Param, user_id: Param, is_counting: bool, engine: str) -> Select:
+@compiled_per_engine
+def _person(
+    engine: Engine, organisation_id: Param[str], user_id: Param[str], is_counting: bool
+) -> Select:
     admin, organisation = UserRow.alias(), OrganisationRow.alias("organisation")
     has_admin = fn.EXISTS(
         admin.select(admin.id).where(

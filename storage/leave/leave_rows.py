@@ -14,7 +14,14 @@ from peewee import Select, Update
 from storage.base import records
 from storage.base.values import AuditAction, Caller, LeaveRequest
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled, json_table, milliseconds
+from storage.db.compiled import (
+    Engine,
+    Param,
+    compiled,
+    compiled_per_engine,
+    json_table,
+    milliseconds,
+)
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, feed_changes
@@ -189,8 +196,10 @@ def _audited(request: LeaveRequest) -> dict[str, Any]:
     }
 
 
-@compiled
-def _request(organisation_id: Param, request_id: Param, is_held: bool, engine: str) -> Select:
+@compiled_per_engine
+def _request(
+    engine: Engine, organisation_id: Param[str], request_id: Param[str], is_held: bool
+) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )
@@ -211,7 +220,7 @@ _WRITTEN: Final = {
 
 
 @compiled
-def _save_all(given: Param) -> Update:
+def _save_all(given: Param[str]) -> Update:
     found = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
     new = json_table(given, "new", found | _WRITTEN)
     return (
@@ -230,7 +239,7 @@ def _save_all(given: Param) -> Update:
 
 
 @compiled
-def _standing(organisation_id: Param, user_id: Param, today: Param) -> Select:
+def _standing(organisation_id: Param[str], user_id: Param[str], today: Param[str]) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.user_id == user_id,
@@ -241,7 +250,10 @@ def _standing(organisation_id: Param, user_id: Param, today: Param) -> Select:
 
 @compiled
 def _pending(
-    organisation_id: Param, user_id: Param | None, department_id: Param | None, limit: Param
+    organisation_id: Param[str],
+    user_id: Param[str] | None,
+    department_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.status == "pending"

@@ -15,7 +15,7 @@ from storage.base.fields import slug_of
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, LeaveType
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
@@ -184,9 +184,13 @@ def create(
 
 def get(tx: Transaction, leave_type_id: str, *, by: Caller, is_held: bool = False) -> LeaveType:
     """One type, archived or not. Raises NotFound. ``is_held``: it stays so for this transaction."""
-    params = {"organisation_id": by.organisation_id, "leave_type_id": leave_type_id}
     if fields.is_id(leave_type_id):
-        row = tx.first(_leave_type, **params, is_held=is_held)
+        row = tx.first(
+            _leave_type,
+            organisation_id=by.organisation_id,
+            leave_type_id=leave_type_id,
+            is_held=is_held,
+        )
         if row is not None:
             return rows.leave_type(row)
     raise NotFound("leave type")
@@ -231,9 +235,11 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     leave_type = get(tx, leave_type_id, by=by, is_held=True)
-    params = {"organisation_id": by.organisation_id, "leave_type_id": leave_type.id}
-    if tx.first(_any_request, **params) is None:
-        if not tx.change(_delete, **params):
+    if (
+        tx.first(_any_request, organisation_id=by.organisation_id, leave_type_id=leave_type.id)
+        is None
+    ):
+        if not tx.change(_delete, organisation_id=by.organisation_id, leave_type_id=leave_type.id):
             raise people_rows.ChangedMeanwhile
         _record(tx, "leave_type.deleted", leave_type, None, by=by, now=now)
         return None
@@ -253,7 +259,7 @@ def page(
         _leave_types,
         organisation_id=by.organisation_id,
         is_archived=is_archived,
-        after_id=after and after[0],
+        after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.leave_type, lambda row: [row[0]], *bound_to)
@@ -304,8 +310,7 @@ def _check_name_is_free(tx: Transaction, leave_type: LeaveType, *, by: Caller) -
 
 
 def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:
-    params = {"organisation_id": by.organisation_id, "code": code}
-    if tx.first(_type_of_code, **params) is not None:
+    if tx.first(_type_of_code, organisation_id=by.organisation_id, code=code) is not None:
         raise CodeTaken(code)
 
 
@@ -321,9 +326,9 @@ def _save(
     after = after._replace(updated_at=now, version=before.version + 1)
     # Always every column, so that one statement serves.
     columns = {name: getattr(after, name) for name in (*_CHECKS, "updated_at", "version")}
-    params = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}
+    where = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}
     try:
-        changed = tx.update(LeaveTypeRow, columns, **params)
+        changed = tx.update(LeaveTypeRow, columns, **where)
     except DuplicateRow as error:
         raise CodeTaken(after.code) from error
     if not changed:
@@ -347,8 +352,10 @@ def _record(
     organisation_config.changed(tx, by.organisation_id)
 
 
-@compiled
-def _leave_type(organisation_id: Param, leave_type_id: Param, is_held: bool, engine: str) -> Select:
+@compiled_per_engine
+def _leave_type(
+    engine: Engine, organisation_id: Param[str], leave_type_id: Param[str], is_held: bool
+) -> Select:
     query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
     )
@@ -358,7 +365,10 @@ def _leave_type(organisation_id: Param, leave_type_id: Param, is_held: bool, eng
 
 @compiled
 def _leave_types(
-    organisation_id: Param, is_archived: bool | None, after_id: Param | None, limit: Param
+    organisation_id: Param[str],
+    is_archived: bool | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id
@@ -371,14 +381,14 @@ def _leave_types(
 
 
 @compiled
-def _type_of_code(organisation_id: Param, code: Param) -> Select:
+def _type_of_code(organisation_id: Param[str], code: Param[str]) -> Select:
     return LeaveTypeRow.select(LeaveTypeRow.id).where(
         LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.code == code
     )
 
 
 @compiled
-def _names_in_use(organisation_id: Param) -> Select:
+def _names_in_use(organisation_id: Param[str]) -> Select:
     return LeaveTypeRow.select(LeaveTypeRow.id, LeaveTypeRow.name).where(
         LeaveTypeRow.organisation_id == organisation_id,
         LeaveTypeRow.is_archived == False,  # noqa: E712  # SQL, not Python
@@ -386,7 +396,7 @@ def _names_in_use(organisation_id: Param) -> Select:
 
 
 @compiled
-def _any_request(organisation_id: Param, leave_type_id: Param) -> Select:
+def _any_request(organisation_id: Param[str], leave_type_id: Param[str]) -> Select:
     return (
         LeaveRequestRow.select(LeaveRequestRow.id)
         .where(
@@ -398,7 +408,7 @@ def _any_request(organisation_id: Param, leave_type_id: Param) -> Select:
 
 
 @compiled
-def _delete(organisation_id: Param, leave_type_id: Param) -> Delete:
+def _delete(organisation_id: Param[str], leave_type_id: Param[str]) -> Delete:
     return LeaveTypeRow.delete().where(
         LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
     )

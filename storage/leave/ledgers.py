@@ -214,7 +214,11 @@ def _adjustment_lines(
 
 @compiled
 def _adjustments_of_year(
-    organisation_id: Param, user_id: Param, first_day: Param, last_day: Param, limit: Param
+    organisation_id: Param[str],
+    user_id: Param[str],
+    first_day: Param[str],
+    last_day: Param[str],
+    limit: Param[int],
 ) -> Select:
     return (
         AllowanceAdjustmentRow.select(*ADJUSTMENT)

@@ -30,8 +30,8 @@ def page(tx: Transaction, page: PageOf, *, by: Caller, today: date) -> Page[Leav
         organisation_id=by.organisation_id,
         user_id=by.user_id,
         today=today.isoformat(),
-        after_key=after and after[0],
-        after_id=after and after[1],
+        after_key=after[0] if after else None,
+        after_id=after[1] if after else None,
         limit=page.limit + 1,
     )
     return page_of(tx, page, found, rows.leave_request, _by_start, *bound_to)
@@ -43,12 +43,12 @@ def _by_start(row: Sequence[object]) -> list[object]:
 
 @compiled
 def _own(
-    organisation_id: Param,
-    user_id: Param,
-    today: Param,
-    after_key: Param | None,
-    after_id: Param | None,
-    limit: Param,
+    organisation_id: Param[str],
+    user_id: Param[str | None],
+    today: Param[str],
+    after_key: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(

@@ -163,7 +163,7 @@ def _span(request: LeaveRequest) -> days.Span:
 
 
 @compiled
-def _request(organisation_id: Param, request_id: Param) -> Select:
+def _request(organisation_id: Param[str], request_id: Param[str]) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )

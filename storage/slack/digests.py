@@ -232,7 +232,7 @@ def _absent(row: Sequence[Any], today: date) -> Out:
 
 
 @compiled
-def _begin(limit: Param) -> Insert:
+def _begin(limit: Param[int]) -> Insert:
     """Rows for organisations that have named a channel since."""
     new: Any = (
         OrganisationRow.select(OrganisationRow.id, SQL("0"))
@@ -246,7 +246,7 @@ def _begin(limit: Param) -> Insert:
 
 
 @compiled
-def _due(now: Param, limit: Param) -> Select:
+def _due(now: Param[datetime], limit: Param[int]) -> Select:
     return (
         DigestRow.select(DigestRow.organisation_id, DigestRow.due_at)
         .where(DigestRow.due_at <= now)
@@ -256,7 +256,7 @@ def _due(now: Param, limit: Param) -> Select:
 
 
 @compiled
-def _move(organisation_id: Param, due_at: Param, next_at: Param) -> Update:
+def _move(organisation_id: Param[str], due_at: Param[datetime], next_at: Param[datetime]) -> Update:
     return DigestRow.update(due_at=next_at).where(
         DigestRow.organisation_id == organisation_id, DigestRow.due_at == due_at
     )
@@ -264,13 +264,13 @@ def _move(organisation_id: Param, due_at: Param, next_at: Param) -> Update:
 
 @compiled
 def _settle(
-    organisation_id: Param,
-    lease_ends_at: Param,
-    due_at: Param,
-    channel: Param,
-    day: Param,
-    ts: Param,
-    shown_sha256: Param,
+    organisation_id: Param[str],
+    lease_ends_at: Param[datetime],
+    due_at: Param[datetime],
+    channel: Param[str],
+    day: Param[str],
+    ts: Param[str],
+    shown_sha256: Param[str],
 ) -> Update:
     return DigestRow.update(
         due_at=due_at, channel=channel, day=day, ts=ts, shown_sha256=shown_sha256
@@ -279,7 +279,11 @@ def _settle(
 
 @compiled
 def _refuse(
-    organisation_id: Param, lease_ends_at: Param, due_at: Param, channel: Param, because: Param
+    organisation_id: Param[str],
+    lease_ends_at: Param[datetime],
+    due_at: Param[datetime],
+    channel: Param[str],
+    because: Param[str],
 ) -> Update:
     return DigestRow.update(due_at=due_at, refused_channel=channel, refused_because=because).where(
         DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at
@@ -287,12 +291,12 @@ def _refuse(
 
 
 @compiled
-def _forget(organisation_id: Param) -> Delete:
+def _forget(organisation_id: Param[str]) -> Delete:
     return DigestRow.delete().where(DigestRow.organisation_id == organisation_id)
 
 
 @compiled
-def _row(organisation_id: Param) -> Select:
+def _row(organisation_id: Param[str]) -> Select:
     return DigestRow.select(
         DigestRow.channel,
         DigestRow.day,
@@ -304,7 +308,9 @@ def _row(organisation_id: Param) -> Select:
 
 
 @compiled
-def _out(organisation_id: Param, today: Param, earliest_start: Param, limit: Param) -> Select:
+def _out(
+    organisation_id: Param[str], today: Param[str], earliest_start: Param[str], limit: Param[int]
+) -> Select:
     """Approved leave on a day, by name; each row tells how much there is."""
     return (
         rows.with_names(

@@ -18,7 +18,7 @@ from storage.base.clock import local_day
 from storage.base.ids import new_id
 from storage.base.values import HalfDay, NoticeEvent, User, Webhook
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import (
     LeaveRequestRow,
@@ -430,8 +430,14 @@ def _due(now: Any, limit: Any, engine: str) -> Any:
     return query.for_update('FOR UPDATE OF "t1" SKIP LOCKED') if engine == "postgresql" else query
 
 
-@compiled
-def _claim(now: Param, lease_ends_at: Param, claim_id: Param, limit: Param, engine: str) -> Update:
+@compiled_per_engine
+def _claim(
+    engine: Engine,
+    now: Param[datetime],
+    lease_ends_at: Param[datetime],
+    claim_id: Param[str],
+    limit: Param[int],
+) -> Update:
     claimed = NoticeRow.update(claim_id=claim_id, due_at=lease_ends_at).returning(
         NoticeRow.organisation_id,
         NoticeRow.id,
@@ -457,14 +463,16 @@ def _claim(now: Param, lease_ends_at: Param, claim_id: Param, limit: Param, engi
 
 
 @compiled
-def _webhook(organisation_id: Param, webhook_id: Param) -> Select:
+def _webhook(organisation_id: Param[str], webhook_id: Param[str | None]) -> Select:
     return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
 
 
 @compiled
-def _waiting(organisation_id: Param, user_id: Param, today: Param, limit: Param) -> Select:
+def _waiting(
+    organisation_id: Param[str], user_id: Param[str], today: Param[str], limit: Param[int]
+) -> Select:
     """What the person is reminded of, longest first; each row tells how many there are."""
     return (
         rows.with_names(
@@ -496,7 +504,7 @@ def _waiting(organisation_id: Param, user_id: Param, today: Param, limit: Param)
 
 
 @compiled
-def _version(organisation_id: Param, request_id: Param) -> Select:
+def _version(organisation_id: Param[str], request_id: Param[str]) -> Select:
     return LeaveRequestRow.select(LeaveRequestRow.version).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )
@@ -504,7 +512,11 @@ def _version(organisation_id: Param, request_id: Param) -> Select:
 
 @compiled
 def _other_pending(
-    organisation_id: Param, user_id: Param, leave_request_id: Param, kind: Param, notice_id: Param
+    organisation_id: Param[str],
+    user_id: Param[str],
+    leave_request_id: Param[str],
+    kind: Param[str],
+    notice_id: Param[str],
 ) -> Select:
     return NoticeRow.select(NoticeRow.id).where(
         NoticeRow.organisation_id == organisation_id,
@@ -517,8 +529,10 @@ def _other_pending(
     )
 
 
-@compiled
-def _give_up(organisation_id: Param, now: Param, error: Param, engine: str) -> Update:
+@compiled_per_engine
+def _give_up(
+    engine: Engine, organisation_id: Param[str], now: Param[datetime], error: Param[str]
+) -> Update:
     waiting = NoticeRow.select(NoticeRow.id).where(
         NoticeRow.organisation_id == organisation_id, NoticeRow.status == "pending"
     )
@@ -530,7 +544,7 @@ def _give_up(organisation_id: Param, now: Param, error: Param, engine: str) -> U
 
 
 @compiled
-def _prune(before: Param, limit: Param) -> Delete:
+def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
     old = (
         NoticeRow.select(NoticeRow.organisation_id, NoticeRow.id)
         .where(NoticeRow.settled_at < before)

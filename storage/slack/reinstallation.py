@@ -98,7 +98,12 @@ def _show_decided(tx: Transaction, known: Reference, since: datetime, now: datet
 
 
 @compiled
-def _decided(organisation_id: Param, actions: Param, since: Param, limit: Param) -> Select:
+def _decided(
+    organisation_id: Param[str],
+    actions: Param[list[str]],
+    since: Param[datetime],
+    limit: Param[int],
+) -> Select:
     """The requests that somebody decided on or cancelled; latest first."""
     return (
         AuditRow.select(AuditRow.subject_id)
@@ -113,7 +118,7 @@ def _decided(organisation_id: Param, actions: Param, since: Param, limit: Param)
 
 
 @compiled
-def _requests(organisation_id: Param, request_ids: Param) -> Select:
+def _requests(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         any_of(LeaveRequestRow.id, request_ids),

@@ -18,7 +18,7 @@ from peewee import Delete, Insert, Select, Update, fn
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approvers, holiday_sets
@@ -277,9 +277,11 @@ def _remind(
     if not is_daily:
         outbox.remind(tx, organisation_id, user_id, one.request_id, now=now)
         return
-    place = {"organisation_id": organisation_id, "user_id": user_id, "day": today.isoformat()}
-    # One a day, however many of them are due.
-    if tx.change(_summarise, **place) == 1:
+    counted = tx.change(
+        _summarise, organisation_id=organisation_id, user_id=user_id, day=today.isoformat()
+    )
+    # At most one a day, however many requests are due.
+    if counted == 1:
         outbox.remind(tx, organisation_id, user_id, None, now=now)
 
 
@@ -362,7 +364,9 @@ def _waiting(row: Sequence[Any]) -> _Waiting:
 
 
 @compiled
-def _watch(organisation_id: Param, request_id: Param, user_id: Param, now: Param) -> Insert:
+def _watch(
+    organisation_id: Param[str], request_id: Param[str], user_id: Param[str], now: Param[datetime]
+) -> Insert:
     return ReminderRow.insert(
         organisation_id=organisation_id,
         leave_request_id=request_id,
@@ -376,7 +380,7 @@ def _watch(organisation_id: Param, request_id: Param, user_id: Param, now: Param
 
 
 @compiled
-def _due_in(now: Param, limit: Param) -> Select:
+def _due_in(now: Param[datetime], limit: Param[int]) -> Select:
     return (
         ReminderRow.select(ReminderRow.organisation_id)
         .where(ReminderRow.due_at <= now)
@@ -387,14 +391,16 @@ def _due_in(now: Param, limit: Param) -> Select:
 
 
 @compiled
-def _back_off(organisation_id: Param, now: Param, until: Param) -> Update:
+def _back_off(organisation_id: Param[str], now: Param[datetime], until: Param[datetime]) -> Update:
     return ReminderRow.update(due_at=until).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.due_at <= now
     )
 
 
-@compiled
-def _due(organisation_id: Param, now: Param, limit: Param, engine: str) -> Select:
+@compiled_per_engine
+def _due(
+    engine: Engine, organisation_id: Param[str], now: Param[datetime], limit: Param[int]
+) -> Select:
     query: Any = (
         ReminderRow.select(
             ReminderRow.leave_request_id,
@@ -427,12 +433,12 @@ def _due(organisation_id: Param, now: Param, limit: Param, engine: str) -> Selec
 
 @compiled
 def _move_on(
-    organisation_id: Param,
-    request_id: Param,
-    user_id: Param,
-    due_at: Param,
-    sent: Param,
-    next_at: Param,
+    organisation_id: Param[str],
+    request_id: Param[str],
+    user_id: Param[str],
+    due_at: Param[int],
+    sent: Param[int],
+    next_at: Param[datetime],
 ) -> Update:
     return ReminderRow.update(sent=sent, due_at=next_at).where(
         ReminderRow.organisation_id == organisation_id,
@@ -443,14 +449,14 @@ def _move_on(
 
 
 @compiled
-def _begin_anew(organisation_id: Param, now: Param) -> Update:
+def _begin_anew(organisation_id: Param[str], now: Param[datetime]) -> Update:
     return ReminderRow.update(asked_at=now, sent=0, due_at=now).where(
         ReminderRow.organisation_id == organisation_id
     )
 
 
 @compiled
-def _forget_row(organisation_id: Param, request_id: Param, user_id: Param) -> Delete:
+def _forget_row(organisation_id: Param[str], request_id: Param[str], user_id: Param[str]) -> Delete:
     return ReminderRow.delete().where(
         ReminderRow.organisation_id == organisation_id,
         ReminderRow.leave_request_id == request_id,
@@ -459,7 +465,7 @@ def _forget_row(organisation_id: Param, request_id: Param, user_id: Param) -> De
 
 
 @compiled
-def _summarise(organisation_id: Param, user_id: Param, day: Param) -> Insert:
+def _summarise(organisation_id: Param[str], user_id: Param[str], day: Param[str]) -> Insert:
     """Note that the person's summary of that day is on its way; changes no row the second time."""
     return ReminderSummaryRow.insert(
         organisation_id=organisation_id, user_id=user_id, day=day
@@ -471,7 +477,7 @@ def _summarise(organisation_id: Param, user_id: Param, day: Param) -> Insert:
 
 
 @compiled
-def _counts(organisation_id: Param, user_ids: Param) -> Select:
+def _counts(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     """How many pending requests were put before each of them."""
     return (
         ReminderRow.select(ReminderRow.user_id, fn.COUNT(ReminderRow.leave_request_id))
@@ -490,15 +496,15 @@ def _counts(organisation_id: Param, user_ids: Param) -> Select:
 
 
 @compiled
-def _asked(organisation_id: Param, request_ids: Param) -> Select:
+def _asked(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
     return ReminderRow.select(ReminderRow.leave_request_id, ReminderRow.user_id).where(
         ReminderRow.organisation_id == organisation_id,
         any_of(ReminderRow.leave_request_id, request_ids),
     )
 
 
-@compiled
-def _requests(organisation_id: Param, request_ids: Param, engine: str) -> Select:
+@compiled_per_engine
+def _requests(engine: Engine, organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
     """Held: who puts one before somebody at the same moment is through before, or comes after."""
     query = (
         LeaveRequestRow.select(*rows.LEAVE_REQUEST)
@@ -513,7 +519,12 @@ def _requests(organisation_id: Param, request_ids: Param, engine: str) -> Select
 
 
 @compiled
-def _leave(organisation_id: Param, user_ids: Param, first_day: Param, limit: Param) -> Select:
+def _leave(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    limit: Param[int],
+) -> Select:
     return (
         LeaveRequestRow.select(
             LeaveRequestRow.user_id, LeaveRequestRow.start_date, LeaveRequestRow.counted_halves

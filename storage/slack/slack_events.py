@@ -47,14 +47,14 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
 
 
 @compiled
-def _handled(event_id: Param) -> Select:
+def _handled(event_id: Param[str]) -> Select:
     return SlackEventRow.select(SlackEventRow.event_id).where(
         SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null(False)
     )
 
 
 @compiled
-def _insert(event_id: Param, now: Param) -> Insert:
+def _insert(event_id: Param[str], now: Param[datetime]) -> Insert:
     return SlackEventRow.insert(event_id=event_id, received_at=now).on_conflict(
         # Unlike a row that is refused, one that is ignored leaves the transaction usable.
         action="IGNORE",
@@ -62,7 +62,7 @@ def _insert(event_id: Param, now: Param) -> Insert:
 
 
 @compiled
-def _take_over(event_id: Param, now: Param, before: Param) -> Update:
+def _take_over(event_id: Param[str], now: Param[datetime], before: Param[datetime]) -> Update:
     return SlackEventRow.update(received_at=now).where(
         SlackEventRow.event_id == event_id,
         SlackEventRow.handled_at.is_null(),
@@ -71,14 +71,14 @@ def _take_over(event_id: Param, now: Param, before: Param) -> Update:
 
 
 @compiled
-def _release(event_id: Param) -> Delete:
+def _release(event_id: Param[str]) -> Delete:
     return SlackEventRow.delete().where(
         SlackEventRow.event_id == event_id, SlackEventRow.handled_at.is_null()
     )
 
 
 @compiled
-def _prune(before: Param, limit: Param) -> Delete:
+def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
     old = (
         SlackEventRow.select(SlackEventRow.event_id)
         .where(SlackEventRow.received_at < before)

@@ -31,7 +31,9 @@ def find(tx: Transaction, organisation_id: str, user_id: str, *, now: datetime) 
 
 
 @compiled
-def _remember(organisation_id: Param, user_id: Param, leafed: Param, now: Param) -> Any:
+def _remember(
+    organisation_id: Param[str], user_id: Param[str], leafed: Param[str], now: Param[datetime]
+) -> Any:
     kept = {"opened_at": now, "leafed": leafed}
     return SlackHomeRow.insert(
         organisation_id=organisation_id, user_id=user_id, **kept
@@ -39,7 +41,9 @@ def _remember(organisation_id: Param, user_id: Param, leafed: Param, now: Param)
 
 
 @compiled
-def _looked_since(organisation_id: Param, user_id: Param, since: Param) -> Select:
+def _looked_since(
+    organisation_id: Param[str], user_id: Param[str], since: Param[datetime]
+) -> Select:
     return SlackHomeRow.select(SlackHomeRow.leafed).where(
         SlackHomeRow.organisation_id == organisation_id,
         SlackHomeRow.user_id == user_id,

@@ -24,7 +24,7 @@ from storage.base.errors import AlreadyExists, Forbidden
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, Organisation
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, SlackInstallationRow, UserRow
 from storage.directory import people_rows
@@ -280,7 +280,7 @@ def _record(
 
 
 @compiled
-def _installation(team_id: Param) -> Select:
+def _installation(team_id: Param[str]) -> Select:
     row = SlackInstallationRow
     columns: Sequence[Any] = (
         row.organisation_id,
@@ -295,7 +295,7 @@ def _installation(team_id: Param) -> Select:
 
 
 @compiled
-def _end(team_id: Param, at: Param, now: Param) -> Update:
+def _end(team_id: Param[str], at: Param[datetime], now: Param[datetime]) -> Update:
     row = SlackInstallationRow
     return (
         row.update({row.bot_token_encrypted: "", row.uninstalled_at: now})
@@ -304,8 +304,8 @@ def _end(team_id: Param, at: Param, now: Param) -> Update:
     )
 
 
-@compiled
-def _any_of_team(organisation_id: Param, team_id: Param, engine: str) -> Select:
+@compiled_per_engine
+def _any_of_team(engine: Engine, organisation_id: Param[str], team_id: Param[str]) -> Select:
     """Held: what ends it at the same moment is over before, or comes after."""
     row = SlackInstallationRow
     query = row.select(row.id, row.uninstalled_at).where(
@@ -315,20 +315,20 @@ def _any_of_team(organisation_id: Param, team_id: Param, engine: str) -> Select:
 
 
 @compiled
-def _forget(organisation_id: Param, installation_id: Param) -> Delete:
+def _forget(organisation_id: Param[str], installation_id: Param[str]) -> Delete:
     row = SlackInstallationRow
     return row.delete().where(row.organisation_id == organisation_id, row.id == installation_id)
 
 
 @compiled
-def _of_domain(domain: Param) -> Select:
+def _of_domain(domain: Param[str]) -> Select:
     """The organisations that a workspace of that domain might belong to; two say enough."""
     row = OrganisationRow
     return row.select(row.id).where(row.domain == domain, row.slack_team_id.is_null()).limit(2)
 
 
 @compiled
-def _administered(domain: Param, email_key: Param) -> Select:
+def _administered(domain: Param[str], email_key: Param[str]) -> Select:
     """Those of them that whoever has the address runs."""
     row = OrganisationRow
     return (

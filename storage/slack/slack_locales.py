@@ -46,7 +46,12 @@ def keep(
     after = Kept(known, max(times, default=None))
     if after != before:
         tx.change(
-            _keep, organisation_id=organisation_id, user_id=user_id, now=now, **after._asdict()
+            _keep,
+            organisation_id=organisation_id,
+            user_id=user_id,
+            locale=after.locale,
+            slack_updated_at=after.slack_updated_at,
+            now=now,
         )
 
 
@@ -74,7 +79,11 @@ def of_people(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) ->
 
 @compiled
 def _keep(
-    organisation_id: Param, user_id: Param, locale: Param, slack_updated_at: Param, now: Param
+    organisation_id: Param[str],
+    user_id: Param[str],
+    locale: Param[str | None],
+    slack_updated_at: Param[datetime | None],
+    now: Param[datetime],
 ) -> Insert:
     told = {"locale": locale, "slack_updated_at": slack_updated_at, "updated_at": now}
     return SlackProfileRow.insert(
@@ -85,21 +94,21 @@ def _keep(
 
 
 @compiled
-def _kept(organisation_id: Param, user_id: Param) -> Select:
+def _kept(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return SlackProfileRow.select(SlackProfileRow.locale, SlackProfileRow.slack_updated_at).where(
         SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )
 
 
 @compiled
-def _forget(organisation_id: Param, user_id: Param) -> Delete:
+def _forget(organisation_id: Param[str], user_id: Param[str]) -> Delete:
     return SlackProfileRow.delete().where(
         SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )
 
 
 @compiled
-def _locales(organisation_id: Param, user_ids: Param) -> Select:
+def _locales(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     return SlackProfileRow.select(SlackProfileRow.user_id, SlackProfileRow.locale).where(
         SlackProfileRow.organisation_id == organisation_id,
         any_of(SlackProfileRow.user_id, user_ids),

@@ -75,14 +75,16 @@ def forget_all_of(tx: Transaction, organisation_id: str, user_id: str) -> None:
 
 
 @compiled
-def _forget_all_of(organisation_id: Param, user_id: Param) -> Delete:
+def _forget_all_of(organisation_id: Param[str], user_id: Param[str]) -> Delete:
     return SlackMessageRow.delete().where(
         SlackMessageRow.organisation_id == organisation_id, SlackMessageRow.user_id == user_id
     )
 
 
 @compiled
-def _message(organisation_id: Param, leave_request_id: Param, user_id: Param) -> Select:
+def _message(
+    organisation_id: Param[str], leave_request_id: Param[str], user_id: Param[str]
+) -> Select:
     return SlackMessageRow.select(SlackMessageRow.channel, SlackMessageRow.ts).where(
         SlackMessageRow.organisation_id == organisation_id,
         SlackMessageRow.leave_request_id == leave_request_id,
@@ -92,13 +94,13 @@ def _message(organisation_id: Param, leave_request_id: Param, user_id: Param) ->
 
 @compiled
 def _remember(
-    organisation_id: Param,
-    message_id: Param,
-    leave_request_id: Param,
-    user_id: Param,
-    channel: Param,
-    ts: Param,
-    now: Param,
+    organisation_id: Param[str],
+    message_id: Param[str],
+    leave_request_id: Param[str],
+    user_id: Param[str],
+    channel: Param[str],
+    ts: Param[str],
+    now: Param[datetime],
 ) -> Any:
     # One statement: a click and a delivery may both learn of a card at the same moment.
     place = {"channel": channel, "ts": ts, "posted_at": now}
@@ -120,7 +122,11 @@ def _remember(
 
 @compiled
 def _forget(
-    organisation_id: Param, leave_request_id: Param, user_id: Param, channel: Param, ts: Param
+    organisation_id: Param[str],
+    leave_request_id: Param[str],
+    user_id: Param[str],
+    channel: Param[str],
+    ts: Param[str],
 ) -> Delete:
     return SlackMessageRow.delete().where(
         SlackMessageRow.organisation_id == organisation_id,

@@ -348,7 +348,9 @@ def _slack(organisation_id: str) -> Caller:
 
 
 @compiled
-def _known(organisation_id: Param, slack_user_ids: Param, email_keys: Param) -> Select:
+def _known(
+    organisation_id: Param[str], slack_user_ids: Param[list[str]], email_keys: Param[list[str]]
+) -> Select:
     """The people who have one of the accounts or addresses, with what is kept of their account."""
     profile = SlackProfileRow
     return (
@@ -371,7 +373,7 @@ def _known(organisation_id: Param, slack_user_ids: Param, email_keys: Param) -> 
 
 
 @compiled
-def _linked(organisation_id: Param, after_id: Param, limit: Param) -> Select:
+def _linked(organisation_id: Param[str], after_id: Param[str], limit: Param[int]) -> Select:
     return (
         UserRow.select(UserRow.id, UserRow.slack_user_id)
         .where(

@@ -41,21 +41,21 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
 
 
 @compiled
-def _valid(state_sha256: Param, now: Param) -> Select:
+def _valid(state_sha256: Param[str], now: Param[datetime]) -> Select:
     return SlackStateRow.select(SlackStateRow.state_sha256).where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )
 
 
 @compiled
-def _consume(state_sha256: Param, now: Param) -> Delete:
+def _consume(state_sha256: Param[str], now: Param[datetime]) -> Delete:
     return SlackStateRow.delete().where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )
 
 
 @compiled
-def _prune(now: Param, limit: Param) -> Delete:
+def _prune(now: Param[datetime], limit: Param[int]) -> Delete:
     old = (
         SlackStateRow.select(SlackStateRow.state_sha256)
         .where(SlackStateRow.expires_at <= now)

@@ -106,14 +106,14 @@ def remember_slack_id(
 
 
 @compiled
-def _organisation(team_id: Param) -> Select:
+def _organisation(team_id: Param[str]) -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).where(
         OrganisationRow.slack_team_id == team_id
     )
 
 
 @compiled
-def _link(organisation_id: Param, team_id: Param, now: Param) -> Update:
+def _link(organisation_id: Param[str], team_id: Param[str], now: Param[datetime]) -> Update:
     return OrganisationRow.update(slack_team_id=team_id, updated_at=now).where(
         OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id.is_null()
     )

@@ -178,7 +178,7 @@ def test_a_token_that_no_key_reads_costs_no_message(world: World) -> None:
 
 
 @compiled
-def _store_token(encrypted: Param) -> Any:
+def _store_token(encrypted: Param[str]) -> Any:
     return SlackInstallationRow.update(bot_token_encrypted=encrypted)
 
 

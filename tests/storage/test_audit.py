@@ -35,9 +35,9 @@ def make_entries(tx: Transaction, organisation_id: str) -> None:
 
 
 def plan(tx: Transaction, /, **params: Any) -> str:
-    statement = audit._entries.statement(tx.engine, params)
+    sql, values = audit._entries.bind(tx.engine, (), params)
     explain = "EXPLAIN " if tx.engine == "postgresql" else "EXPLAIN QUERY PLAN "
-    found = tx._execute(explain + statement.sql, statement.bound(params))
+    found = tx._execute(explain + sql, values)
     return "\n".join(str(row[-1]) for row in found.fetchall())
 
 
@@ -59,7 +59,10 @@ def test_a_page_is_read_from_an_index_in_its_order(
     acme = an_organisation(database)
     database.write_now(make_entries, acme.id)
     database.write_now(lambda tx: tx._execute("ANALYZE", []))
-    params = {"organisation_id": acme.id, "limit": 26, **filters}
+    absent = dict.fromkeys(
+        ("action", "actor_id", "subject_id", "from_at", "until_at", "after_at", "after_id")
+    )
+    params = {"organisation_id": acme.id, "limit": 26, **absent, **filters}
     if is_later:
         params |= {"after_at": NOW, "after_id": new_id(NOW)}
 

@@ -57,7 +57,7 @@ def kept_names() -> peewee.Select:
 
 
 @compiled
-def keep_or_end_everything(name: Param) -> peewee.Insert:
+def keep_or_end_everything(name: Param[str]) -> peewee.Insert:
     row = {"name": name, "holder": "ada", "held_until": 0}
     return LeaseRow.insert(row).on_conflict("ROLLBACK")
 

@@ -130,7 +130,7 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
 
 
 @compiled
-def _cards(organisation_id: Param, event_type: Param) -> Any:
+def _cards(organisation_id: Param[str], event_type: Param[str]) -> Any:
     return NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
         NoticeRow.organisation_id == organisation_id,
         NoticeRow.event_type == event_type,

@@ -35,12 +35,12 @@ def plan(database: Database, use_case: Callable[..., Any], **arguments: Any) -> 
         listed = _Listening(tx)
         use_case(listed, PageOf(), **arguments)
         query, params = listed.heard[-1]
-        statement = query.statement(tx.engine, params)
+        sql, values = query.bind(tx.engine, (), params)
         if tx.engine == "postgresql":
             # A table of a few rows is always read whole otherwise.
             tx._execute("SET LOCAL enable_seqscan = off", [])
         explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
-        rows = tx._execute(explain + statement.sql, statement.bound(params)).fetchall()
+        rows = tx._execute(explain + sql, values).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
 
     return database.write_now(explain)
@@ -51,9 +51,9 @@ class _Listening:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self.heard: list[tuple[Compiled, dict[str, Any]]] = []
+        self.heard: list[tuple[Compiled[...], dict[str, Any]]] = []
 
-    def all(self, query: Compiled, **params: Any) -> Any:
+    def all(self, query: Compiled[...], **params: Any) -> Any:
         self.heard.append((query, params))
         return self._tx.all(query, **params)
 

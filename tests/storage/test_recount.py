@@ -306,7 +306,7 @@ def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
 
 
 @compiled
-def _bodies(organisation_id: Param, event_type: Param) -> Any:
+def _bodies(organisation_id: Param[str], event_type: Param[str]) -> Any:
     return EventRow.select(EventRow.body).where(
         EventRow.organisation_id == organisation_id, EventRow.type == event_type
     )

@@ -68,7 +68,7 @@ def row_count(database: Database, acme: Acme) -> int:
 
 
 @compiled
-def all_rows(organisation_id: Param) -> Any:
+def all_rows(organisation_id: Param[str]) -> Any:
     webhook = WebhookRow.select(WebhookRow.id).where(WebhookRow.organisation_id == organisation_id)
     delivery = DeliveryRow.select(DeliveryRow.id).where(
         DeliveryRow.organisation_id == organisation_id

@@ -1,0 +1,151 @@
+"""Compiled queries: every parameter is given on every call, so no filter is left out by mistake.
+
+Each ``type: ignore`` below is used: mypy reports the same mistakes (``warn_unused_ignores``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from peewee import Select, Update
+
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.database import Database, Transaction
+from storage.db.tables import LeaseRow
+
+
+@compiled
+def leases(holder: Param[str] | None, is_sorted: bool, limit: Param[int]) -> Select:
+    query = LeaseRow.select(LeaseRow.name, LeaseRow.holder)
+    if holder is not None:
+        query = query.where(LeaseRow.holder == holder)
+    return query.order_by(LeaseRow.name if is_sorted else LeaseRow.held_until).limit(limit)
+
+
+@compiled
+def rename(name: Param[str], new_name: Param[str]) -> Update:
+    return LeaseRow.update(name=new_name).where(LeaseRow.name == name)
+
+
+@compiled
+def held_by(holder: Param[str | None]) -> Select:
+    return LeaseRow.select(LeaseRow.name).where(LeaseRow.holder == holder)
+
+
+@compiled_per_engine
+def engines_of(engine: Engine, name: Param[str]) -> Select:
+    return LeaseRow.select(LeaseRow.name, LeaseRow.holder == engine).where(LeaseRow.name == name)
+
+
+def fill(tx: Transaction) -> None:
+    for name, holder in (("digest", "ada"), ("report", "grace")):
+        tx.insert(LeaseRow, name=name, holder=holder, held_until=0)
+
+
+def all_leases(tx: Transaction) -> list[tuple[Any, ...]]:
+    return tx.all(leases, holder=None, is_sorted=True, limit=10)
+
+
+def without_filter(tx: Transaction) -> None:
+    tx.all(leases, is_sorted=True, limit=10)  # type: ignore[call-arg]
+
+
+def without_value(tx: Transaction) -> None:
+    tx.first(leases, holder=None, is_sorted=True)  # type: ignore[call-arg]
+
+
+def without_shape(tx: Transaction) -> None:
+    tx.all(leases, holder=None, limit=10)  # type: ignore[call-arg]
+
+
+def change_without_value(tx: Transaction) -> None:
+    tx.change(rename, name="digest")  # type: ignore[call-arg]
+
+
+def enqueue_without_value(tx: Transaction) -> None:
+    tx.enqueue_update(rename, name="digest")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("call", "missing"),
+    [
+        (without_filter, "holder"),
+        (without_value, "limit"),
+        (without_shape, "is_sorted"),
+        (change_without_value, "new_name"),
+        (enqueue_without_value, "new_name"),
+    ],
+    ids=["filter", "value", "shape", "change", "enqueued"],
+)
+def test_a_missing_parameter_raises_on_every_call(
+    database: Database, call: Callable[[Transaction], None], missing: str
+) -> None:
+    database.write_now(fill)
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match=f"missing parameter '{missing}'"):
+            database.write_now(call)
+        # Compiled by now, for the same absent filter.
+        assert database.read_now(all_leases) == [("digest", "ada"), ("report", "grace")]
+
+
+def test_a_misspelt_parameter_raises_on_every_call(database: Database) -> None:
+    def misspelt(tx: Transaction) -> None:
+        tx.all(leases, hodler="ada", is_sorted=True, limit=10)  # type: ignore[call-arg]
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="missing parameter 'holder', unknown.* 'hodler'"):
+            database.read_now(misspelt)
+        database.read_now(all_leases)
+
+
+def test_an_extra_parameter_raises_on_every_call(database: Database) -> None:
+    def extra(tx: Transaction) -> None:
+        tx.change(rename, name="digest", new_name="x", holder="ada")  # type: ignore[call-arg]
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="rename: unknown parameter 'holder'"):
+            database.write_now(extra)
+        database.write_now(lambda tx: tx.change(rename, name="digest", new_name="digest"))
+
+
+def test_parameters_are_passed_by_name(database: Database) -> None:
+    # mypy cannot refuse this one.
+    with pytest.raises(TypeError, match="by name"):
+        database.write_now(lambda tx: tx.change(rename, "digest", new_name="summary"))
+
+
+def test_the_engine_is_not_a_parameter_of_callers(database: Database) -> None:
+    database.write_now(fill)
+
+    assert database.read_now(lambda tx: tx.all(engines_of, name="digest")) in (
+        [("digest", 0)],
+        [("digest", False)],
+    )
+    with pytest.raises(TypeError, match="unknown parameter 'engine'"):
+        database.read_now(
+            lambda tx: tx.all(engines_of, name="digest", engine="sqlite")  # type: ignore[call-arg]
+        )
+
+
+def test_a_filter_that_is_none_is_absent(database: Database) -> None:
+    database.write_now(fill)
+
+    def of(tx: Transaction, holder: str | None) -> list[str]:
+        return [name for name, _ in tx.all(leases, holder=holder, is_sorted=True, limit=10)]
+
+    assert database.read_now(of, None) == ["digest", "report"]
+    assert database.read_now(of, "grace") == ["report"]
+
+
+def test_a_value_that_may_be_none_is_bound_as_null(database: Database) -> None:
+    database.write_now(fill)
+
+    def of(tx: Transaction, holder: str | None) -> list[tuple[Any, ...]]:
+        return tx.all(held_by, holder=holder)
+
+    assert database.read_now(of, "ada") == [("digest",)]
+    # NULL equals nothing: a caller without the value finds no rows, instead of all of them.
+    assert database.read_now(of, None) == []
