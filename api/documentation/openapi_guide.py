@@ -1,4 +1,4 @@
-"""The document's prose: what somebody reads before the first call, and what each part is about."""
+"""The prose of the OpenAPI document: a guide for the first calls, and a description of each tag."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Final
 
 # `{base_url}` is replaced. Code blocks are ready to be pasted into a shell.
 GUIDE: Final = """\
-Hiatus keeps the leave of organisations that live in Slack. This interface does whatever the Slack
-app does: people and departments, leave requests and approvals, balances and public holidays,
-calendar feeds and webhooks. It speaks JSON over HTTPS, and everything that is described here can
-be tried from this page.
+Hiatus manages leave for organisations that use Slack. This API does everything that the Slack app
+does: people and departments, leave requests and approvals, balances and public holidays, calendar
+feeds and webhooks. It uses JSON over HTTPS, and you can try every operation on this page.
 
 ## The first five minutes
 
 1. **Get a key.** In Slack: the Hiatus app, *Home*, *Settings*, *API keys*, *Create API key*. On
    the server: `hiatus keys create --email you@example.com --name trial`. `make run` prints two for
-   its demo organisation. A key is shown once.
+   its demo organisation. A key is shown only once.
 2. **Make a first call.** On this page press *Authorize*, paste the key, open an operation, press
    *Try it out* and *Execute*. In a shell:
 
@@ -26,8 +25,8 @@ KEY='Authorization: Bearer hiatus_sk_live_...'
 curl -s -H "$KEY" "$BASE/api/v1/leave-types"
 ```
 
-3. **Ask for leave.** Take the `id` of a leave type from that answer. The dates are both included;
-   `am` and `pm` cut the first or the last day in half.
+3. **Request leave.** Take the `id` of a leave type from that response. Both dates are included;
+   `am` and `pm` make the first or the last day a half-day.
 
 ```sh
 curl -s -H "$KEY" -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-request' \\
@@ -36,8 +35,8 @@ curl -s -H "$KEY" -H 'Content-Type: application/json' -H 'Idempotency-Key: my-fi
        "end_half_day": "am"}'
 ```
 
-4. **Have it approved**, with the key of an approver, admin or owner; nobody decides on their own
-   leave. The id is the leave request's.
+4. **Approve it** with the key of an approver, admin or owner; no one decides on their own leave.
+   The id is the leave request's.
 
 ```sh
 curl -s -H "$KEY" "$BASE/api/v1/approvals/pending"
@@ -57,23 +56,23 @@ Every request to `/api/v1` carries `Authorization: Bearer <key>`. A key belongs 
 organisation and acts as that person: within the key's *scopes*, and within the person's *role*
 (`member`, `approver`, `admin`, `owner`, each able to do what the ones before it can). Each
 operation below names the scope that it needs; a `:write` scope includes the `:read` scope of the
-same name. Too little of either is 403, and the problem says what is missing. A revoked key is
-answered with 401 at once. Change keys by creating a new one, switching to it and revoking the old
-one. Keep keys on servers, never in a browser or an app.
+same name. A missing scope or too low a role is 403, and the problem says what is missing. A revoked
+key is 401 at once. To rotate a key, create a new one, switch to it and revoke the old one. Keep keys
+on servers, never in a browser or an app.
 
 ## Dates, half-days and ids
 
 Dates are `YYYY-MM-DD`; points in time are in UTC, with a fraction of a second unless it is zero
 (`2026-06-15T09:30:00.412000Z`); ids are UUIDs. Leave is counted in half-days and shown in days
-(`4.5`): the halves that a person works, without those that are public holidays for that person.
-What belongs to another organisation is answered exactly as if it did not exist.
+(`4.5`): the halves that the person works, without their public holidays. A resource of another
+organisation is answered exactly as if it did not exist.
 
 ## Lists
 
-Lists hold 25 items unless `limit` says otherwise (up to 100; more gives 100):
+Lists have 25 items unless you send `limit` (up to 100; more gives 100):
 `{"data": [...], "pagination": {"next_cursor": "...", "has_more": true}}`. Send `next_cursor` as
 `cursor`, with the same filters, for the next page; on the last one it is null. Pages stay stable
-while things are added. An unknown parameter is refused rather than ignored, because a mistyped
+while items are added. An unknown parameter is refused rather than ignored, because a misspelt
 filter would return everything.
 
 ```sh
@@ -83,34 +82,34 @@ curl -s -H "$KEY" "$BASE/api/v1/leave-requests?status=approved&from=2027-01-01&l
 ## Two variants
 
 `GET /users` answers with a bare array of full records, or, in variant 2, with
-`{"users": [...]}` of short ones. Which one you get belongs to your key (`variant`, chosen when it
-is made), and the header `API-Variant: 1` or `2` overrides it for one request. With `limit` or
-`cursor`, both answer page by page. Leave has two shapes as well, at paths of their own:
-`/leave-requests` (by leave type id, with half-days) and `/leave` (by leave type code, in whole
-days). Both are the same leave.
+`{"users": [...]}` of short ones. Your key decides which one you get (`variant`, chosen when the key
+is created), and the header `API-Variant: 1` or `2` overrides it for one request. With `limit` or
+`cursor`, both are paginated. Leave has two shapes as well, at paths of their own: `/leave-requests`
+(by leave type id, with half-days) and `/leave` (by leave type code, in whole days). Both are the
+same leave.
 
-## Repeating a request safely
+## Idempotent requests
 
 Send an `Idempotency-Key` of your own with a POST, such as a random UUID. If the connection breaks,
-send the same request with the same key again: it is carried out once, and the first answer comes
-back for 24 hours, with the header `Idempotent-Replayed: true`. Without such a key, look before you
+send the same request with the same key again: it is carried out once, and for 24 hours you get the
+first response, with the header `Idempotent-Replayed: true`. Without such a key, check before you
 repeat a POST; all other methods are safe to repeat.
 
-## Changing only what you have seen
+## Conditional requests
 
-A single thing comes with an `ETag`. Send it back as `If-None-Match` when you read it again, and the
-answer is 304 without a body while nothing has changed; send it as `If-Match` with a PATCH or
-DELETE, and the answer is 412 if somebody else was faster.
+A single resource has an `ETag`. Send it as `If-None-Match` when you read the resource again, and the
+response is 304 without a body while nothing has changed. Send it as `If-Match` with a PATCH or
+DELETE, and the response is 412 if the resource has changed since.
 
-A PATCH changes the members that it sends. It may send the whole object as GET answered with it:
-read-only members are accepted while they equal what is stored, else they are 422 `read_only`.
+A PATCH changes the members that you send. You may send the whole object as GET returned it:
+read-only members are accepted if they equal the stored values, else they are 422 `read_only`.
 
-## Looking before a change that reaches far
+## Dry runs
 
-Another working pattern, country, public holiday, manager or department, and archiving or
-deactivating somebody, reach leave that was asked for long ago. `?dry_run=true` on such a change
-answers 200 with what would follow and changes nothing: which requests would count what, what
-people would have left before and after, which pending requests would await whom.
+A change of working days, country, public holidays, manager or department affects leave that was
+requested long ago, and so does archiving or deactivating a person. `?dry_run=true` on such a change
+answers 200 with the effect and changes nothing: which requests would count differently, balances
+before and after, and the new approvers of pending requests.
 
 ```sh
 curl -s -H "$KEY" -H 'Content-Type: application/json' -X PATCH \\
@@ -119,18 +118,16 @@ curl -s -H "$KEY" -H 'Content-Type: application/json' -X PATCH \\
 
 ## Limits
 
-A key may send 600 requests a minute unless whoever runs the service chose another number; the
-headers `RateLimit-Policy` and `RateLimit` say how many there are and how many are left, on every
-answer to a request whose key was recognised. Beyond that the answer is 429 with `Retry-After`. A
-body may have 256 KiB.
+A key may send 600 requests a minute unless the operator chose another number. The headers
+`RateLimit-Policy` and `RateLimit` show the limit and how many requests are left, on every response
+to a valid key. Beyond that the response is 429 with `Retry-After`. A body can have at most 256 KiB.
 
 ## Errors
 
-Refusals are `application/problem+json` (RFC 9457). `code` is stable and made for programs, `detail`
-for people; `errors` points at each wrong field; `type` leads to an explanation with the cure. All
-of them are listed on the [errors page]({base_url}/docs/errors). A path that does not exist is 404,
-a method that a path does not know is 405 with the header `Allow`. Quote `request_id` when you ask
-for help.
+Errors are `application/problem+json` (RFC 9457). `code` is stable and for programs, `detail` is for
+people; `errors` points at each wrong field; `type` is a link to an explanation with the cure. The
+[errors page]({base_url}/docs/errors) lists all of them. A path that does not exist is 404, a method
+that a path does not support is 405 with the header `Allow`. Quote `request_id` when you ask for help.
 
 ```json
 {
@@ -146,32 +143,32 @@ for help.
 
 ## Webhooks
 
-Register a URL under *Webhooks* and events are sent to it as they happen, signed with the secret
-that the registration answers with. What arrives is described in the part *Events*.
+Register a URL under *Webhooks* and events are sent to it as they happen, signed with the secret in
+the response to the registration. *Events* describes what arrives.
 
 ## Generating a client
 
-[`/openapi.json`]({base_url}/openapi.json) is OpenAPI 3.1 and is made of the code that answers the
+[`/openapi.json`]({base_url}/openapi.json) is OpenAPI 3.1 and is made from the code that serves the
 requests. Tools such as openapi-python-client and openapi-typescript generate clients from it.
 
 ## Compatibility
 
-The version is part of the path. Within `v1`, fields, parameters, codes and events may be added, and
-none is renamed, removed or given another meaning: ignore what you do not know."""
+The version is part of the path. Within `v1`, fields, parameters, codes and events may be added, but
+none is renamed, removed or given another meaning. Ignore those that you do not know."""
 
 # In the order in which the documentation shows them.
 TAGS: Final[Mapping[str, str]] = {
     "Users": (
         "The people of the organisation: roles, managers, working days, holidays. Archived people "
-        "are kept for the record."
+        "stay on record."
     ),
     "Departments": (
         "Groups of people. A department's manager approves for it, and it may have an allowance "
         "of its own."
     ),
     "Leave requests": (
-        "Leave and its life: pending, approved, declined or cancelled. Every request is counted "
-        "over the person's working days and public holidays and checked against overlap, "
+        "Leave requests and their status: pending, approved, declined or cancelled. Every request "
+        "is counted over the person's working days and public holidays, and checked for overlap, "
         "allowance and the rules of its leave type."
     ),
     "Leave (second variant)": (
@@ -179,38 +176,36 @@ TAGS: Final[Mapping[str, str]] = {
         "`requests`."
     ),
     "Approvals": (
-        "What awaits the caller. A request is up to the person's manager, else the department's "
-        "manager, else the department's approvers, else admins and owners; when everybody on one "
-        "step is away, the next step is asked too."
+        "Requests that the caller may decide. The person's manager decides, else the department's "
+        "manager, else the department's approvers, else admins and owners; if everyone on one "
+        "level is away, the next level is asked too."
     ),
     "Balances": (
-        "What somebody may still take in a leave year, as a ledger whose lines add up: allowance, "
-        "what was carried over, adjustments, and leave that is pending or approved."
+        "What is left of a person's leave year, as a ledger whose lines add up: allowance, "
+        "carry-over, adjustments, and pending or approved leave."
     ),
-    "Leave types": "Kinds of leave, such as annual or sick leave, and the rules of each.",
+    "Leave types": "Types of leave, such as annual or sick leave, and the rules of each.",
     "Calendar feeds": (
-        "iCalendar subscriptions. A feed's URL is all that is needed to read it, so treat it as a "
-        "secret."
+        "iCalendar subscriptions. Anyone with a feed's URL can read it, so treat it as a secret."
     ),
     "Organisation": "The organisation that the API key belongs to, and its settings.",
     "Public holiday sets": (
-        "Which countries' and regions' public holidays are known. A person has those of their own "
-        "country code, or else the organisation's."
+        "Public holidays of countries and regions. A person has those of their own country code, "
+        "or else the organisation's."
     ),
     "Webhooks": (
-        "Receivers of events, for admins and owners. What is sent to them is described under "
-        "*Events*."
+        "Endpoints that receive events, for admins and owners. *Events* describes what is sent."
     ),
-    "Audit": "What was changed, when, by whom and from where.",
-    "API keys": "Keys for this interface, with scopes and an optional expiry.",
+    "Audit": "Every change: what, when, by whom and from where.",
+    "API keys": "Keys for this API, with scopes and an optional expiry.",
     "Health": "For load balancers and monitoring; without a key.",
     "Events": (
         "What is sent to webhooks, signed as [Standard Webhooks](https://www.standardwebhooks.com) "
         "describes. Check the signature over the bytes as they arrived, with any of its libraries "
         "and the webhook's secret; answer with a 2xx status within 15 seconds, and do the work "
-        "afterwards. Anything else is tried again, after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, "
-        "14 h, 20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, "
-        "always with the same bytes and the same `webhook-id`: drop those that you have seen. "
+        "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, "
+        "20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, always "
+        "with the same bytes and the same `webhook-id`: ignore those that you have seen. "
         "`data.sequence` grows with every event of one leave request."
     ),
 }
