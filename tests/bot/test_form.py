@@ -30,7 +30,6 @@ def fields(view: View) -> tuple[Any, ...]:
 
 
 def typed(world: World, text: str, who: str = ADA) -> View:
-    world.take_time()
     world.slack.command(who, "/timeoff", text)
     world.settled()
     return world.slack.open_modal(who, ids.REQUEST_FORM)

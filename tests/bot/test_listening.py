@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from bot.base import ids
 from bot.interaction import errors
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import ANSWER_SECONDS, Listener, Visit
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.database import Database
@@ -259,6 +259,7 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
 def test_a_form_that_slack_does_not_open_is_told_with_the_reason(
     world: World, logs: list[Any], failure: dict[str, Any], sentence: str
 ) -> None:
+    world.app.edge.open_seconds = ANSWER_SECONDS
     world.slack.fail_next("views.open", **failure)
 
     answer = world.slack.command(ADA, "/timeoff")

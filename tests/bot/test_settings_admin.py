@@ -26,7 +26,6 @@ ADMIN = "UADMIN"
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
     """Anna, an admin, who is in Slack too."""
-    world.take_time()
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ADMIN] = anna
     world.slack.add_person(ADMIN, anna.email, anna.name)

@@ -114,6 +114,9 @@ class World:
             self.clock,
             listeners,
         )
+        # Longer than Slack waits: a busy machine is no failure. Tests of a limit set their own.
+        self.app.edge.answer_seconds = self.app.edge.open_seconds = UNHURRIED_SECONDS
+        slack.keep_triggers(PATIENCE_SECONDS)
         self.acme: Acme = an_organisation(database, **settings)
         self._cast()
         self._ready = threading.Event()
@@ -192,11 +195,6 @@ class World:
             return await work()
 
         return asyncio.run_coroutine_threadsafe(working(), self._loop).result(PATIENCE_SECONDS)
-
-    def take_time(self) -> None:
-        """Let answers and modals take longer than Slack allows: a busy machine is no failure."""
-        self.app.edge.answer_seconds = self.app.edge.open_seconds = UNHURRIED_SECONDS
-        self.slack.keep_triggers(PATIENCE_SECONDS)
 
     def settled(self) -> None:
         """Wait until every listener is through."""
