@@ -57,8 +57,8 @@ organisation and acts as that person: within the key's *scopes*, and within the 
 (`member`, `approver`, `admin`, `owner`, each able to do what the ones before it can). Each
 operation below names the scope that it needs; a `:write` scope includes the `:read` scope of the
 same name. A missing scope or too low a role is 403, and the problem says what is missing. A revoked
-key is 401 at once. To rotate a key, create a new one, switch to it and revoke the old one. Keep keys
-on servers, never in a browser or an app.
+key is 401 at once. To rotate a key, create a new one, switch to it and revoke the old one. Keep
+keys on servers, never in a browser or an app.
 
 ## Dates, half-days and ids
 
@@ -97,8 +97,8 @@ repeat a POST; all other methods are safe to repeat.
 
 ## Conditional requests
 
-A single resource has an `ETag`. Send it as `If-None-Match` when you read the resource again, and the
-response is 304 without a body while nothing has changed. Send it as `If-Match` with a PATCH or
+A single resource has an `ETag`. Send it as `If-None-Match` when you read the resource again, and
+the response is 304 without a body while nothing has changed. Send it as `If-Match` with a PATCH or
 DELETE, and the response is 412 if the resource has changed since.
 
 A PATCH changes the members that you send. You may send the whole object as GET returned it:
@@ -127,7 +127,8 @@ to a valid key. Beyond that the response is 429 with `Retry-After`. A body can h
 Errors are `application/problem+json` (RFC 9457). `code` is stable and for programs, `detail` is for
 people; `errors` points at each wrong field; `type` is a link to an explanation with the cure. The
 [errors page]({base_url}/docs/errors) lists all of them. A path that does not exist is 404, a method
-that a path does not support is 405 with the header `Allow`. Quote `request_id` when you ask for help.
+that a path does not support is 405 with the header `Allow`. Quote `request_id` when you ask for
+help.
 
 ```json
 {
@@ -203,8 +204,8 @@ TAGS: Final[Mapping[str, str]] = {
         "What is sent to webhooks, signed as [Standard Webhooks](https://www.standardwebhooks.com) "
         "describes. Check the signature over the bytes as they arrived, with any of its libraries "
         "and the webhook's secret; answer with a 2xx status within 15 seconds, and do the work "
-        "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, "
-        "20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, always "
+        "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, "
+        "14 h, 20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, always "
         "with the same bytes and the same `webhook-id`: ignore those that you have seen. "
         "`data.sequence` grows with every event of one leave request."
     ),

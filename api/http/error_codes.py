@@ -1,7 +1,7 @@
-"""What every `code` of a problem means and what to do about it, for OpenAPI and the errors page.
+"""What each `code` means and what to do about it, for OpenAPI and the errors page.
 
-`EXPLAINED` has one row for each error, `OF_FIELDS` one for each code that a single field may have. A
-code that is in neither fails the tests.
+`EXPLAINED` has one row for each error, `OF_FIELDS` one for each code that a single field may have.
+A code that is in neither fails the tests.
 """
 
 from __future__ import annotations
