@@ -205,8 +205,8 @@ TAGS: Final[Mapping[str, str]] = {
         "describes. Check the signature over the bytes as they arrived, with any of its libraries "
         "and the webhook's secret; answer with a 2xx status within 15 seconds, and do the work "
         "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, "
-        "14 h, 20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, always "
-        "with the same bytes and the same `webhook-id`: ignore those that you have seen. "
+        "14 h, 20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, "
+        "always with the same bytes and the same `webhook-id`: ignore those that you have seen. "
         "`data.sequence` grows with every event of one leave request."
     ),
 }
