@@ -226,12 +226,14 @@ def run_server(app: ASGIApp, **options: Any) -> None:
     import uvicorn
     from uvicorn.config import STARTUP_FAILURE
 
+    from api.service.request_middleware import for_server
+
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             end_before_long()
             super().handle_exit(sig, frame)
 
-    server = Server(uvicorn.Config(app, **options))
+    server = Server(uvicorn.Config(for_server(app), **options))
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
     if not server.started:

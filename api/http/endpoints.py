@@ -90,11 +90,9 @@ class Endpoint:
         self._served: dict[str, _Served] = {one.method: _Served(one, others) for one in operations}
         methods = [*self._served, *(["HEAD"] if "GET" in self._served else [])]
         self._not_allowed = HTTPException(405, headers={"Allow": ", ".join(methods)})
-        self._template = f"/api/v1{operations[0].path}"
         self._edge = edge
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route_template"] = self._template
         # Starlette lets HEAD through to whatever answers GET; the server drops the body.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method not in self._served:

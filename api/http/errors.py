@@ -10,11 +10,13 @@ from difflib import get_close_matches
 from typing import Any, Final, get_args
 
 import orjson
+import structlog
 from pydantic import BaseModel, ValidationError
 from pydantic_core.core_schema import ErrorType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ExceptionHandler
 from typing_extensions import TypedDict
 
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
@@ -34,6 +36,8 @@ STATUS: Final[Mapping[type[Refusal], int]] = {
 }
 
 RETRY_AFTER_SECONDS: Final = 2
+
+_log = structlog.stdlib.get_logger("hiatus.access")
 
 
 class FieldErrorRecord(TypedDict):
@@ -96,6 +100,13 @@ class RateLimited(HttpRefusal):
         self.retry_after_seconds = retry_after_seconds
 
 
+_EXPECTED: Final = (
+    Refusal,
+    HttpRefusal,
+    HTTPException,
+    errors.DatabaseUnavailable,
+    errors.SchemaOutOfDate,
+)
 # Those that any body may meet.
 HTTP_REFUSALS: Final = (UnreadableJson, BodyTooLarge, UnsupportedMediaType)
 
@@ -183,22 +194,29 @@ def refusal_problem(request: Request, base_url: str, error: Refusal) -> Response
     )
 
 
-def problem_of(request: Request, base_url: str, error: Exception) -> Response | None:
-    """What answers whatever was raised; None for what nobody expects."""
-    match error:
-        case Refusal():
-            return refusal_problem(request, base_url, error)
-        case HttpRefusal():
-            return _unreadable_problem(request, base_url, error)
-        case HTTPException():
-            return _raised_problem(request, base_url, error)
-        case errors.OutcomeUnknown():
-            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+def exception_handlers(base_url: str) -> dict[Any, ExceptionHandler]:
+    """Starlette's handlers for every expected error."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        match error:
+            case Refusal():
+                return refusal_problem(request, base_url, error)
+            case HttpRefusal():
+                return _unreadable_problem(request, base_url, error)
+            case HTTPException():
+                return _raised_problem(request, base_url, error)
+        _log.warning(
+            "request unavailable",
+            request_id=request.scope["request_id"],
+            reason=str(error).partition("\n")[0],
+            cause=None if error.__cause__ is None else repr(error.__cause__),
+        )
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+        if isinstance(error, errors.OutcomeUnknown):
             return problem(request, base_url, 503, *OUTCOME_UNKNOWN, headers=headers)
-        case errors.DatabaseUnavailable() | errors.SchemaOutOfDate():
-            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-            return http_problem(request, base_url, 503, headers)
-    return None
+        return http_problem(request, base_url, 503, headers)
+
+    return dict.fromkeys(_EXPECTED, handle)
 
 
 def _unreadable_problem(request: Request, base_url: str, error: HttpRefusal) -> Response:

@@ -8,15 +8,16 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
 
-from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Mount, Route, Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
 
 from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
 from api.documentation import documentation, openapi
 from api.feeds import calendar
 from api.http.endpoints import Endpoint
+from api.http.errors import exception_handlers
 from api.http.key_use import KeyUse
 from api.http.operations import Clock, Edge, Operation
 from api.http.rate_limits import RateLimits
@@ -37,7 +38,7 @@ from api.routes import (
     webhooks,
 )
 from api.routes import metrics as metrics_route
-from api.service.application import Application
+from api.service.request_middleware import RequestMiddleware
 from storage.db.database import Database
 
 # Entered with the application when it starts, left when it ends.
@@ -87,9 +88,10 @@ def routes(
         rate_limits,
     )
     return [
-        Mount("/api/v1", app=FirstSegment(endpoints(OPERATIONS, edge))),
+        # Those that clients poll come first: routes are tried in turn.
         *calendar.routes(edge),
         *health.routes(edge),
+        *operation_routes(OPERATIONS, edge),
         *metrics_route.routes(edge, metrics or Metrics()),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
     ]
@@ -100,40 +102,28 @@ def application(
     settings: ApiSettings,
     metrics: Metrics | None = None,
     lifespan: Lifespan | None = None,
-) -> ASGIApp:
+) -> Starlette:
     """The routes as one ASGI application; ``lifespan`` surrounds all that it serves."""
-    # A path with a slash too many is nobody's, not a redirect.
-    router = Router(routes, redirect_slashes=False, lifespan=lifespan)
     counting = {} if metrics is None else {"observe": metrics.observe_request}
-    return Application(router, settings.base_url, **counting)
+    application = Starlette(
+        routes=routes,
+        middleware=[Middleware(RequestMiddleware, settings.base_url, **counting)],
+        exception_handlers=exception_handlers(settings.base_url),
+        lifespan=lifespan,
+    )
+    # A path with an extra slash is a 404, not a redirect.
+    application.router.redirect_slashes = False
+    return application
 
 
-def endpoints(operations: tuple[Operation, ...], edge: Edge) -> dict[str, list[Route]]:
-    """The routes by their path's first segment, fixed paths before those that hold ids."""
-    by_segment: dict[str, list[Route]] = {}
-    in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
-    for path, of_path in groupby(in_order, attrgetter("path")):
-        endpoint = Endpoint(list(of_path), edge, operations)
-        # For every method: a path with an id must not take what a fixed one before it refuses.
-        route = Route(path, endpoint)
-        by_segment.setdefault(path.split("/")[1], []).append(route)
-    return by_segment
+def operation_routes(operations: tuple[Operation, ...], edge: Edge) -> list[Route]:
+    """One route a path, fixed paths before those that hold ids.
 
-
-class FirstSegment:
-    """Hands a request to its resource's routes, however many resources there are.
-
-    Trying every route in turn costs more than serving the request does.
+    No ``Mount``: it matches only below its path, and ``/users`` is a path itself. Each route takes
+    every method: a path with an id must not take what a fixed one before it refuses.
     """
-
-    def __init__(self, by_segment: Mapping[str, list[Route]]) -> None:
-        self._routers = {
-            segment: Router(found, redirect_slashes=False) for segment, found in by_segment.items()
-        }
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path: str = scope["path"].removeprefix(scope["root_path"])
-        router = self._routers.get(path.split("/", 2)[1])
-        if router is None:
-            raise HTTPException(404)
-        await router(scope, receive, send)
+    in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
+    return [
+        Route(f"/api/v1{path}", Endpoint(list(of_path), edge, operations))
+        for path, of_path in groupby(in_order, attrgetter("path"))
+    ]

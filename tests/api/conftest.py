@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from api.base.settings import ApiSettings
 from api.service import app
+from api.service.request_middleware import for_server
 from storage.access import api_keys
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
@@ -48,7 +49,7 @@ class Client:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(application), base_url=SETTINGS.base_url
+            transport=httpx.ASGITransport(for_server(application)), base_url=SETTINGS.base_url
         )
 
     def request(

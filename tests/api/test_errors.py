@@ -4,6 +4,9 @@ import importlib
 import pkgutil
 from datetime import date
 
+from starlette.applications import Starlette
+from starlette.routing import Match
+from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
 import storage
@@ -19,7 +22,7 @@ from storage.base.errors import (
 )
 from storage.db.database import Database
 from tests import outside
-from tests.api.conftest import Client, a_key
+from tests.api.conftest import Client, a_key, application
 from tests.builders import an_organisation
 
 
@@ -90,3 +93,44 @@ def test_a_statement_that_is_wrong_is_500_with_a_traceback(
     failed = [one for one in logs if one["event"] == "request failed"]
     assert len(failed) == 2
     assert all(one["exc_info"] for one in failed)
+
+
+def test_what_wraps_the_application_sees_an_unexpected_error_and_the_server_does_not(
+    database: Database, database_url: str
+) -> None:
+    key = a_key(database, an_organisation(database))
+    outside.run(database_url, "ALTER TABLE departments RENAME TO departments_away")
+    inner = application(database)
+    seen: list[Exception] = []
+
+    async def error_tracker(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await inner(scope, receive, send)
+        except Exception as error:
+            seen.append(error)
+            raise
+
+    client = Client(error_tracker)
+    with capture_logs() as logs:
+        broken = client.get("/api/v1/departments", key)
+        refused = client.get("/api/v1/departments")
+    client.close()
+
+    assert (broken.status_code, refused.status_code) == (500, 401)
+    assert broken.headers["X-Request-Id"] == broken.json()["request_id"]
+    assert len(seen) == 1
+    assert [one["exc_info"] for one in logs if one["event"] == "request failed"] == seen
+    assert [one["status"] for one in logs if one["event"] == "request"] == [500, 401]
+
+
+def test_each_path_is_a_route_of_a_starlette_application(database: Database) -> None:
+    """Tools such as OpenTelemetry read a request's template from there."""
+    found = application(database)
+    scope = {"type": "http", "method": "GET", "path": "/api/v1/users/42/balance"}
+
+    assert isinstance(found, Starlette)
+    assert [
+        getattr(route, "path", None)
+        for route in found.routes
+        if route.matches(scope)[0] is Match.FULL
+    ] == ["/api/v1/users/{id}/balance"]

@@ -8,14 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.routing import Mount
 from structlog.testing import capture_logs
 
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.http.key_use import KeyUse
 from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from api.service import app
-from api.service.app import FirstSegment
 from storage.access import api_keys
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction
@@ -99,8 +97,7 @@ OPERATIONS = (
 @pytest.fixture
 def client(database: Database) -> Iterator[Client]:
     edge = Edge(database, lambda: NOW, SETTINGS.base_url, False, KeyUse(database))
-    routes = [Mount("/api/v1", app=FirstSegment(app.endpoints(OPERATIONS, edge)))]
-    client = Client(app.application(routes, SETTINGS))
+    client = Client(app.application(app.operation_routes(OPERATIONS, edge), SETTINGS))
     yield client
     client.close()
 
