@@ -18,13 +18,17 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
   --generate-hashes --no-emit-index-url --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: run test install lint bench fuzz docs catalogues lock help
+.PHONY: run test test-all install lint bench fuzz docs catalogues lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
 
-test: $(DEV)  ## Run the whole suite, on SQLite and on a PostgreSQL that it starts and stops
+test: $(DEV)  ## Run the tests, on SQLite and on a PostgreSQL that it starts and stops
 	-@$(BIN)/python -m tests.javascript  # Without them, the tests that need them fail and say so.
+	$(BIN)/pytest -n auto -m "not slow" $(ARGS)
+
+test-all: $(DEV)  ## Run the slow tests as well: processes that are killed, browsers, fuzzing
+	-@$(BIN)/python -m tests.javascript
 	$(BIN)/pytest -n auto $(ARGS)
 
 install: $(DEV)  ## Make .venv with everything that the other targets need
@@ -53,7 +57,7 @@ lock:  ## Resolve the dependencies anew (needs uv); ARGS=--upgrade takes newer v
 	  --output-file requirements-dev.txt
 
 help:  ## List these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
 
 # pip comes with the installation below: an interrupted first run leaves nothing half made.
 $(BIN)/python:

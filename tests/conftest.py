@@ -25,6 +25,8 @@ _FOLDER = pytest.StashKey[Path]()
 _OWNER_PID = pytest.StashKey[int]()
 _numbers = count(1)
 
+TESTS = Path(__file__).parent
+
 # How long an example takes says more about the machine's other work than about the code.
 settings.register_profile("hiatus", deadline=None)
 settings.load_profile("hiatus")
@@ -51,6 +53,22 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     elif _FOLDER in config.stash:
         with _alone(config.stash[_FOLDER]):
             postgres.stop(config.stash[_FOLDER])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Choose the engines of a test that uses ``database_url``.
+
+    Tests run on both engines, except those of ``api`` and ``bot``: they run on SQLite, because
+    the tests of ``storage`` have already run the same statements on both. There,
+    ``@pytest.mark.both_engines`` adds PostgreSQL: for races, locks, failures and the contents of
+    the database, and for a smoke set that runs every operation and every listener.
+    """
+    if "database_url" in metafunc.fixturenames:
+        folder = metafunc.definition.path.relative_to(TESTS).parts[0]
+        marked = metafunc.definition.get_closest_marker("both_engines") is not None
+        on_sqlite_alone = folder in ("api", "bot") and not marked
+        engines = ["sqlite"] if on_sqlite_alone else ["sqlite", "postgresql"]
+        metafunc.parametrize("database_url", engines, indirect=True)
 
 
 @contextmanager
@@ -118,9 +136,9 @@ def postgres_url(
     finished_urls.append(url)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A migrated database of this test's own, on each engine in turn."""
+    """A migrated database of this test's own; ``pytest_generate_tests`` chooses the engines."""
     engine = "sqlite_url" if request.param == "sqlite" else "postgres_url"
     url: str = request.getfixturevalue(engine)
     return url

@@ -14,6 +14,8 @@ from tests.api.conftest import Client, a_key
 from tests.api.exercising import REQUEST_ID, Things, call, things
 from tests.builders import a_person
 
+pytestmark = pytest.mark.both_engines
+
 # What each operation's valid call leaves, the newest first. A new operation says so here; one that
 # changes nothing has an empty list.
 LEFT: Final[Mapping[str, list[str]]] = {

@@ -29,6 +29,8 @@ from tests.builders import (
     type_id,
 )
 
+pytestmark = pytest.mark.both_engines
+
 HOUR = timedelta(hours=1)
 
 

@@ -29,6 +29,8 @@ from tests.builders import (
 )
 from tests.refusals import overlapping
 
+pytestmark = pytest.mark.both_engines
+
 TAG = re.compile(r'"[0-9a-f]{32}"')
 NOON = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 SINGLE = [one for one in app.OPERATIONS if one.is_single]

@@ -15,6 +15,8 @@ from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
 from tests.storage.test_recount import FRIDAY, MONDAY
 
+pytestmark = pytest.mark.both_engines
+
 API = "/api/v1"
 SETS = f"{API}/organisation/public-holiday-sets"
 

@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 from datetime import date
 
+import pytest
 from starlette.applications import Starlette
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
@@ -24,6 +25,8 @@ from storage.db.database import Database
 from tests import outside
 from tests.api.conftest import Client, a_key, application
 from tests.builders import an_organisation
+
+pytestmark = pytest.mark.both_engines
 
 
 def every_refusal(of: type[Refusal] = Refusal) -> list[type[Refusal]]:

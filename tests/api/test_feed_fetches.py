@@ -29,6 +29,8 @@ from tests.builders import (
     personal_token,
 )
 
+pytestmark = pytest.mark.both_engines
+
 V1 = "/api/v1"
 THUNDERBIRD = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.9"
 

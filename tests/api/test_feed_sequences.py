@@ -33,6 +33,8 @@ from tests.builders import (
     type_id,
 )
 
+pytestmark = pytest.mark.both_engines
+
 SCOPES: Final = ("personal", "team", "org")
 # Everything else of an event is what it shows.
 NUMBERS: Final = ("SEQUENCE", "DTSTAMP", "LAST-MODIFIED")

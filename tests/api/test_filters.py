@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple, get_args
 
 import httpx
+import pytest
 
 from storage.base.values import AuditAction
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
+
+pytestmark = pytest.mark.both_engines
 
 ANYBODY = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 NONSENSE = "nonsense"

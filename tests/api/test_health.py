@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 from structlog.testing import capture_logs
 
 from storage.base.secrets import Secrets
@@ -12,6 +13,8 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from tests import outside
 from tests.api.conftest import Client, application
+
+pytestmark = pytest.mark.both_engines
 
 
 def not_ready(answer: httpx.Response) -> str:

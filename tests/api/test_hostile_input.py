@@ -30,6 +30,8 @@ from tests.api.exercising import (
     things,
 )
 
+pytestmark = pytest.mark.both_engines
+
 # As they stand in a JSON text.
 JSON_VALUES: Final = {
     "null": "null",

@@ -22,6 +22,8 @@ from storage.events import audit
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 
+pytestmark = pytest.mark.both_engines
+
 DEPARTMENTS = "/api/v1/departments"
 KEY = {"Idempotency-Key": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"}
 # What may differ between an answer and its replay.

@@ -12,6 +12,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, an_organisation
 
+pytestmark = pytest.mark.both_engines
+
 REQUESTS = "/api/v1/leave-requests"
 LEAVE = "/api/v1/leave"
 

@@ -14,6 +14,8 @@ from storage.db.tables import UserRow
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation
 
+pytestmark = pytest.mark.both_engines
+
 NEVER = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
 

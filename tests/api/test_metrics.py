@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.base.metrics import Metrics
@@ -14,6 +15,8 @@ from storage.events.deliveries import Outcome
 from storage.events.delivery_queue import Delivery, Waiting
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, an_organisation
+
+pytestmark = pytest.mark.both_engines
 
 Labels = frozenset[tuple[str, str]]
 

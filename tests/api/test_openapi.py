@@ -260,26 +260,7 @@ def test_every_schema_is_a_json_schema(document: Document) -> None:
         Draft202012Validator.check_schema({**schema, "components": document["components"]})
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)
-def test_every_operation_is_served_under_lock_and_key(client: Client, operation: Operation) -> None:
-    path = "/api/v1" + re.sub(r"\{\w+\}", "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11", operation.path)
-
-    assert client.request(operation.method, path).status_code == 401
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)
-def test_every_operation_wants_its_own_scope(
-    client: Client, database: Database, operation: Operation
-) -> None:
-    acme = an_organisation(database)
-    other = "audit:read" if operation.scope != "audit:read" else "users:write"
-    path = "/api/v1" + re.sub(r"\{\w+\}", "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11", operation.path)
-
-    refused = client.request(operation.method, path, key=a_key(database, acme, scopes=[other]))
-
-    assert (refused.status_code, refused.json()["missing_scope"]) == (403, operation.scope)
-
-
+@pytest.mark.both_engines
 def test_answers_have_the_shape_that_is_documented(
     client: Client, database: Database, document: Document
 ) -> None:

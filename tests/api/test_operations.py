@@ -369,6 +369,7 @@ def test_an_unexpected_error_tells_nothing(client: Client, key: str) -> None:
     assert "RuntimeError" not in answer.text
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("path", ["lost", "behind"])
 def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str, path: str) -> None:
     answer = client.get(f"{PATH}/{path}", key)
@@ -378,6 +379,7 @@ def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str, 
     assert "db.internal" not in answer.text
 
 
+@pytest.mark.both_engines
 def test_the_log_has_the_reason_of_a_503(client: Client, key: str) -> None:
     with capture_logs() as logs:
         client.get(f"{PATH}/lost", key, headers={"X-Request-Id": "trace-7"})
@@ -387,6 +389,7 @@ def test_the_log_has_the_reason_of_a_503(client: Client, key: str) -> None:
     assert (entry["request_id"], entry["reason"]) == ("trace-7", "host db.internal is gone")
 
 
+@pytest.mark.both_engines
 def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, acme: Acme) -> None:
     secret = a_key(database, acme, scopes=["leave:read"])
 

@@ -6,20 +6,17 @@ Without a key, with ids of another organisation, with too little scope, with too
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import httpx
 import pytest
 
-from api.http.operations import Operation
 from api.service import app
 from api.service.app import OPERATIONS
-from storage.base.secrets import Secrets
 from storage.base.values import SCOPES
 from storage.db.database import Database
-from storage.db.engines import open_database
-from tests.api.conftest import SETTINGS, Client, a_key, application
+from tests.api.conftest import SETTINGS, Client, a_key
 from tests.api.exercising import (
     NEVER,
     body_of,
@@ -32,6 +29,8 @@ from tests.api.exercising import (
     things,
 )
 from tests.builders import NOW, a_person
+
+pytestmark = pytest.mark.both_engines
 
 # Served to anybody: none of them holds an organisation's data, but for the feed, whose path is
 # its secret.
@@ -104,23 +103,18 @@ def test_only_listed_paths_are_served_beside_the_operations(database: Database) 
     assert {getattr(route, "path", None) for route in routes} == OPEN | served
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)
-def test_every_route_refuses_without_a_key(sqlite_client: Client, operation: Operation) -> None:
-    path = "/api/v1" + re.sub(r"\{\w+\}", NEVER, operation.path)
+def test_every_route_refuses_without_a_key(client: Client) -> None:
+    answers = {
+        one.operation_id: client.request(
+            one.method, "/api/v1" + re.sub(r"\{\w+\}", NEVER, one.path), json=one.example
+        )
+        for one in OPERATIONS
+    }
 
-    answer = sqlite_client.request(operation.method, path, json=operation.example)
-
-    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
-
-
-@pytest.fixture
-def sqlite_client(sqlite_url: str) -> Iterator[Client]:
-    """No engine is asked for a key that was not sent: one is enough."""
-    database = open_database(sqlite_url, Secrets.generate())
-    client = Client(application(database))
-    yield client
-    client.close()
-    database.close()
+    refused = {
+        name: (answer.status_code, answer.json()["code"]) for name, answer in answers.items()
+    }
+    assert refused == dict.fromkeys(answers, (401, "unauthenticated"))
 
 
 def test_every_route_refuses_too_little_scope(client: Client, database: Database) -> None:

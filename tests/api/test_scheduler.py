@@ -16,12 +16,6 @@ from storage.db.database import Database
 from tests.builders import NOW
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """Ticks and jobs do not depend on the engine."""
-    return sqlite_url
-
-
 class Looks:
     """How often a dispatcher has looked for work."""
 

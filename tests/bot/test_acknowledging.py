@@ -18,6 +18,9 @@ from tests.bench.acknowledging import percentile
 from tests.bot.anything import Subject, send_some
 from tests.bot.world import ADA, EVE, FIRST_DAY, World
 
+# The smoke set of Slack: every listener, on both engines.
+pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
+
 ROUNDS = 2
 # To each listener a round; python -m tests.bench.acknowledging sends everything, for longer.
 MOST_PAYLOADS = 4
@@ -58,7 +61,6 @@ class Taken(NamedTuple):
         return max(self.unheard) > SLOW_SECONDS
 
 
-@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
 def test_every_listener_is_acknowledged_while_others_write(world: World) -> None:
     """Once more where even requests that need nothing of Hiatus waited: then it is the machine.
 

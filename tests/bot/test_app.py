@@ -16,12 +16,6 @@ from tests.bot.world import World
 from tests.fakes.slack import LoopbackSlack
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """How the app is put together does not depend on the engine."""
-    return sqlite_url
-
-
 def test_bolts_own_environment_variables_change_nothing(
     database: Database, slack: LoopbackSlack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

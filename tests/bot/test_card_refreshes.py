@@ -113,6 +113,7 @@ def test_the_leave_of_an_archived_colleague_leaves_the_card(world: World) -> Non
     assert "• Hedy Lamarr" not in shown(world)
 
 
+@pytest.mark.both_engines
 def test_two_who_ask_at_the_same_moment_are_on_each_others_cards(world: World) -> None:
     world.link()
     together = threading.Barrier(2)
@@ -141,6 +142,7 @@ def test_cards_of_other_days_and_other_teams_are_left_alone(world: World) -> Non
     assert redraws(world) == before
 
 
+@pytest.mark.both_engines
 def test_several_changes_redraw_a_card_once(world: World) -> None:
     world.a_request()
     before = redraws(world)
@@ -278,6 +280,7 @@ class Recorded:
         return await self._database.write(use_case, *args, **kwargs)
 
 
+@pytest.mark.both_engines
 def test_finding_cards_on_which_leave_shows_keeps_nobody_waiting(world: World) -> None:
     world.a_request()
     recorded = Recorded(world.database)

@@ -245,6 +245,7 @@ def test_it_is_asked_in_german(world: World) -> None:
     assert "3 Tage → 2,5 Tage" in shown.visible_text
 
 
+@pytest.mark.both_engines
 def test_who_was_demoted_between_question_and_answer_saves_nothing(world: World) -> None:
     world.submit_over_rest(ADA)
     question = asked(world, form_of(world), {"working_days": MORNING})

@@ -18,6 +18,7 @@ from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 
 
+@pytest.mark.both_engines
 def test_one_approves_and_everybody_sees_it(world: World) -> None:
     world.a_request()
 
@@ -255,6 +256,7 @@ def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
     assert world.told(GRACE) == ["Already cancelled by Ada Lovelace."]
 
 
+@pytest.mark.both_engines
 def test_two_approvers_at_once_make_one_decision(world: World) -> None:
     world.a_request()
     cards = {GRACE: world.card(GRACE), HEDY: world.card(HEDY)}
@@ -269,6 +271,7 @@ def test_two_approvers_at_once_make_one_decision(world: World) -> None:
     assert len(_approvals_told(world)) == 1
 
 
+@pytest.mark.both_engines
 def test_a_double_click_makes_one_decision(world: World) -> None:
     world.a_request()
     card = world.card(GRACE)

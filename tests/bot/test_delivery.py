@@ -64,6 +64,7 @@ def test_waits_grow_and_a_day_later_it_is_given_up(world: World) -> None:
     assert world.deliver() == 0
 
 
+@pytest.mark.both_engines
 def test_a_hanging_slack_holds_up_nobody_who_clicks(world: World) -> None:
     world.a_request()
     world.slack.fail_next("chat.update", hang_seconds=1.0, times=3)
@@ -201,6 +202,7 @@ def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> Non
     ]
 
 
+@pytest.mark.both_engines
 def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> None:
     world.link()
     request = world.submit_over_rest()

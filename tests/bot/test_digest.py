@@ -135,6 +135,7 @@ def test_every_day_has_a_message_of_its_own(acme: World) -> None:
     ]
 
 
+@pytest.mark.both_engines
 def test_two_processes_post_one_message(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
     acme.clock.now = NINE
@@ -273,6 +274,7 @@ def test_it_speaks_the_owners_language(acme: World) -> None:
     assert message.text.startswith("Heute abwesend, Di, 2. Juni 2026:")
 
 
+@pytest.mark.both_engines
 def test_an_organisation_elsewhere_has_its_own_nine_o_clock(
     database: Database, slack: LoopbackSlack
 ) -> None:
@@ -314,6 +316,7 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> Non
     assert digests.MOST_SHOWN == 100
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_digest(
     acme: World, database_url: str, damage: str

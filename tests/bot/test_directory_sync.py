@@ -244,6 +244,7 @@ class FailingToFail(Troubled):
         return await super().write(*args, **kwargs)
 
 
+@pytest.mark.both_engines
 def test_a_failure_that_cannot_be_recorded_stops_no_other_workspace(database: Database) -> None:
     clock = Clock()
     for team_id in ("TFIRST", *OTHERS):
@@ -318,6 +319,7 @@ def everybody(world: World, team_id: str) -> list[str]:
     return [user.name for user in world.database.read_now(people.list_all, by=by)]
 
 
+@pytest.mark.both_engines
 def test_two_processes_never_compare_the_same_workspace(world: World) -> None:
     world.link()
     world.clock.advance(days=1)
@@ -331,6 +333,7 @@ def test_two_processes_never_compare_the_same_workspace(world: World) -> None:
     assert len(world.slack.calls("users.list")) == 1
 
 
+@pytest.mark.both_engines
 def test_a_comparison_whose_process_died_is_taken_over(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(slack_workspaces.link, acme.organisation, "T1", source="cli", now=NOW)
@@ -366,6 +369,7 @@ def test_an_event_older_than_the_last_one_applied_changes_nothing(world: World) 
     assert (ada.status, ada.name) == ("deactivated", "Ada King")
 
 
+@pytest.mark.both_engines
 def test_an_event_of_the_same_second_is_applied(world: World) -> None:
     linked(world, ADA)
     at = person_updated(world, ADA) + 10
@@ -386,6 +390,7 @@ def test_an_event_older_than_a_look_up_changes_nothing(world: World) -> None:
     assert person(world, ADA).name == "Ada Lovelace"
 
 
+@pytest.mark.both_engines
 def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
@@ -404,6 +409,7 @@ def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> N
     assert found.first_name == "New"
 
 
+@pytest.mark.both_engines
 def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Database) -> None:
     acme = an_organisation(database)
     ada, eve = a_person(database, acme), a_person(database, acme)

@@ -255,6 +255,7 @@ class Counting:
             raise KeyError("broken")
 
 
+@pytest.mark.both_engines
 def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
@@ -275,6 +276,7 @@ def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) ->
     assert [one.id for one in found if one.slack_user_id == "U1"] == [grace.id]
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["switched off", "back"])
 def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
     database: Database, is_deleted: bool
@@ -305,6 +307,7 @@ def listening_world(database: Database, slack: LoopbackSlack, act: Any) -> World
     return World(database, slack, listeners=[Listener("event", "team_join", act)])
 
 
+@pytest.mark.both_engines
 def test_a_repeated_event_is_handled_once(database: Database, slack: LoopbackSlack) -> None:
     act = Counting()
     with listening_world(database, slack, act):
@@ -317,6 +320,7 @@ def test_a_repeated_event_is_handled_once(database: Database, slack: LoopbackSla
     assert act.runs == 1
 
 
+@pytest.mark.both_engines
 def test_another_process_has_handled_it(database: Database, slack: LoopbackSlack) -> None:
     act = Counting()
     database.write_now(slack_events.claim, "Ev1", now=NOW)
@@ -342,6 +346,7 @@ def test_an_event_that_failed_is_handled_when_slack_repeats_it(
     assert act.runs == 3
 
 
+@pytest.mark.both_engines
 def test_an_event_whose_handler_died_is_handled_again(
     database: Database, slack: LoopbackSlack
 ) -> None:
@@ -358,6 +363,7 @@ def test_an_event_whose_handler_died_is_handled_again(
     assert (answers, act.runs) == ([503, 200], 1)
 
 
+@pytest.mark.both_engines
 def test_an_event_that_another_process_is_at_is_left_to_it(
     database: Database, slack: LoopbackSlack
 ) -> None:
@@ -409,6 +415,7 @@ def test_a_slow_event_is_answered_200_only_after_it_was_handled(
     assert act.runs == 1
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("via", ["http", "socket"])
 def test_a_slow_event_that_fails_is_handled_when_slack_repeats_it(
     database: Database, slack: LoopbackSlack, via: str
@@ -475,6 +482,7 @@ def test_the_end_of_an_installation_that_fails_is_handled_when_slack_repeats_it(
     assert database.read_now(slack_installations.find, slack.team_id) is None
 
 
+@pytest.mark.both_engines
 def test_without_a_database_slack_is_asked_to_repeat_it(
     database: Database, slack: LoopbackSlack
 ) -> None:
@@ -490,6 +498,7 @@ def test_without_a_database_slack_is_asked_to_repeat_it(
     assert act.runs == 0
 
 
+@pytest.mark.both_engines
 def test_old_events_are_pruned(database: Database) -> None:
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     database.write_now(slack_events.claim, "Ev2", now=NOW + timedelta(hours=1))

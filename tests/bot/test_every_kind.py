@@ -18,12 +18,6 @@ KINDS: tuple[Kind, ...] = ("command", "shortcut", "action", "options", "view", "
 WHAT = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """What happens round a listener does not depend on the engine."""
-    return sqlite_url
-
-
 async def ack_and_break(visit: Visit) -> None:
     await visit.ack()
     raise KeyError("broken")

@@ -6,10 +6,14 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from bot.base import ids
 from storage.admin import organisations
 from storage.leave import leave_requests
 from tests.bot.world import ADA, GRACE, HEDY, World
+
+pytestmark = pytest.mark.both_engines
 
 NINE = datetime(2026, 6, 2, 8, tzinfo=UTC)
 CHANNEL = "CWHOISOUT"

@@ -156,6 +156,7 @@ def test_an_approver_approves_from_home_and_every_card_says_so(world: World) -> 
     assert world.card(HEDY).buttons == []
 
 
+@pytest.mark.both_engines
 def test_who_is_overtaken_is_told_by_whom_and_sees_what_is_now(world: World) -> None:
     request = world.submit_over_rest(ADA)
     stale = opened(world, GRACE)
@@ -272,6 +273,7 @@ def test_the_team_can_be_widened_to_everybody(world: World) -> None:
     assert "Show my team" in labels(wide)
 
 
+@pytest.mark.both_engines
 def test_two_hundred_waiting_requests_are_leafed_through(world: World) -> None:
     for number in range(20):
         person = a_person(

@@ -11,12 +11,6 @@ from bot.base import ids
 from tests.bot.world import ADA, World
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """HTTP does not depend on the engine."""
-    return sqlite_url
-
-
 @pytest.mark.parametrize(
     ("how", "status"),
     [

@@ -333,6 +333,7 @@ def test_slack_is_asked_for_the_scopes_of_the_manifest_and_sent_back_to_us(world
     assert asked["redirect_uri"] == f"{world.slack.app_url}/slack/oauth_redirect"
 
 
+@pytest.mark.both_engines
 def test_a_state_works_once(world: World) -> None:
     browser = Browser(world)
     state = browser.begin()["state"]
@@ -466,6 +467,7 @@ def test_what_was_uninstalled_can_be_installed_again(world: World) -> None:
     assert again.id == first.id
 
 
+@pytest.mark.both_engines
 def test_a_late_word_of_uninstalling_does_not_end_a_newer_installation(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     world.clock.advance(minutes=5)
@@ -540,6 +542,7 @@ def _now() -> int:
     return int(NOW.timestamp())
 
 
+@pytest.mark.both_engines
 def test_two_installations_at_once_make_one_organisation(world: World) -> None:
     browsers = [Browser(world) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
@@ -551,6 +554,7 @@ def test_two_installations_at_once_make_one_organisation(world: World) -> None:
     assert world.database.read_now(organisations.count) == 2
 
 
+@pytest.mark.both_engines
 def test_two_installations_at_once_link_one_organisation_once(world: World) -> None:
     ours = umbrella(world)
     ina = SlackProfile(

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from bot.interaction.listening import Listener
 from bot.listeners import registered
 from storage.db.database import Database
 from storage.db.tables import TABLES
@@ -30,13 +29,12 @@ from tests.fakes.slack import LoopbackSlack
 NOTE = "Where nobody else may look"
 # In the other workspace; one bears the id that Grace has in hers.
 INTRUDERS = ("UMALLORY", GRACE)
-LISTENERS = registered("/timeoff")
-
-
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """Who sees what is decided before the engine is asked."""
-    return sqlite_url
+LISTENERS = {f"{one.kind}:{one.name}": one for one in registered("/timeoff")}
+# After each of these the intruder or the app is gone: tried alone, so that nothing hides behind it.
+ENDINGS = ("event:user_change", "event:app_uninstalled", "event:tokens_revoked")
+TRIED = {name: [name] for name in ENDINGS} | {
+    "the others": [name for name in LISTENERS if name not in ENDINGS]
+}
 
 
 @pytest.fixture(params=["oauth", "token"])
@@ -81,44 +79,63 @@ def of_acme(world: World, tmp_path: Path) -> dict[str, Any]:
     return found
 
 
-def _name(listener: Listener) -> str:
-    return f"{listener.kind}:{listener.name}"
-
-
 @pytest.mark.parametrize("intruder", INTRUDERS)
-@pytest.mark.parametrize("listener", LISTENERS, ids=_name)
+@pytest.mark.parametrize("names", TRIED.values(), ids=TRIED)
 def test_nobody_of_another_workspace_gets_at_anything(
-    world: World, tmp_path: Path, listener: Listener, intruder: str
+    world: World, tmp_path: Path, names: list[str], intruder: str
 ) -> None:
-    what, acmes_token = subject(world), world.slack.team("T1").token
-    before, calls = of_acme(world, tmp_path), len(world.slack.calls())
-    shown = {who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)}
+    what = subject(world)
 
-    answers = send_all(world.slack, listener, intruder, what, team_id="T2")
+    reached = {name: _reached(world, tmp_path, name, intruder, what) for name in names}
+
+    assert {name: how for name, how in reached.items() if how} == {}
+    if len(names) > 1:
+        assert _active_intruders(tmp_path) == len(INTRUDERS), "one was gone before the end"
+
+
+def _reached(world: World, tmp_path: Path, name: str, intruder: str, what: Subject) -> list[str]:
+    """What of Acme's was changed, used or told when the intruder spoke to the listener."""
+    before, calls = of_acme(world, tmp_path), len(world.slack.calls())
+    posts, shown = len(world.slack.response_posts), _shown(world)
+
+    answers = send_all(world.slack, LISTENERS[name], intruder, what, team_id="T2")
     world.settled()
     world.deliver()
 
-    assert of_acme(world, tmp_path) == before
     made = world.slack.calls()[calls:]
-    assert acmes_token not in {call.token for call in made}
-    assert {
-        who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)
-    } == shown
     told = json.dumps(
         [
             [call.arguments for call in made],
-            [post.body for post in world.slack.response_posts],
+            [post.body for post in world.slack.response_posts[posts:]],
             [answer.body for answer in answers],
         ]
     )
-    for secret in ("Lovelace", "Hopper", NOTE, world.people[ADA].email, world.people[EVE].email):
-        assert secret not in told
-    assert all(answer.status == 200 and answer.in_time for answer in answers)
+    people = world.people
+    secrets = ("Lovelace", "Hopper", NOTE, people[ADA].email, people[EVE].email)
+    reached = {
+        "rows were changed": of_acme(world, tmp_path) != before,
+        "messages were changed": _shown(world) != shown,
+        "its token was used": world.slack.team("T1").token in {call.token for call in made},
+        "something was told": any(secret in told for secret in secrets),
+        "not answered with 200": any(answer.status != 200 for answer in answers),
+    }
+    return [how for how, is_so in reached.items() if is_so]
+
+
+def _active_intruders(tmp_path: Path) -> int:
+    query = "SELECT COUNT(*) FROM users WHERE first_name = 'Mallory' AND status = 'active'"
+    with closing(sqlite3.connect(tmp_path / "hiatus.db")) as connection:
+        count: int = connection.execute(query).fetchone()[0]
+    return count
+
+
+def _shown(world: World) -> dict[str, list[str]]:
+    return {who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)}
 
 
 def test_the_same_payload_does_something_where_it_belongs(world: World, tmp_path: Path) -> None:
     """What the test above sends is no nonsense."""
-    approve = next(one for one in LISTENERS if one.name == ids.APPROVE)
+    approve = LISTENERS[f"action:{ids.APPROVE}"]
     before = of_acme(world, tmp_path)
 
     send_all(world.slack, approve, GRACE, subject(world), team_id="T1")
@@ -129,7 +146,7 @@ def test_the_same_payload_does_something_where_it_belongs(world: World, tmp_path
 
 
 def test_uninstalling_one_workspace_leaves_the_other(world: World) -> None:
-    uninstalled = next(one for one in LISTENERS if one.name == "app_uninstalled")
+    uninstalled = LISTENERS["event:app_uninstalled"]
     found = world.database.read_now(slack_installations.find, "T1")
 
     send_all(world.slack, uninstalled, "UMALLORY", subject(world), team_id="T2")

@@ -35,12 +35,6 @@ BOSS: Final = "UBOSS"
 SECONDS: Final = 2.5
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """What a view holds does not depend on the engine."""
-    return sqlite_url
-
-
 @pytest.fixture(autouse=True)
 def crowd(world: World, admin: User) -> None:
     """Five thousand in a hundred and fifty departments, all of whom report to Bea Boss."""

@@ -31,12 +31,6 @@ NEVER_SECONDS = 60.0
 
 
 @pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """What happens round a listener does not depend on the engine."""
-    return sqlite_url
-
-
-@pytest.fixture
 def logs() -> Iterator[list[Any]]:
     with capture_logs() as entries:
         yield entries

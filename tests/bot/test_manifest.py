@@ -27,12 +27,6 @@ HTTP: Any = yaml.safe_load(manifest.render(manifest.EXAMPLE_URL))
 SOCKET: Any = yaml.safe_load(manifest.render(None, is_socket_mode=True))
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """What is asked of Slack does not depend on the engine."""
-    return sqlite_url
-
-
 def names(kind: str) -> set[str]:
     return {listener.name for listener in LISTENERS if listener.kind == kind}
 

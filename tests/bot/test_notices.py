@@ -18,6 +18,8 @@ from storage.slack.notifications import Drawn, Notice, Outcome
 from storage.slack.slack_messages import Posted
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
+pytestmark = pytest.mark.both_engines
+
 CARD = Posted("D1", "1.1")
 
 

@@ -24,12 +24,6 @@ Payload = dict[str, Any]
 SOON_SECONDS = 0.3
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """What Slack may send does not depend on the engine."""
-    return sqlite_url
-
-
 @pytest.fixture(params=["http", "socket"])
 def world(
     request: pytest.FixtureRequest, database: Database, slack: LoopbackSlack

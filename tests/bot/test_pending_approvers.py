@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bot.base import ids
 from storage.admin import people, people_import
 from storage.admin.people_import import Imported
@@ -124,6 +126,7 @@ def test_a_request_that_would_await_them_has_slack_searched(world: World) -> Non
     assert world.audited("leave_request.rerouted") == 1
 
 
+@pytest.mark.both_engines
 def test_requests_search_slack_at_most_every_ten_minutes(world: World) -> None:
     imported(world)
     scheduler_runs(world)

@@ -231,6 +231,7 @@ def test_a_workspace_of_another_token_is_refused_though_it_is_linked(world: Worl
     assert world.slack.calls("users.info") == []
 
 
+@pytest.mark.both_engines
 def test_two_processes_that_begin_at_once_both_find_the_organisation(database: Database) -> None:
     acme = an_organisation(database)
     found: list[Organisation | None] = []

@@ -100,6 +100,7 @@ def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World)
     assert [reminded(world, who) for who in (GRACE, HEDY)] == [0, 0]
 
 
+@pytest.mark.both_engines
 def test_each_is_reminded_on_their_own_clock_and_working_days(world: World) -> None:
     # Grace is in Los Angeles, where it is still night; Hedy has Tuesdays off.
     changes: dict[str, dict[str, Any]] = {
@@ -195,6 +196,7 @@ def test_a_reminder_that_slack_does_not_take_is_sent_later(world: World) -> None
     assert (first, reminded(world, GRACE)) == (0, 1)
 
 
+@pytest.mark.both_engines
 def test_two_processes_remind_once(world: World) -> None:
     world.a_request()
     world.clock.now = TUESDAY
@@ -214,6 +216,7 @@ def test_two_processes_remind_once(world: World) -> None:
     assert [reminded(world, who) for who in (GRACE, HEDY)] == [1, 1]
 
 
+@pytest.mark.both_engines
 def test_nothing_is_due_for_ever(database: Database) -> None:
     assert database.write_now(reminders.due_organisations, now=TUESDAY) == []
 
@@ -251,6 +254,7 @@ def test_when_nobody_answers_the_next_step_of_the_ladder_is_asked_and_may_decide
     assert request.status == "pending"
 
 
+@pytest.mark.both_engines
 def test_two_processes_ask_the_next_step_once(world: World) -> None:
     world.a_request()
     last = TUESDAY + timedelta(days=7)
@@ -324,6 +328,7 @@ def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) 
     assert request.id != other.id
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_reminders(
     world: World, database_url: str, damage: str
@@ -359,6 +364,7 @@ def test_a_repaired_organisation_is_reminded_after_the_back_off(
     assert reminded(world, GRACE) == 1
 
 
+@pytest.mark.both_engines
 def test_a_message_of_an_organisation_with_a_bad_row_holds_up_no_other(
     world: World, database_url: str
 ) -> None:

@@ -56,6 +56,7 @@ def test_help_and_unknown_words_get_help(world: World) -> None:
     assert not world.slack.has_modal(ADA)
 
 
+@pytest.mark.both_engines
 def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     answer = world.send_form(note="Wedding <!here> & party")
     world.deliver()

@@ -28,6 +28,8 @@ from tests.builders import NOW
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import crossing, overlapping
 
+pytestmark = pytest.mark.both_engines
+
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
 
 

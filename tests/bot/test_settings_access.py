@@ -121,6 +121,7 @@ def test_a_refused_form_can_be_sent_again(world: World) -> None:
     assert [key.name for key in keys_of(world, ADA)] == ["ci"]
 
 
+@pytest.mark.both_engines
 def test_a_form_that_is_sent_twice_makes_one_key(world: World) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
     values = {"name": "ci", "scopes": ["leave:read"]}

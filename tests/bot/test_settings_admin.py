@@ -254,6 +254,7 @@ def test_nobody_switches_himself_off(world: World) -> None:
     assert person(world, ADMIN).status == "active"
 
 
+@pytest.mark.both_engines
 def test_five_thousand_people_are_searched_not_listed(world: World) -> None:
     for number in range(120):
         a_person(world.database, world.acme, first_name="Zoë", last_name=f"Number {number:03}")

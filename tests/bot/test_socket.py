@@ -24,12 +24,6 @@ from tests.fakes.slack import LoopbackSlack
 
 
 @pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """The way to Slack does not depend on the engine."""
-    return sqlite_url
-
-
-@pytest.fixture
 def by_socket(database: Database, slack: LoopbackSlack) -> Iterator[World]:
     with World(database, slack, via="socket") as running:
         yield running

@@ -180,13 +180,16 @@ class World:
                 Starlette(routes=self.app.routes()), log_config=None, lifespan="off", ws="none"
             )
             server = uvicorn.Server(config)
-            serving = asyncio.create_task(server.serve([self._port]))
-            while not server.started:
-                await asyncio.sleep(0.005)
+            config.load()
+            server.lifespan = config.lifespan_class(config)
+            await server.startup([self._port])
             self._ready.set()
             await self._stop.wait()
-            server.should_exit = True
-            await serving
+            # Not `server.serve` with `should_exit`: it looks every 0.1 s and then waits 0.1 s.
+            server.servers[0].close()
+            for connection in list(server.server_state.connections):
+                connection.shutdown()
+            await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
 
     def run(self, work: Callable[[], Awaitable[T]]) -> T:
         """Run something on the app's own event loop."""

@@ -19,6 +19,8 @@ from storage.db.schema import migrate
 from tests.flows.running import Deployment, Server
 from tests.flows.test_main_job import hire
 
+pytestmark = pytest.mark.slow
+
 AT_ONCE = 30
 REFUSED = {"overlapping_leave", "insufficient_allowance", "invalid_transition", "own_request"}
 

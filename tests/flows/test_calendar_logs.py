@@ -11,6 +11,8 @@ from tests import outside
 from tests.flows.days import free_monday
 from tests.flows.running import Deployment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
 def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:

@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
+import pytest
+
 from storage.db.schema import migrate
 from tests import postgres
 from tests.flows.running import ROOT, Deployment
+
+pytestmark = pytest.mark.slow
 
 TIMEOUT_SECONDS = 3.0
 # A machine that is busy with something else.

@@ -43,10 +43,10 @@ PAGES = {
 # What a test cannot run from here, and the test that runs it instead.
 ELSEWHERE = {
     "make run": "tests/flows/test_playground.py",
-    "make test": ".ci/run",
+    "make test": ".ci/run, as make test-all",
     "make lint": ".ci/run",
     "make catalogues NEW=fr": "tests/bot/test_language.py",
-    "make test ARGS=tests/bot/test_language.py": ".ci/run",
+    "make test ARGS=tests/bot/test_language.py": ".ci/run, as make test-all",
     "$EDITOR bot/catalogues/fr.po": "nothing: it is for a person",
     "hiatus bot": "tests/flows/test_slack.py",
     "python -c ' from http.server import": "test_the_receiver_to_try_prints_what_it_is_sent",

@@ -10,6 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import NamedTuple
 
+import pytest
+
 from api.webhooks.webhook_delivery import Sender
 from api.webhooks.webhook_dispatch import webhook_dispatcher
 from storage.base.values import User, Webhook
@@ -18,6 +20,8 @@ from storage.events import delivery_queue, webhooks
 from tests.backlog import park
 from tests.builders import Acme, a_person, a_request, an_organisation
 from tests.fakes.receiver import LoopbackReceiver
+
+pytestmark = pytest.mark.slow
 
 BACKLOG = 100_000
 IN_TIME_SECONDS = 3.0

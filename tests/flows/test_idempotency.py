@@ -11,6 +11,8 @@ import pytest
 from storage.db.schema import migrate
 from tests.flows.running import Deployment, Server
 
+pytestmark = pytest.mark.slow
+
 KEY = {"Idempotency-Key": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"}
 BODY = {"name": "Research"}
 

@@ -11,6 +11,8 @@ from collections import Counter
 from contextlib import closing
 from datetime import date
 
+import pytest
+
 from storage.base.secrets import Secrets, new_secret_key
 from storage.db.database import Database
 from storage.db.engines import open_database
@@ -22,6 +24,8 @@ from tests.builders import Acme, a_person, a_request, an_organisation, caller_fo
 from tests.fakes.receiver import LoopbackReceiver
 from tests.flows.delivering import clock
 from tests.flows.running import ROOT
+
+pytestmark = pytest.mark.slow
 
 KILLS = 20
 ENDPOINTS = 3

@@ -113,6 +113,7 @@ def test_from_a_request_to_its_approval_its_webhooks_and_its_calendar(
     assert feeds["personal"].rsplit("/", 1)[1] not in log
 
 
+@pytest.mark.slow
 def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
     deployment: Deployment,
 ) -> None:
@@ -142,6 +143,7 @@ def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
     assert [event["data"]["status"] for event in events] == ["pending", "approved"]
 
 
+@pytest.mark.slow
 def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(
     deployment: Deployment,
 ) -> None:
@@ -217,6 +219,7 @@ def test_two_approvers_at_once_give_one_decision_over_two_processes(
     assert refused["code"] == "invalid_transition"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revoke_through", [0, 1])
 def test_a_revoked_key_stops_working_at_once_in_every_process(
     deployment: Deployment, revoke_through: int

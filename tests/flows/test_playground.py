@@ -16,6 +16,8 @@ from playground import page as playground
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.running import Deployment, Server
 
+pytestmark = pytest.mark.slow
+
 AMIR, GRACE = "U0AMIR", "U0GRACE"
 
 

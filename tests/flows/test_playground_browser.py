@@ -18,6 +18,8 @@ from tests import browser as browsers
 from tests.flows.days import free_monday
 from tests.flows.running import ROOT, Deployment, Server
 
+pytestmark = pytest.mark.slow
+
 # The machine may be busy with everything else that is tested.
 PATIENCE_MS = 30_000
 

@@ -17,6 +17,8 @@ import pytest
 from tests import outside
 from tests.flows.running import ROOT, START_SECONDS, Deployment, Server
 
+pytestmark = pytest.mark.slow
+
 GIGABYTE = 1_000_000_000
 
 

@@ -17,6 +17,8 @@ import pytest
 
 from tests.flows.running import ROOT, START_SECONDS, free_port
 
+pytestmark = pytest.mark.slow
+
 _ENDS_AT_ONCE_SECONDS = 60
 
 

@@ -10,6 +10,8 @@ import pytest
 from api.http.rate_limits import FAILURE_LIMIT
 from tests.flows.running import Deployment, Server
 
+pytestmark = pytest.mark.slow
+
 
 def addresses_logged(server: Server, path: str) -> list[str]:
     """The client's address in each request's line, of those to ``path``."""

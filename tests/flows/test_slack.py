@@ -21,6 +21,8 @@ from tests.fakes.slack import LoopbackSlack
 from tests.flows.days import free_monday
 from tests.flows.running import Bot, Deployment, free_port
 
+pytestmark = pytest.mark.slow
+
 ADA, OLIVE = "UADA", "UOLIVE"
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.fuzz.running import Whose, fuzz, key_of, served
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 3
 
 

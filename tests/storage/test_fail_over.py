@@ -21,6 +21,8 @@ from storage.events import organisation_config, webhooks
 from tests import outside, postgres
 from tests.builders import NOW, Acme, a_request, an_organisation
 
+pytestmark = pytest.mark.slow
+
 EVENTS = ["leave_request.created"]
 
 

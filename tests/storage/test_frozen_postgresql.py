@@ -21,6 +21,8 @@ from tests import outside, postgres
 from tests.storage.test_database import keep, kept, kept_outside
 from tests.storage.test_wakeups import until, wake
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT_SECONDS = 2.0
 # A machine that is busy with something else.
 GRACE_SECONDS = 8.0
