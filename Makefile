@@ -42,7 +42,7 @@ lint: $(DEV)  ## Check format, style, types and import contracts
 bench: $(DEV)  ## Measure
 	$(BIN)/python -m tests.bench $(ARGS)
 
-docs: $(RUNTIME)  ## Write docs/errors.md anew
+docs: $(RUNTIME)  ## Write docs/errors.md
 	$(BIN)/python -m api.documentation.error_page > docs/errors.md
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
@@ -51,7 +51,7 @@ fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" 
 catalogues: $(DEV)  ## Bring bot/catalogues/*.po up to date with the code; NEW=fr begins another
 	$(BIN)/python -m tests.catalogues $(NEW)
 
-lock:  ## Resolve the dependencies anew (needs uv); ARGS=--upgrade takes newer versions
+lock:  ## Resolve the dependencies (needs uv); ARGS=--upgrade takes newer versions
 	$(COMPILE) --extra build $(ARGS) --output-file requirements.txt
 	$(COMPILE) --extra build --extra dev --constraint requirements.txt $(ARGS) \
 	  --output-file requirements-dev.txt

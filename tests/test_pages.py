@@ -22,6 +22,12 @@ PAGES = sorted(
 )
 # What hosting platforms set.
 PLATFORMS = {"RENDER_EXTERNAL_URL", "RAILWAY_PUBLIC_DOMAIN", "HEROKU_APP_DEFAULT_DOMAIN_NAME"}
+# Say the approver, the caller, the user; they; recalculate, fixed, comma-separated.
+UNCLEAR_WORDS = {
+    *("anybody", "everybody", "nobody", "somebody", "whoever"),
+    *("he", "him", "himself", "his", "she", "her", "hers"),
+    *("anew", "leafed", "mended", "parted", "therein", "thereof"),
+}
 # Read by the tests only.
 NOT_SETTINGS = {"HIATUS_SCREENSHOTS"}
 
@@ -72,6 +78,13 @@ def test_every_page_is_linked() -> None:
     unlinked = [name_of(page) for page in PAGES if page not in linked and page.parent != decisions]
 
     assert unlinked == ["README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_uses_the_terms_of_the_field(page: Path) -> None:
+    words = re.findall(r"[a-z']+", prose(page).lower())
+
+    assert sorted(UNCLEAR_WORDS.intersection(words)) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
