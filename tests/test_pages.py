@@ -12,6 +12,8 @@ import typer
 import typer.main
 
 import serve
+from api.http import error_codes
+from api.service.app import OPERATIONS, OTHER_PATHS
 from bot.service import operator_commands as slack_commands
 from storage.cli import commands, operator_commands
 from storage.rules import people_file
@@ -173,3 +175,34 @@ def test_every_file_of_the_code_that_a_page_names_exists(page: Path) -> None:
     named = re.findall(r"`((?:api|bot|playground|storage|tests)/[\w/.-]+)`", prose(page))
 
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_route_that_a_page_names_exists() -> None:
+    served = {(one.method, _template(one.path)) for one in OPERATIONS}
+    served |= {
+        (method.upper(), _template(path)) for path, item in OTHER_PATHS.items() for method in item
+    }
+    named = {
+        (method, _template(path.partition("?")[0]))
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+        for method, path in re.findall(r"`(GET|POST|PATCH|DELETE)\s+(/[^`\s]*)`", prose(page))
+    }
+
+    assert named
+    assert {f"{method} {path}" for method, path in named - served} == set()
+
+
+def _template(path: str) -> str:
+    """A path below `/api/v1`, with one name for every parameter."""
+    return re.sub(r"\{\w+\}", "{}", path.removeprefix("/api/v1"))
+
+
+def test_every_error_code_that_a_page_names_exists() -> None:
+    known = {one.code for one in error_codes.every_code()}
+    named = {
+        code for page in PAGES for code in re.findall(r"\b[45]\d\d\s+`([a-z_]+)`", prose(page))
+    }
+
+    assert named
+    assert named - known == set()
