@@ -517,24 +517,22 @@ def test_kill_9_loses_nothing_that_was_acknowledged(database_url: str) -> None:
     assert acknowledged <= kept_outside(database_url)
 
 
-def test_what_is_done_soon_is_there_for_the_next_statement(
-    database: Database, database_url: str
-) -> None:
-    def keep_soon(tx: Transaction) -> set[str]:
+def test_the_next_statement_sees_enqueued_changes(database: Database, database_url: str) -> None:
+    def enqueue(tx: Transaction) -> set[str]:
         tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
         tx.enqueue_insert(LeaseRow, name="digest", holder="ada", held_until=0)
         found = kept(tx)
         tx.enqueue_insert(LeaseRow, name="last", holder="ada", held_until=0)
         return found
 
-    assert database.write_now(keep_soon) == {"report", "digest"}
+    assert database.write_now(enqueue) == {"report", "digest"}
     assert kept_outside(database_url) == {"report", "digest", "last"}
 
 
-def test_what_was_to_be_done_soon_is_undone_with_the_rest(
+def test_enqueued_changes_are_rolled_back_with_the_transaction(
     database: Database, database_url: str
 ) -> None:
-    def keep_soon_and_refuse(tx: Transaction) -> None:
+    def enqueue_and_refuse(tx: Transaction) -> None:
         tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
         raise Refused
 
@@ -543,7 +541,7 @@ def test_what_was_to_be_done_soon_is_undone_with_the_rest(
         tx.enqueue_insert(LeaseRow, name="report", holder="grace", held_until=0)
 
     with pytest.raises(Refused):
-        database.write_now(keep_soon_and_refuse)
+        database.write_now(enqueue_and_refuse)
     with pytest.raises(DuplicateRow):
         database.write_now(keep_twice)
 
