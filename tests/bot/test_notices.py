@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import date, datetime, timedelta
 
 import pytest
 
+from storage.base.secrets import Secrets
 from storage.base.values import LeaveRequest, User
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.events.organisation_config import of_organisation
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
@@ -204,6 +207,27 @@ def test_many_claim_at_once_and_nothing_is_taken_twice(asked: Asked) -> None:
         thread.join()
 
     assert len(taken) == len(set(taken)) == 20
+
+
+def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str) -> None:
+    with closing(open_database(postgres_url, Secrets.generate())) as database:
+        asked = Asked(database)
+        asked.ask()
+        asked.ask(week=1)
+        later: list[Notice] = []
+        other = threading.Thread(target=lambda: later.extend(asked.claim(limit=1)))
+
+        def claim_meanwhile(tx: Transaction) -> tuple[list[Notice], bool]:
+            first = notifications.claim(tx, limit=1, claim_id="another", now=NOW)
+            other.start()
+            other.join(10)
+            return first, other.is_alive()
+
+        first, has_waited = database.write_now(claim_meanwhile)
+        other.join()
+
+    assert not has_waited
+    assert len({notice.id for notice in first + later}) == 2
 
 
 def test_settled_notices_are_pruned_and_others_kept(asked: Asked) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from contextlib import closing
 from datetime import date, timedelta
 
+from storage.base.secrets import Secrets
 from storage.base.values import Webhook
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.events import deliveries, delivery_queue, webhooks
 from storage.events.deliveries import Outcome
 from storage.events.delivery_queue import Delivery, Waiting
@@ -177,3 +180,24 @@ def test_processes_that_claim_at_once_share_out_a_long_queue(database: Database)
         thread.join()
 
     assert len(taken) == len(set(taken)) == 120
+
+
+def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str) -> None:
+    with closing(open_database(postgres_url, Secrets.generate())) as database:
+        acme = an_organisation(database)
+        listening(database, acme, 2)
+        requests(database, acme, 1)
+        later: list[Delivery] = []
+        other = threading.Thread(target=lambda: later.extend(claimed(database, limit=1)))
+
+        def claim_meanwhile(tx: Transaction) -> tuple[list[Delivery], bool]:
+            first = delivery_queue.claim(tx, limit=1, claim_id="another", now=NOW)
+            other.start()
+            other.join(10)
+            return first, other.is_alive()
+
+        first, has_waited = database.write_now(claim_meanwhile)
+        other.join()
+
+    assert not has_waited
+    assert len({delivery.webhook_id for delivery in first + later}) == 2
