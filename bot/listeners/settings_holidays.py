@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from bot.admin_views import settings_holidays as views
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import later, locale, say
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form, Saving
 from bot.interaction.listening import Listener, Visit
@@ -162,7 +162,9 @@ async def _sets(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str
     def read(tx: Transaction) -> dict[str, Any]:
         page = holiday_sets.page(tx, PageOf(_SETS_SHOWN, cursor), by=by)
         codes = [one.country_code for one in page.items]
-        return views.sets(page, {code: holiday_calendar.country_name(code) for code in codes})
+        return views.sets(
+            page, {code: holiday_calendar.country_name(code, locale()) for code in codes}
+        )
 
     # The first look at countries in a process takes a second.
     return await visit.edge.database.read_long(read)
@@ -174,7 +176,7 @@ async def _overrides(
     def read(tx: Transaction) -> dict[str, Any]:
         one = holiday_sets.get(organisation_config.of_organisation(tx, by.organisation_id), set_id)
         page = holiday_overrides.page(tx, set_id, PageOf(_OVERRIDES_SHOWN, cursor), by=by)
-        return views.overrides(one, holiday_calendar.country_name(one.country_code), page)
+        return views.overrides(one, holiday_calendar.country_name(one.country_code, locale()), page)
 
     return await visit.edge.database.read_long(read)
 

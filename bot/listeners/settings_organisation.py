@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 
 from bot.admin_views import settings_organisation as views
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import later, locale, say
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form, Saving
 from bot.interaction.listening import Listener, Visit
@@ -69,7 +69,7 @@ async def offer_countries(visit: Visit) -> None:
     await identity.greet(visit)
     typed = str(visit.body.get("value") or "")
     # The first time, every country has to be looked up.
-    countries = await asyncio.to_thread(holiday_calendar.all_countries)
+    countries = await asyncio.to_thread(holiday_calendar.all_countries, locale())
     await visit.ack(options=views.country_options(countries, typed))
 
 

@@ -23,8 +23,10 @@ class Secrets:
         fernets = [Fernet(key) for key in keys]
         self._first = fernets[0]
         self._fernet = MultiFernet(fernets)
-        self._signing_keys = [
-            hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest() for key in keys
+        # The oldest first, as itsdangerous has it: the last one signs.
+        self.signing_keys = [
+            hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest()
+            for key in reversed(keys)
         ]
         # Raises what ``decrypt`` raises; for what is needed many times a second.
         self.decrypt_again = lru_cache(maxsize=1_000)(self.decrypt)
@@ -51,13 +53,7 @@ class Secrets:
 
     def sign(self, message: bytes) -> bytes:
         """Sixteen bytes that only this deployment can make."""
-        return hmac.digest(self._signing_keys[0], message, "sha256")[:16]
-
-    def is_signed(self, message: bytes, signature: bytes) -> bool:
-        return any(
-            hmac.compare_digest(hmac.digest(key, message, "sha256")[:16], signature)
-            for key in self._signing_keys
-        )
+        return hmac.digest(self.signing_keys[-1], message, "sha256")[:16]
 
 
 def new_secret_key() -> str:

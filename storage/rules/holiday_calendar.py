@@ -5,7 +5,6 @@ Read once a country and year, then kept. An organisation's own overrides are not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
@@ -13,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 import holidays
+from babel import Locale
 from holidays.registry import COUNTRIES
 
 from storage.base.errors import InvalidInput
@@ -20,24 +20,9 @@ from storage.base.values import Country
 from storage.rules.days import WHOLE_DAY, Holiday
 
 # The registry lists the alpha-2 code right after the class name; later ones are aliases (GBR, UK).
-_CLASS_NAMES: Final[Mapping[str, str]] = {entry[1]: entry[0] for entry in COUNTRIES.values()}
+_CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())
 
-# Names that the library's class names cannot spell.
-_NAMES: Final[Mapping[str, str]] = {
-    "AX": "Åland Islands",
-    "BL": "Saint Barthélemy",
-    "BQ": "Bonaire, Sint Eustatius and Saba",
-    "CC": "Cocos (Keeling) Islands",
-    "CD": "Democratic Republic of the Congo",
-    "CW": "Curaçao",
-    "GW": "Guinea-Bissau",
-    "HM": "Heard Island and McDonald Islands",
-    "RE": "Réunion",
-    "SH": "Saint Helena, Ascension and Tristan da Cunha",
-    "TL": "Timor-Leste",
-}
-_WORD_BOUNDARY: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SMALL_WORDS: Final = frozenset({"And", "Of", "The"})
+ENGLISH: Final = Locale("en")
 
 
 def warm_up() -> None:
@@ -45,9 +30,9 @@ def warm_up() -> None:
     holidays_of("GB", 2000)
 
 
-def countries() -> tuple[str, ...]:
+def countries(locale: Locale = ENGLISH) -> tuple[str, ...]:
     """Every country's code, in the order of their names."""
-    return tuple(sorted(_CLASS_NAMES, key=country_name))
+    return tuple(sorted(_CODES, key=lambda code: country_name(code, locale)))
 
 
 def check_country(code: str, field: str = "country_code") -> str:
@@ -57,7 +42,7 @@ def check_country(code: str, field: str = "country_code") -> str:
     """
     canonical = code.strip().upper()
     country, hyphen, region = canonical.partition("-")
-    if country not in _CLASS_NAMES or (hyphen and region not in _regions(country)):
+    if country not in _CODES or (hyphen and region not in _regions(country)):
         raise InvalidInput.of(
             field,
             "unknown_country",
@@ -68,17 +53,14 @@ def check_country(code: str, field: str = "country_code") -> str:
     return canonical
 
 
-def country_name(code: str) -> str:
-    """The English name, with the region in brackets: ``United Kingdom (Scotland)``.
+def country_name(code: str, locale: Locale = ENGLISH) -> str:
+    """The name in a language, with the region in brackets: ``United Kingdom (Scotland)``.
 
     A region goes by its first name in the library, which may be in its own language, or by its
     code. Raises InvalidInput ``unknown_country``.
     """
     country, hyphen, region = check_country(code).partition("-")
-    name = _NAMES.get(country) or " ".join(
-        word.lower() if word in _SMALL_WORDS else word
-        for word in _WORD_BOUNDARY.split(_CLASS_NAMES[country])
-    )
+    name = locale.territories[country]
     return f"{name} ({_region_name(country, region)})" if hyphen else name
 
 
@@ -96,16 +78,16 @@ def has_regions(code: str) -> bool:
     return "-" not in code and bool(_regions(check_country(code)))
 
 
-@lru_cache(maxsize=1)
-def all_countries() -> tuple[Country, ...]:
+@lru_cache(maxsize=16)
+def all_countries(locale: Locale = ENGLISH) -> tuple[Country, ...]:
     """Every country, by name. The first call in a process takes most of a second."""
     return tuple(
         Country(
             code,
-            country_name(code),
+            country_name(code, locale),
             tuple((region, region_name(region)) for region in regions(code)),
         )
-        for code in countries()
+        for code in countries(locale)
     )
 
 

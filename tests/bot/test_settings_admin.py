@@ -458,6 +458,15 @@ def test_a_country_with_regions_says_what_it_alone_means(world: World) -> None:
     assert labels["GB-SCT"] == "United Kingdom: Scotland (GB-SCT)"
 
 
+def test_countries_are_offered_in_the_readers_language(world: World) -> None:
+    world.slack.change_person(ADMIN, locale="de-DE")
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "frankreich").body["options"]
+
+    assert offered[0]["text"]["text"].startswith("Frankreich (FR)")
+
+
 @pytest.mark.parametrize(
     ("filled", "field"),
     [
