@@ -273,7 +273,6 @@ def test_the_team_can_be_widened_to_everybody(world: World) -> None:
     assert "Show my team" in labels(wide)
 
 
-@pytest.mark.both_engines
 def test_two_hundred_waiting_requests_are_leafed_through(world: World) -> None:
     for number in range(20):
         person = a_person(

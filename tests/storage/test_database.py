@@ -496,6 +496,7 @@ asyncio.run(write_all())
 """
 
 
+@pytest.mark.slow
 def test_kill_9_loses_nothing_that_was_acknowledged(database_url: str) -> None:
     acknowledged: set[str] = set()
     for life in range(3):

@@ -134,6 +134,7 @@ def test_what_makes_no_sense_is_refused(
     assert refused == [error]
 
 
+@pytest.mark.slow
 def test_a_set_has_only_so_many_overrides(
     database: Database,
 ) -> None:

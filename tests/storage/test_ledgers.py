@@ -243,6 +243,7 @@ def test_what_an_adjustment_cannot_be(database: Database) -> None:
     assert shown(balance_of(database, acme, ada)) == [("allowance", 50)]
 
 
+@pytest.mark.slow
 def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)

@@ -290,6 +290,7 @@ def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
     assert (found[acme.owner.email].role, found["ada@x.ie"].role) == ("member", "owner")
 
 
+@pytest.mark.slow
 def test_ten_thousand_people_take_seconds(database: Database) -> None:
     acme = an_organisation(database)
     rows = [

@@ -47,6 +47,7 @@ def test_an_empty_database_is_migrated_once(empty_url: str) -> None:
     check_schema(empty_url)
 
 
+@pytest.mark.slow
 def test_processes_that_migrate_at_once_take_turns(empty_url: str) -> None:
     processes = [
         subprocess.Popen(

@@ -164,6 +164,7 @@ def test_of_two_first_starts_at_once_only_one_decides_on_the_key(
     assert outside.rows(database_url, "SELECT number FROM secret_canaries") == [(1,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["serve", "bot", "keys list"])
 def test_a_process_with_wrong_keys_ends_with_one_sentence(database_url: str, command: str) -> None:
     started(database_url, KEY)

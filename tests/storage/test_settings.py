@@ -65,6 +65,7 @@ def test_a_key_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "hiatus.db.key").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_end_with_one_key(tmp_path: Path) -> None:
     begins_at = time.monotonic() + 1
 
