@@ -112,9 +112,11 @@ def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installe
     """Keep the installation, for the workspace's organisation or a new one; again renews the token.
 
     The installer of a workspace that is new here becomes one of the organisation's people: its
-    owner where it is made. Raises NotLinked, joining.NotAMember, or AlreadyExists when somebody
-    else installs at the same moment; then nothing has changed.
+    owner where it is made. Raises NotLinked, provisioning.NotAMember, or AlreadyExists when the
+    organisation gets another workspace at the same moment; then nothing has changed.
     """
+    # Two installations of one workspace would each see a part of what the other one writes.
+    locks.workspace(tx, new.team_id)
     found = slack_workspaces.find(tx, new.team_id)
     if found is not None:
         _save(tx, found.id, new, now=now)

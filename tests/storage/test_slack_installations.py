@@ -1,0 +1,83 @@
+"""Installing Hiatus into a workspace, by two people at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from typing import Any
+
+from storage.admin import organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base.secrets import Secrets
+from storage.base.values import Organisation
+from storage.db.compiled import Compiled
+from storage.db.database import Transaction
+from storage.db.engines import open_database
+from storage.directory.slack_matching import SlackProfile
+from storage.slack import slack_installations
+from storage.slack.slack_installations import Installed, NewInstallation
+from tests.builders import NOW
+
+INA = SlackProfile(
+    "UINA", "ina@umbrella.example", "Ina", "Installer", None, None, None, is_email_confirmed=True
+)
+FIRST = NewInstallation("T2", "Umbrella", None, "B2", "UB2", "xoxb-1", (), INA)
+
+
+class Paused:
+    """A transaction that pauses before it reads its first list."""
+
+    def __init__(self, tx: Transaction, pause: Callable[[], object]) -> None:
+        self._tx = tx
+        self._pause: Callable[[], object] | None = pause
+
+    def all(self, query: Compiled[...], **params: Any) -> Any:
+        pause, self._pause = self._pause, None
+        if pause is not None:
+            pause()
+        return self._tx.all(query, **params)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+
+def umbrella(tx: Transaction) -> Organisation:
+    new = NewOrganisation(
+        "Umbrella",
+        "DE",
+        "Europe/Berlin",
+        "ina@umbrella.example",
+        "Ina",
+        "Owner",
+        domain="umbrella.example",
+    )
+    return organisations.create(tx, new, source="cli", now=NOW)[0]
+
+
+def test_of_two_installations_at_once_one_links_and_the_other_renews(postgres_url: str) -> None:
+    with (
+        closing(open_database(postgres_url, Secrets.generate())) as database,
+        ThreadPoolExecutor(1) as other,
+    ):
+        ours = database.write_now(umbrella)
+        second = FIRST._replace(bot_token="xoxb-2")
+        overtaking: list[Future[Installed]] = []
+
+        def overtake() -> None:
+            overtaking.append(
+                other.submit(database.write_now, slack_installations.install, second, now=NOW)
+            )
+            # It either commits now or waits for this transaction.
+            wait(overtaking, timeout=1)
+
+        def install(tx: Transaction) -> Installed:
+            paused: Any = Paused(tx, overtake)
+            return slack_installations.install(paused, FIRST, now=NOW)
+
+        kinds = [database.write_now(install).kind, overtaking[0].result().kind]
+
+        found = database.read_now(slack_installations.find, "T2")
+        assert kinds == ["linked", "renewed"]
+        assert found is not None
+        assert (found.organisation_id, found.bot_token) == (ours.id, "xoxb-2")
