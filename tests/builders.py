@@ -5,6 +5,7 @@ The cast: Ada asks, Grace approves, Hedy is on another team.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from storage.access import feeds
 from storage.access.feeds import FeedOwner
 from storage.admin import departments, organisations, people
+from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
 from storage.base.values import (
     SCOPES,
@@ -122,6 +124,17 @@ def caller_for(
 ) -> Caller:
     """The person as a caller, with his own role unless another is named."""
     return Caller(acme.id, user.id, role or user.role, scopes, source, request_id, variant, key_id)
+
+
+def dry_run(database: Database, change: Callable[..., Any], *args: Any, **how: Any) -> Effects:
+    """What a change by an admin would do to others."""
+
+    def carry_out(tx: Transaction) -> Effects:
+        recorder = EffectsRecorder()
+        change(tx, *args, recorder=recorder, **how)
+        return recorder.effects
+
+    return database.dry_run_now(carry_out)
 
 
 def a_department(

@@ -70,7 +70,6 @@ def reached_by(operation: Operation) -> frozenset[Place]:
     """Everything of ours that serving the operation may come to, its body and query included."""
     beginnings: list[Any] = [
         operation.handler,
-        operation.foresee,
         operation.prepare,
         operation.hold,
         operation.query,

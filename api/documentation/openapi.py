@@ -108,7 +108,7 @@ class _Document:
             "x-required-scope": operation.scope,
             "parameters": self._parameters(operation, query),
             "responses": {
-                **self._foreseen(operation),
+                **self._dry_run(operation),
                 str(operation.status): self._success(operation),
                 **self._unchanged(operation),
                 **self._refused.of_operation(operation, self._resolved(schema), query),
@@ -166,9 +166,9 @@ class _Document:
         answer["content"] = {"application/json": content}
         return answer
 
-    def _foreseen(self, operation: Operation) -> Json:
+    def _dry_run(self, operation: Operation) -> Json:
         """A dry run's answer, where it has a status of its own."""
-        if operation.foresee is None or operation.status == 200:
+        if operation.show_effects is None or operation.status == 200:
             return {}
         schema = self._schemas[_DRY_RUN]
         example = self._examples.of_model(EffectsRecord.__name__)
@@ -218,7 +218,7 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]
             wanted.append((one.operation_id, "validation", TypeAdapter(one.body)))
         if one.result is not None:
             result: Any = one.result
-            if one.foresee is not None and one.status == 200:
+            if one.show_effects is not None and one.status == 200:
                 result = Union[one.result, EffectsRecord]  # noqa: UP007  # types made at run time
             wanted.append((one.operation_id, "serialization", TypeAdapter(result)))
     schemas, definitions = TypeAdapter.json_schemas(

@@ -18,8 +18,10 @@ from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
 from storage.access import authentication
 from storage.access import idempotency as kept_answers
 from storage.access.idempotency import Claim, KeptAnswer
+from storage.admin.effects import EffectsRecorder
 from storage.base.errors import FieldError, InvalidInput, Refusal, Unauthenticated
 from storage.db.database import Transaction
+from storage.events import organisation_config
 
 _JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 _JSON: Final = (b"content-type", b"application/json")
@@ -49,8 +51,8 @@ class _Served:
         varies = ", ".join(("Authorization", *operation.varies_by))
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
-    def foreseen(self, body: Any) -> KeptAnswer:
-        """What a dry run found; it is no state of anything, so it has no tag."""
+    def dry_run_answer(self, body: Any) -> KeptAnswer:
+        """The answer of a dry run; it is no state of anything, so it has no tag."""
         content = _json(body)
         length = (b"content-length", b"%d" % len(content))
         return KeptAnswer(200, [*self._headers, _JSON, length], content)
@@ -139,8 +141,8 @@ class Endpoint:
         call.ids = operation.ids_of(scope["path_params"])
         is_post = operation.method == "POST"
         claim = idempotency.claim_of(scope, call.caller, content) if is_post else None
-        if operation.foresee is not None and call.query.dry_run:
-            return served.foreseen(await database.read_long(_foresee, served, call))
+        if operation.show_effects is not None and call.query.dry_run:
+            return served.dry_run_answer(await database.dry_run(_dry_run, served, call))
         if claim is not None:
             return await self._written_once(served, scope, call, claim)
         if operation.prepare is not None:
@@ -225,12 +227,19 @@ def _tag_of(body: Any, content: bytes) -> bytes:
     return tag_of(content, _json(rest))
 
 
-def _foresee(tx: Transaction, served: _Served, call: Call) -> Any:
-    """What the change would do. Raises InvalidInput for a read-only member that differs."""
-    assert served.operation.foresee is not None
+def _dry_run(tx: Transaction, served: _Served, call: Call) -> Any:
+    """Carry out the change, which the caller rolls back, and show what it did to others.
+
+    Raises what the handler raises, and InvalidInput for a read-only member that differs.
+    """
+    operation = served.operation
+    assert operation.show_effects is not None
     if call.read_only and served.resource is not None:
         _check_read_only(call, _json(served.resource.handler(tx, call)))
-    return served.operation.foresee(tx, call)
+    known = organisation_config.of_organisation(tx, call.caller.organisation_id)
+    recorder = call.recorder = EffectsRecorder()
+    operation.handler(tx, call)
+    return operation.show_effects(known, recorder.effects)
 
 
 def _check_read_only(call: Call, current: bytes, may_differ: frozenset[str] = frozenset()) -> None:

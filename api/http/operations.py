@@ -25,10 +25,12 @@ from storage.access.idempotency import (
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
+from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.errors import FieldError, InsufficientScope, InvalidInput, NotFound, Refusal
 from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Database, Transaction
+from storage.events.organisation_config import Reference
 from storage.rules import request_rules
 
 MAX_BODY_BYTES: Final = 256 * 1024
@@ -56,6 +58,8 @@ class Call:
     headers: Headers
     # Members of a PATCH that cannot be changed, as they were sent.
     read_only: Mapping[str, Any] = field(default_factory=dict)
+    # Set in a dry run: what the change does to others is recorded in it.
+    recorder: EffectsRecorder | None = None
 
     @property
     def id(self) -> str:
@@ -97,6 +101,8 @@ def hold_organisation(tx: Transaction, call: Call) -> None:
 
 
 Handler = Callable[[Transaction, Call], Any]
+# What a dry run answers with, from the reference data before the change.
+ShowEffects = Callable[[Reference, Effects], Any]
 Preparation = Callable[[Call, Edge], Awaitable[None]]
 
 
@@ -133,8 +139,8 @@ class Operation:
     # Parameters, as they begin in a query string, with which it may take as long.
     long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None
-    # What `?dry_run=true` answers with instead: a read. The query is a `DryRun` then.
-    foresee: Handler | None = None
+    # It takes `?dry_run=true`, answered with what this shows. The query is a `DryRun` then.
+    show_effects: ShowEffects | None = None
     hold: Callable[[Transaction, Call], object] = hold_organisation
     # The answer holds a secret: nothing on the way may keep it.
     shows_secret: bool = False

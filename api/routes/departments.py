@@ -33,13 +33,10 @@ def get(tx: Transaction, call: Call) -> Any:
 
 
 def update(tx: Transaction, call: Call) -> Any:
-    department = departments.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    department = departments.update(
+        tx, call.id, call.body.sent(), by=call.caller, now=call.now, recorder=call.recorder
+    )
     return records.department(department)
-
-
-def foresee_update(tx: Transaction, call: Call) -> Any:
-    found = departments.foresee_update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
 
 
 def delete(tx: Transaction, call: Call) -> None:
@@ -106,7 +103,7 @@ OPERATIONS = (
             "away. With another manager, pending leave of the members goes to its new approvers."
         ),
         handler=update,
-        foresee=foresee_update,
+        show_effects=effects.shown,
         query=DryRun,
         # Thousands of requests may await others then.
         is_long=True,

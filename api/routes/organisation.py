@@ -25,13 +25,10 @@ def get(tx: Transaction, call: Call) -> Any:
 
 
 def update(tx: Transaction, call: Call) -> Any:
-    organisation = organisations.update(tx, call.body.sent(), by=call.caller, now=call.now)
+    organisation = organisations.update(
+        tx, call.body.sent(), by=call.caller, now=call.now, recorder=call.recorder
+    )
     return records.organisation(organisation)
-
-
-def foresee_update(tx: Transaction, call: Call) -> Any:
-    found = organisations.foresee_update(tx, call.body.sent(), by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
 
 
 def page_of_sets(tx: Transaction, call: Call) -> Any:
@@ -94,7 +91,7 @@ OPERATIONS = (
             "has only its national holidays."
         ),
         handler=update,
-        foresee=foresee_update,
+        show_effects=effects.shown,
         query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,

@@ -41,7 +41,12 @@ def page_of_overrides(tx: Transaction, call: Call) -> Any:
 
 def add_override(tx: Transaction, call: Call) -> Answer:
     added = holiday_overrides.add(
-        tx, call.id, NewOverride(**call.body.sent()), by=call.caller, now=call.now
+        tx,
+        call.id,
+        NewOverride(**call.body.sent()),
+        by=call.caller,
+        now=call.now,
+        recorder=call.recorder,
     )
     return created(
         f"/api/v1/organisation/public-holiday-sets/{call.id}/overrides",
@@ -51,28 +56,13 @@ def add_override(tx: Transaction, call: Call) -> Answer:
 
 def remove_override(tx: Transaction, call: Call) -> None:
     override_id = call.ids["override_id"]
-    holiday_overrides.remove(tx, call.id, override_id, by=call.caller, now=call.now)
+    holiday_overrides.remove(
+        tx, call.id, override_id, by=call.caller, now=call.now, recorder=call.recorder
+    )
 
 
 def remove_set(tx: Transaction, call: Call) -> None:
     holiday_set_removal.remove(tx, call.id, by=call.caller, now=call.now)
-
-
-def foresee_add(tx: Transaction, call: Call) -> Any:
-    new = NewOverride(**call.body.sent())
-    found = holiday_overrides.foresee_add(tx, call.id, new, by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
-
-
-def foresee_remove(tx: Transaction, call: Call) -> Any:
-    override_id = call.ids["override_id"]
-    found = holiday_overrides.foresee_remove(tx, call.id, override_id, by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
-
-
-def foresee_remove_set(tx: Transaction, call: Call) -> Any:
-    found = holiday_set_removal.foresee_remove(tx, call.id, by=call.caller)
-    return effects.shown(tx, call, found)
 
 
 def countries(tx: Transaction, call: Call) -> Any:
@@ -143,7 +133,7 @@ OPERATIONS = (
             "anew in the same step: a changed request sends `leave_request.updated`."
         ),
         handler=add_override,
-        foresee=foresee_add,
+        show_effects=effects.shown,
         query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
@@ -167,7 +157,7 @@ OPERATIONS = (
             "on is counted anew in the same step."
         ),
         handler=remove_override,
-        foresee=foresee_remove,
+        show_effects=effects.shown,
         query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
@@ -186,7 +176,7 @@ OPERATIONS = (
             "who is not archived has it as `public_holiday_country_code`."
         ),
         handler=remove_set,
-        foresee=foresee_remove_set,
+        show_effects=effects.shown,
         query=DryRun,
         # It takes up to 500 overrides along.
         is_long=True,

@@ -67,31 +67,20 @@ def hold(tx: Transaction, call: Call) -> None:
 
 
 def update(tx: Transaction, call: Call) -> Any:
-    user = people.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+    user = people.update(
+        tx, call.id, call.body.sent(), by=call.caller, now=call.now, recorder=call.recorder
+    )
     return _shown(tx, call)(user)
 
 
 def archive(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(people.archive(tx, call.id, by=call.caller, now=call.now))
-
-
-def foresee_update(tx: Transaction, call: Call) -> Any:
-    found = people.foresee_update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
-
-
-def foresee_archive(tx: Transaction, call: Call) -> Any:
-    found = people.foresee_archive(tx, call.id, by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
-
-
-def foresee_deactivate(tx: Transaction, call: Call) -> Any:
-    found = people.foresee_deactivate(tx, call.id, by=call.caller, now=call.now)
-    return effects.shown(tx, call, found)
+    user = people.archive(tx, call.id, by=call.caller, now=call.now, recorder=call.recorder)
+    return _shown(tx, call)(user)
 
 
 def deactivate(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(people.deactivate(tx, call.id, by=call.caller, now=call.now))
+    user = people.deactivate(tx, call.id, by=call.caller, now=call.now, recorder=call.recorder)
+    return _shown(tx, call)(user)
 
 
 def reactivate(tx: Transaction, call: Call) -> Any:
@@ -213,7 +202,7 @@ OPERATIONS = (
             "goes to its new approvers."
         ),
         handler=update,
-        foresee=foresee_update,
+        show_effects=effects.shown,
         query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
@@ -244,7 +233,7 @@ OPERATIONS = (
             "approval goes to others. Reports and departments keep them as manager on record."
         ),
         handler=archive,
-        foresee=foresee_archive,
+        show_effects=effects.shown,
         query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
@@ -265,7 +254,7 @@ OPERATIONS = (
             "others; their requests stay."
         ),
         handler=deactivate,
-        foresee=foresee_deactivate,
+        show_effects=effects.shown,
         query=DryRun,
         # Thousands of requests may await others.
         is_long=True,

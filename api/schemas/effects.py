@@ -8,15 +8,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.http.operations import Call
 from api.schemas.balance_answers import LeaveYearRecord, leave_year
 from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import LeaveEffect, LeaveStatus, Rerouted
-from storage.db.database import Transaction
-from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
@@ -135,9 +132,8 @@ class EffectsRecord(TypedDict):
     ]
 
 
-def shown(tx: Transaction, call: Call, found: Effects) -> EffectsRecord:
-    """The effects as a dry run answers them."""
-    known = organisation_config.of_organisation(tx, call.caller.organisation_id)
+def shown(known: Reference, found: Effects) -> EffectsRecord:
+    """The effects as a dry run answers them; ``known`` is from before the change."""
     leave = found.leave
     return {
         "dry_run": True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -13,7 +13,7 @@ from bot.interaction import modals
 from bot.interaction.listening import Act, Listener, UnexpectedPayload, Visit
 from bot.views import consequences, fields
 from bot.views.consequences import Sight
-from storage.admin.effects import Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
 from storage.base.errors import NotFound, Refusal
 from storage.base.values import Caller
@@ -91,43 +91,42 @@ class Form:
         return orjson.dumps({"about": self.about, "values": values}).decode()
 
 
-class Saving(NamedTuple):
-    """What a form asks for: ``foresee`` tells what ``act`` does, and changes nothing."""
-
-    foresee: Callable[[Transaction], Effects]
-    act: Callable[[Transaction], Any]
+# Carries out what a form asks for, and records what that does to others where it is handed one.
+Save = Callable[[Transaction, EffectsRecorder | None], Any]
 
 
-async def saved(visit: Visit, form: Form, saving: Saving, *, by: Caller) -> Any:
-    """Do it, once however often the form is sent; ask first where it changes leave or overdraws.
+async def saved(visit: Visit, form: Form, save: Save, *, by: Caller) -> Any:
+    """Save once however often the form is sent; ask first where it changes leave or overdraws.
 
     None while nothing was saved: refused, asked, or done before. The question takes the form's
     place, so that what is below it is there again as soon as it is answered.
     """
     if not form.is_confirmed:
-        sight = await _foreseen(visit, saving, by=by)
+        sight = await _tried(visit, save, by=by)
         if sight is None:
             return None
         if sight.effects.concerns_others:
             view = consequences.before_saving(sight, form.name + ids.CONFIRMED, form.packed())
             await modals.answer_with(visit, view)
             return None
-    return await modals.sent(visit, saving.act, is_long=True)
+    return await modals.sent(visit, lambda tx: save(tx, None), is_long=True)
 
 
-async def _foreseen(visit: Visit, saving: Saving, *, by: Caller) -> Sight | None:
+async def _tried(visit: Visit, save: Save, *, by: Caller) -> Sight | None:
     """None where it is refused, which is then said at the field at fault."""
     try:
-        return await visit.edge.database.read_long(look, saving.foresee, by=by)
+        return await visit.edge.database.dry_run(effects_of, save, by=by)
     except Refusal as refusal:
         await modals.refuse(visit, refusal)
         return None
 
 
-def look(tx: Transaction, foresee: Callable[[Transaction], Effects], *, by: Caller) -> Sight:
-    """What would follow, with the names of everybody who is named."""
-    effects = foresee(tx)
+def effects_of(tx: Transaction, change: Save, *, by: Caller) -> Sight:
+    """Carry out the change, and name what it did and to whom; for a dry run."""
     known = organisation_config.of_organisation(tx, by.organisation_id)
+    recorder = EffectsRecorder()
+    change(tx, recorder)
+    effects = recorder.effects
     return Sight(
         effects,
         people_rows.names(tx, by.organisation_id, consequences.named(effects)),

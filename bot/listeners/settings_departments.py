@@ -8,11 +8,11 @@ from bot.admin_views import settings_departments as views
 from bot.base import ids
 from bot.base.language import say
 from bot.interaction import forms, modals
-from bot.interaction.forms import Form, Saving
+from bot.interaction.forms import Form
 from bot.interaction.listening import Listener, Visit
 from bot.views import replies
 from storage.admin import departments
-from storage.admin.effects import Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -65,17 +65,12 @@ async def save_department(visit: Visit) -> None:
             "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
         }
 
-    def foresee(tx: Transaction) -> Effects:
-        if not form.about:
-            return Effects()
-        return departments.foresee_update(tx, form.about, values(), by=by, now=visit.now)
-
-    def save(tx: Transaction) -> object:
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
         if not form.about:
             return departments.create(tx, values(), by=by, now=visit.now)
-        return departments.update(tx, form.about, values(), by=by, now=visit.now)
+        return departments.update(tx, form.about, values(), by=by, now=visit.now, recorder=recorder)
 
-    if await forms.saved(visit, form, Saving(foresee, save), by=by) is not None:
+    if await forms.saved(visit, form, save, by=by) is not None:
         await visit.ack()
         await modals.redraw_below(visit, await _departments(visit, by))
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from bot.admin_views import settings_holidays as views
 from bot.base import ids
 from bot.base.language import later, locale, say
 from bot.interaction import forms, modals
-from bot.interaction.forms import Form, Saving
+from bot.interaction.forms import Form
 from bot.interaction.listening import Listener, Visit
 from bot.views import replies
 from storage.admin import holiday_overrides, holiday_set_removal
+from storage.admin.effects import EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import AlreadyExists, InvalidInput
-from storage.base.values import Caller
+from storage.base.values import Caller, HolidayOverride
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
-
-T = TypeVar("T")
 
 _SETS_SHOWN: Final = 40
 _OVERRIDES_SHOWN: Final = 30
@@ -98,24 +96,24 @@ async def new_override(visit: Visit) -> None:
 async def add_override(visit: Visit) -> None:
     """Change a day, and count leave anew."""
     by, form = await modals.admin(visit), Form(visit)
-    saving = Saving(
-        lambda tx: _of_new(holiday_overrides.foresee_add, tx, form, by=by, now=visit.now),
-        lambda tx: _of_new(holiday_overrides.add, tx, form, by=by, now=visit.now),
-    )
-    if await forms.saved(visit, form, saving, by=by) is not None:
+
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
+        return _add(tx, form, by=by, now=visit.now, recorder=recorder)
+
+    if await forms.saved(visit, form, save, by=by) is not None:
         await visit.ack()
         await modals.redraw_below(visit, await _overrides(visit, by, form.about))
 
 
-def _of_new(use_case: Callable[..., T], tx: Transaction, form: Form, **how: Any) -> T:
-    """Call it with the override that was filled in. Raises InvalidInput, and what it raises."""
+def _add(tx: Transaction, form: Form, **how: Any) -> HolidayOverride:
+    """Add the override that was filled in. Raises InvalidInput, and what ``add`` raises."""
     day = form.day("date")
     if day is None:
         raise InvalidInput.of("date", "required", later("Choose a day."))
     is_holiday = form.chosen("is_holiday") != views.WORK
     new = NewOverride(day, form.text("name"), is_holiday, _half(form.chosen("half")))
     try:
-        return use_case(tx, form.about, new, **how)
+        return holiday_overrides.add(tx, form.about, new, **how)
     except AlreadyExists as refusal:
         raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
 
@@ -126,18 +124,18 @@ async def ask_removal(visit: Visit) -> None:
     by = await modals.admin(visit)
     set_id, override_id = modals.kept(visit), modals.clicked(visit)
 
-    def read(tx: Transaction) -> dict[str, Any]:
-        sight = forms.look(
+    def try_out(tx: Transaction) -> dict[str, Any]:
+        override = holiday_overrides.get(tx, set_id, override_id, by=by)
+        sight = forms.effects_of(
             tx,
-            lambda tx: holiday_overrides.foresee_remove(
-                tx, set_id, override_id, by=by, now=visit.now
+            lambda tx, recorder: holiday_overrides.remove(
+                tx, set_id, override_id, by=by, now=visit.now, recorder=recorder
             ),
             by=by,
         )
-        one = holiday_overrides.get(tx, set_id, override_id, by=by)
-        return views.removal(set_id, one, sight)
+        return views.removal(set_id, override, sight)
 
-    await visit.open(await visit.edge.database.read_long(read))
+    await visit.open(await visit.edge.database.dry_run(try_out))
 
 
 async def remove_override(visit: Visit) -> None:

@@ -10,10 +10,11 @@ from bot.admin_views import settings_organisation as views
 from bot.base import ids
 from bot.base.language import later, locale, say
 from bot.interaction import forms, identity, modals
-from bot.interaction.forms import Form, Saving
+from bot.interaction.forms import Form
 from bot.interaction.listening import Listener, Visit
 from bot.views import replies
 from storage.admin import organisations
+from storage.admin.effects import EffectsRecorder
 from storage.base.errors import InvalidInput
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -34,11 +35,11 @@ async def organisation(visit: Visit) -> None:
 async def save_organisation(visit: Visit) -> None:
     """Change the settings as the form says."""
     by, form = await modals.admin(visit), Form(visit)
-    saving = Saving(
-        lambda tx: organisations.foresee_update(tx, _settings(form), by=by, now=visit.now),
-        lambda tx: organisations.update(tx, _settings(form), by=by, now=visit.now),
-    )
-    if await forms.saved(visit, form, saving, by=by) is not None:
+
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
+        return organisations.update(tx, _settings(form), by=by, now=visit.now, recorder=recorder)
+
+    if await forms.saved(visit, form, save, by=by) is not None:
         await visit.ack()
 
 

@@ -9,12 +9,12 @@ from bot.admin_views import settings_people as views
 from bot.base import ids
 from bot.base.language import later, say
 from bot.interaction import forms, identity, modals
-from bot.interaction.forms import Form, Saving
+from bot.interaction.forms import Form
 from bot.interaction.listening import Listener, Visit
 from bot.views import replies
 from bot.views.consequences import Sight
 from storage.admin import people
-from storage.admin.effects import Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
@@ -70,11 +70,10 @@ async def save_person(visit: Visit) -> None:
             "public_holiday_country_code": form.chosen("public_holiday_country_code"),
         }
 
-    saving = Saving(
-        lambda tx: people.foresee_update(tx, form.about, changes(), by=by, now=visit.now),
-        lambda tx: people.update(tx, form.about, changes(), by=by, now=visit.now),
-    )
-    if await forms.saved(visit, form, saving, by=by) is not None:
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
+        return people.update(tx, form.about, changes(), by=by, now=visit.now, recorder=recorder)
+
+    if await forms.saved(visit, form, save, by=by) is not None:
         await visit.ack()
 
 
@@ -140,7 +139,7 @@ def _added(
 
 async def ask_deactivation(visit: Visit) -> None:
     """Show what would follow, before anything does."""
-    await _ask(visit, people.foresee_deactivate, views.deactivation)
+    await _ask(visit, people.deactivate, views.deactivation)
 
 
 async def deactivate(visit: Visit) -> None:
@@ -176,7 +175,7 @@ async def unlink(visit: Visit) -> None:
 
 async def ask_archiving(visit: Visit) -> None:
     """Show what would follow, before anything does."""
-    await _ask(visit, people.foresee_archive, views.archiving)
+    await _ask(visit, people.archive, views.archiving)
 
 
 async def archive(visit: Visit) -> None:
@@ -193,18 +192,23 @@ async def archive(visit: Visit) -> None:
 
 async def _ask(
     visit: Visit,
-    foresee: Callable[..., Effects],
+    change: Callable[..., User],
     question: Callable[[User, Sight], dict[str, Any]],
 ) -> None:
     await visit.ack()
     by = await modals.admin(visit)
     user_id = modals.clicked(visit)
 
-    def read(tx: Transaction) -> dict[str, Any]:
-        sight = forms.look(tx, lambda tx: foresee(tx, user_id, by=by, now=visit.now), by=by)
-        return question(people_rows.get(tx, user_id, by=by), sight)
+    def try_out(tx: Transaction) -> dict[str, Any]:
+        user = people_rows.get(tx, user_id, by=by)
+        sight = forms.effects_of(
+            tx,
+            lambda tx, recorder: change(tx, user_id, by=by, now=visit.now, recorder=recorder),
+            by=by,
+        )
+        return question(user, sight)
 
-    await visit.open(await visit.edge.database.read_long(read))
+    await visit.open(await visit.edge.database.dry_run(try_out))
 
 
 async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:

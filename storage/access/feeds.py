@@ -285,6 +285,11 @@ def touch(
     )
 
 
+def count_of(tx: Transaction, organisation_id: str, user_id: str) -> int:
+    """How many feeds of a person are not revoked."""
+    return len(tx.all(_living_of, organisation_id=organisation_id, user_id=user_id))
+
+
 def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
     """Kill every feed of a person and his personal token; how many there were.
 

@@ -9,12 +9,13 @@ from typing import Any, Final
 from peewee import Delete, Select, Update
 
 from storage.admin import effects, reassignment
-from storage.admin.effects import Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
+from storage.base.clock import local_day
 from storage.base.errors import InUse, NameTaken, NotFound
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, Caller, Department, Rerouted
+from storage.base.values import AuditAction, Caller, Department, LeaveRequest, User
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
@@ -76,21 +77,32 @@ def get(tx: Transaction, department_id: str, *, by: Caller, is_held: bool = Fals
 
 
 def update(
-    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction,
+    department_id: str,
+    changes: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> Department:
     """Change the name, the manager or the allowance; null clears the latter two.
 
-    Another manager gets the cards of what now awaits him.
+    A new manager gets the cards of the members' pending requests.
 
     Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    before, after = _checked_update(tx, department_id, changes, by=by, is_held=True)
+    before, after = _checked_update(tx, department_id, changes, by=by)
     if after == before:
         return before
     known = organisation_config.of_organisation(tx, by.organisation_id)
-    rerouted = _rerouted(tx, known, before, after, now)
+    pending = _concerned(tx, known, before, after)
+    asked_before = reassignment.asked(tx, known, pending, now=now)
+    concerned = _without_own_allowance(tx, before, after, by=by) if recorder is not None else []
+    if recorder is not None:
+        today = local_day(now, known.organisation.timezone)
+        recorder.balances_before(tx, known, concerned, today=today)
     after = after._replace(updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -108,9 +120,36 @@ def update(
     if not changed:
         raise people_rows.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
+    asked_after = reassignment.asked(tx, known, pending, now=now)
+    rerouted = reassignment.difference(pending, asked_before, asked_after)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     _refresh_cards(tx, known, before, after, now)
+    if recorder is not None:
+        known = organisation_config.of_organisation(tx, by.organisation_id)
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, known, concerned))
+        recorder.record(
+            rerouted=tuple(rerouted),
+            moves_allowances=_has_other_allowance(before, after),
+            balances=overdrawn[: effects.MAX_BALANCES],
+            overdrawn=overdrawn,
+        )
     return after
+
+
+def _has_other_allowance(before: Department, after: Department) -> bool:
+    return after.default_leave_allowance_half_days != before.default_leave_allowance_half_days
+
+
+def _without_own_allowance(
+    tx: Transaction, before: Department, after: Department, *, by: Caller
+) -> list[User]:
+    """The members whose balances a changed allowance changes; none where it stays the same."""
+    if not _has_other_allowance(before, after):
+        return []
+    members = people_rows.living(
+        tx, by.organisation_id, department_id=after.id, limit=effects.MAX_CHECKED
+    )
+    return [user for user in members if user.leave_allowance_half_days is None]
 
 
 def _refresh_cards(
@@ -118,45 +157,18 @@ def _refresh_cards(
 ) -> None:
     """Redraw open cards on which the change shows another balance or other colleagues."""
     other_manager = after.manager_id != before.manager_id
-    other_allowance = (
-        after.default_leave_allowance_half_days != before.default_leave_allowance_half_days
-    )
-    if other_manager or other_allowance:
+    if other_manager or _has_other_allowance(before, after):
         card_refreshes.enqueue(tx, reference=known, now=now, department_id=before.id)
     if other_manager:
         managers = {one for one in (before.manager_id, after.manager_id) if one is not None}
         card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
 
 
-def foresee_update(
-    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
-) -> Effects:
-    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
-    request_rules.check_role(by.role, "admin")
-    before, after = _checked_update(tx, department_id, changes, by=by, is_held=False)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    rerouted = tuple(_rerouted(tx, known, before, after, now))
-    if after.default_leave_allowance_half_days == before.default_leave_allowance_half_days:
-        return Effects(rerouted=rerouted)
-    will_be = known._replace(departments={**known.departments, after.id: after})
-    members = people_rows.living(
-        tx, by.organisation_id, department_id=after.id, limit=effects.MAX_CHECKED
-    )
-    concerned = [user for user in members if user.leave_allowance_half_days is None]
-    overdrawn = effects.overdrawn_of(tx, known, will_be, concerned, now=now)
-    return Effects(
-        rerouted=rerouted,
-        moves_allowances=True,
-        balances=overdrawn[: effects.MOST_BALANCED],
-        overdrawn=overdrawn,
-    )
-
-
 def _checked_update(
-    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller, is_held: bool
+    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller
 ) -> tuple[Department, Department]:
     """The department as it is and as it will be, once everything about the change is sound."""
-    before = get(tx, department_id, by=by, is_held=is_held)
+    before = get(tx, department_id, by=by, is_held=True)
     after = before._replace(**fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
         people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
@@ -173,14 +185,13 @@ def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
             raise NameTaken(other_name, other_id)
 
 
-def _rerouted(
-    tx: Transaction, known: Reference, before: Department, after: Department, now: datetime
-) -> list[Rerouted]:
-    """Pending requests of its members that await others once it has its other manager."""
+def _concerned(
+    tx: Transaction, known: Reference, before: Department, after: Department
+) -> list[LeaveRequest]:
+    """Pending requests that may go to other approvers: the members', with another manager."""
     if after.manager_id == before.manager_id:
         return []
-    members = reassignment.pending_of(tx, known, department_id=before.id)
-    return reassignment.foresee(tx, known, members, after, now=now)
+    return reassignment.pending_of(tx, known, department_id=before.id)
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:

@@ -1,32 +1,31 @@
-"""What a change would do to leave and to people, told beforehand: the answer of a dry run."""
+"""What a change does to leave and to people, recorded while a dry run carries it out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import date, datetime
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any, Final, NamedTuple
 
-from storage.base.clock import local_day
-from storage.base.values import LeaveEffect, LeaveRequest, Rerouted, User
+from storage.base.values import LeaveEffect, Rerouted, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
 from storage.leave import balances
-from storage.leave.balances import Booked, BookedLeave
+from storage.leave.balances import Booked
 from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
-# Whose balances are worked out at most.
-MOST_BALANCED: Final = 100
-# How many people a change of an allowance is checked for.
+# Of how many people the balances are listed.
+MAX_BALANCES: Final = 100
+# For how many people a change of an allowance is checked.
 MAX_CHECKED: Final = 10_000
-# Whose leave is in memory at a time.
+# The leave of how many people is in memory at a time.
 _READ_AT_ONCE: Final = 500
 
 
 class BalanceEffect(NamedTuple):
     """What a person has left of one leave year as of ``on``, before and after a change.
 
-    None where there is no such leave year: a change may make them begin on another day.
+    None where there is no such leave year: a change may make leave years begin on another day.
     """
 
     user_id: str
@@ -39,10 +38,10 @@ class BalanceEffect(NamedTuple):
 class Effects(NamedTuple):
     """Everything that follows from a change; ``leave`` is by first day.
 
-    ``chosen_country_code`` is the country that is being chosen, None where none is. ``api_keys``
-    and ``calendar_feeds`` are how many stop answering; ``reports`` and ``departments`` are the ids
-    of those whose manager is archived then. ``balances`` are those of at most 100 people;
-    ``moves_allowances`` says that others' change too, because what they are granted does.
+    ``chosen_country_code`` is the newly chosen country, if any. ``api_keys`` and
+    ``calendar_feeds`` are how many stop working; ``reports`` and ``departments`` are the ids of
+    people and departments whose manager is archived. ``balances`` are those of at most 100 people;
+    ``moves_allowances`` says that balances of more people change, because an allowance does.
     ``overdrawn`` are all balances that a changed allowance makes negative.
     """
 
@@ -85,39 +84,61 @@ def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYe
     return [(year, half_days) for year, half_days in changes if half_days]
 
 
-def balances_of(
-    tx: Transaction,
-    before: Reference,
-    after: Reference,
-    people: Iterable[tuple[User, User]],
-    leave: Sequence[LeaveEffect],
-    *,
-    now: datetime,
-) -> tuple[BalanceEffect, ...]:
-    """The balances that change of the first 100 people, each as he is and as he will be.
+class EffectsRecorder:
+    """Collects what a change does to others while it is carried out.
 
-    Of each the leave years from today's to that of his last leave. As of today, or of the first
-    day of a leave year that lies ahead: what his balance of that day shows.
+    Only a dry run hands one to a use case: reading balances before and after costs more than the
+    change itself.
     """
-    some = list(people)[:MOST_BALANCED]
-    return tuple(_changes(tx, before, after, some, leave, now)) if some else ()
+
+    def __init__(self) -> None:
+        self.effects = Effects()
+        self._before: dict[str, _Before] = {}
+
+    def record(self, **found: Any) -> None:
+        """Set these fields of the effects."""
+        self.effects = self.effects._replace(**found)
+
+    def balances_before(
+        self, tx: Transaction, known: Reference, users: Iterable[User], *, today: date
+    ) -> None:
+        """Read the balances of these people; call it before their leave or settings change.
+
+        Of each the leave years from today's to that of their last leave. As of today, or of the
+        first day of a leave year that lies ahead: what the balance of that day shows.
+        """
+        for user, booked in _booked(tx, known, users, today):
+            last_day = max([today, *(one.end_date for one in booked.leave)])
+            left = _left(known, user, booked, today, last_day)
+            self._before[user.id] = _Before(today, last_day, left)
+
+    def balance_changes(
+        self, tx: Transaction, known: Reference, users: Iterable[User]
+    ) -> tuple[BalanceEffect, ...]:
+        """What differs by now of the balances that were read of these people, in their order."""
+        people = list(users)
+        if not people:
+            return ()
+        changes: list[BalanceEffect] = []
+        for user, booked in _booked(tx, known, people, self._before[people[0].id].today):
+            today, last_day, had = self._before[user.id]
+            has = _left(known, user, booked, today, last_day)
+            changes += [
+                BalanceEffect(
+                    user.id, year, max(today, year.first_day), had.get(year), has.get(year)
+                )
+                for year in sorted(had.keys() | has.keys())
+                if had.get(year) != has.get(year)
+            ]
+        return tuple(changes)
 
 
-def overdrawn_of(
-    tx: Transaction,
-    before: Reference,
-    after: Reference,
-    people: Sequence[User],
-    leave: Sequence[LeaveEffect] = (),
-    *,
-    now: datetime,
-) -> tuple[BalanceEffect, ...]:
-    """The balances of these people that become negative, or more negative than they are."""
-    found: list[BalanceEffect] = []
-    for start in range(0, len(people), _READ_AT_ONCE):
-        some = [(user, user) for user in people[start : start + _READ_AT_ONCE]]
-        found += overdrawn(_changes(tx, before, after, some, leave, now))
-    return tuple(found)
+class _Before(NamedTuple):
+    """Half-days left of each leave year that shares a date with the time between two days."""
+
+    today: date
+    last_day: date
+    left: dict[LeaveYear, int]
 
 
 def overdrawn(changes: Iterable[BalanceEffect]) -> tuple[BalanceEffect, ...]:
@@ -130,50 +151,24 @@ def overdrawn(changes: Iterable[BalanceEffect]) -> tuple[BalanceEffect, ...]:
     )
 
 
-def _changes(
-    tx: Transaction,
-    before: Reference,
-    after: Reference,
-    some: Sequence[tuple[User, User]],
-    leave: Sequence[LeaveEffect],
-    now: datetime,
-) -> list[BalanceEffect]:
-    today = local_day(now, after.organisation.timezone)
-    worlds = [(before, was) for was, _ in some] + [(after, will_be) for _, will_be in some]
-    begin = min(balances.reckoned_from(known, user, today) for known, user in worlds)
-    entered = balances.booked_of_many(
-        tx, before.organisation.id, [user.id for user, _ in some], begin
-    )
-    changed = {one.before.id: one.after for one in leave}
-    found: list[BalanceEffect] = []
-    for was, will_be in some:
-        booked = entered.get(was.id, Booked([], []))
-        planned = booked._replace(leave=_changed(booked.leave, changed))
-        last_day = max([today, *(one.end_date for one in booked.leave)])
-        had = _left(before, was, booked, today, last_day)
-        has = _left(after, will_be, planned, today, last_day)
-        found += [
-            BalanceEffect(was.id, year, max(today, year.first_day), had.get(year), has.get(year))
-            for year in sorted(had.keys() | has.keys())
-            if had.get(year) != has.get(year)
-        ]
-    return found
+def owners(leave: Iterable[LeaveEffect]) -> list[User]:
+    """The first 100 people whose leave changes, in that order, each once."""
+    return list({one.user.id: one.user for one in leave}.values())[:MAX_BALANCES]
 
 
-def owners(leave: Iterable[LeaveEffect]) -> list[tuple[User, User]]:
-    """Whose leave changes while they stay as they are, in that order, each once."""
-    return list({one.user.id: (one.user, one.user) for one in leave}.values())
-
-
-def _changed(leave: Sequence[BookedLeave], changed: dict[str, LeaveRequest]) -> list[BookedLeave]:
-    found = []
-    for one in leave:
-        after = changed.get(one.id)
-        if after is None:
-            found.append(one)
-        elif after.status != "cancelled":
-            found.append(one._replace(end_date=after.end_date, counted_halves=after.counted_halves))
-    return found
+def _booked(
+    tx: Transaction, known: Reference, users: Iterable[User], today: date
+) -> Iterator[tuple[User, Booked]]:
+    """Each person with what is booked for them since the first day that matters for ``today``."""
+    people = list(users)
+    for start in range(0, len(people), _READ_AT_ONCE):
+        some = people[start : start + _READ_AT_ONCE]
+        begin = min(balances.reckoned_from(known, user, today) for user in some)
+        found = balances.booked_of_many(
+            tx, known.organisation.id, [user.id for user in some], begin
+        )
+        for user in some:
+            yield user, found.get(user.id, Booked([], []))
 
 
 def _left(

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple, get_args
 from peewee import Delete, Select
 
 from storage.admin import effects, recalculation
-from storage.admin.effects import Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base import fields
+from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, HalfDay, HolidayOverride, HolidaySet
@@ -21,7 +22,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets
 from storage.events import audit, organisation_config
-from storage.events.organisation_config import Override, Reference
+from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
 # All of them are kept in memory, and looked through whenever days are counted.
@@ -53,24 +54,21 @@ class NewOverride(NamedTuple):
 
 
 def add(
-    tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
+    tx: Transaction,
+    set_id: str,
+    new: NewOverride,
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> HolidayOverride:
     """Make a day (or one half of it) a public holiday in that set, or take one away.
 
     There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
     AlreadyExists or TooManyOverrides; then nothing has changed.
     """
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     override = _checked(known, holiday_set, new, now)
-    planned = _planned(
-        tx,
-        known,
-        holiday_set,
-        _with(known, holiday_set, override),
-        override.date,
-        now,
-        is_held=True,
-    )
     try:
         tx.insert(
             HolidayOverrideRow,
@@ -81,45 +79,60 @@ def add(
     except DuplicateRow as error:
         raise _taken(new.date) from error
     _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
-    recalculation.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    _recalculate(tx, known, holiday_set, override.date, by=by, now=now, recorder=recorder)
     return override
-
-
-def foresee_add(
-    tx: Transaction, set_id: str, new: NewOverride, *, by: Caller, now: datetime
-) -> Effects:
-    """What ``add`` would do to leave; changes nothing. Raises what ``add`` raises."""
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=False)
-    override = _checked(known, holiday_set, new, now)
-    after = _with(known, holiday_set, override)
-    return _foreseen(tx, known, holiday_set, after, override.date, now)
 
 
 def remove(
-    tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
+    tx: Transaction,
+    set_id: str,
+    override_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> HolidayOverride:
     """Take an override back, so that the date is again what the country makes of it.
 
-    Gives what it was. Raises NotFound or InsufficientRole; then nothing has changed.
+    Returns the override as it was. Raises NotFound or InsufficientRole; then nothing has changed.
     """
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     override = _get(tx, holiday_set, override_id, by=by)
-    after = _without(known, holiday_set, override)
-    planned = _planned(tx, known, holiday_set, after, override.date, now, is_held=True)
     tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
-    recalculation.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
+    _recalculate(tx, known, holiday_set, override.date, by=by, now=now, recorder=recorder)
     return override
 
 
-def foresee_remove(
-    tx: Transaction, set_id: str, override_id: str, *, by: Caller, now: datetime
-) -> Effects:
-    """What ``remove`` would do to leave; changes nothing. Raises what ``remove`` raises."""
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=False)
-    override = _get(tx, holiday_set, override_id, by=by)
-    after = _without(known, holiday_set, override)
-    return _foreseen(tx, known, holiday_set, after, override.date, now)
+def _recalculate(
+    tx: Transaction,
+    before: Reference,
+    holiday_set: HolidaySet,
+    day: date,
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None,
+) -> None:
+    """Recalculate the leave on a day that has just become or ceased to be a public holiday.
+
+    ``before`` is the reference data before the change.
+    """
+    known = organisation_config.of_organisation(tx, by.organisation_id)
+    code = holiday_set.country_code
+    gone_by = recalculation.GoneBy(
+        own_country=code, default_country=code == known.organisation.country_code
+    )
+    users = recalculation.lock_people(tx, by.organisation_id, gone_by)
+    leave = recalculation.plan(tx, known, users, now=now, first_day=day, last_day=day)
+    owners = effects.owners(leave)
+    if recorder is not None:
+        today = local_day(now, known.organisation.timezone)
+        recorder.balances_before(tx, before, owners, today=today)
+    cause = _cause(before, known, code, day)
+    recalculation.apply(tx, known, leave, cause, by=by, now=now)
+    if recorder is not None:
+        recorder.record(leave=tuple(leave), balances=recorder.balance_changes(tx, known, owners))
 
 
 def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
@@ -156,62 +169,6 @@ def _get(
     if row is None:
         raise NotFound("holiday override")
     return _value(row)
-
-
-def _with(known: Reference, holiday_set: HolidaySet, override: HolidayOverride) -> Reference:
-    """The reference data as it is once the override is made."""
-    code = holiday_set.country_code
-    added = Override(
-        override.date.isoformat(),
-        override.name,
-        override.is_holiday,
-        override.half,
-        override.id,
-    )
-    return _overridden(known, code, [*known.overrides.get(code, []), added])
-
-
-def _without(known: Reference, holiday_set: HolidaySet, override: HolidayOverride) -> Reference:
-    code = holiday_set.country_code
-    left = [other for other in known.overrides.get(code, []) if other.id != override.id]
-    return _overridden(known, code, left)
-
-
-def _overridden(known: Reference, code: str, overrides: list[Override]) -> Reference:
-    return known._replace(overrides={**known.overrides, code: overrides})
-
-
-def _foreseen(
-    tx: Transaction,
-    before: Reference,
-    holiday_set: HolidaySet,
-    after: Reference,
-    day: date,
-    now: datetime,
-) -> Effects:
-    leave = _planned(tx, before, holiday_set, after, day, now, is_held=False).leave
-    left = effects.balances_of(tx, before, after, effects.owners(leave), leave, now=now)
-    return Effects(leave, balances=left)
-
-
-def _planned(
-    tx: Transaction,
-    before: Reference,
-    holiday_set: HolidaySet,
-    after: Reference,
-    day: date,
-    now: datetime,
-    *,
-    is_held: bool,
-) -> recalculation.Planned:
-    """Whose leave on that date counts something else, and why."""
-    organisation, code = after.organisation, holiday_set.country_code
-    gone_by = recalculation.GoneBy(
-        own_country=code, default_country=code == organisation.country_code
-    )
-    users = recalculation.people(tx, organisation.id, gone_by, is_held=is_held)
-    leave = recalculation.plan(tx, after, users, now=now, first_day=day, last_day=day)
-    return recalculation.Planned(tuple(leave), _cause(before, after, code, day))
 
 
 def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation.Cause:

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from peewee import Delete, Select, fn
 
-from storage.admin.effects import Effects
 from storage.admin.holiday_overrides import AUDITED
 from storage.base.errors import InUse
 from storage.base.values import Caller, HolidaySet
@@ -26,12 +25,12 @@ class HolidaySetInUse(InUse):
 
 
 def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> HolidaySet:
-    """Delete a set that nobody goes by, with its overrides; archived people do not count.
+    """Delete an unused set with its overrides; archived people do not count as users of it.
 
-    Nobody's leave counts anew, since nobody uses it. Raises NotFound, InsufficientRole or
+    No leave is recalculated, since no one uses the set. Raises NotFound, InsufficientRole or
     HolidaySetInUse; then nothing has changed.
     """
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by, is_held=True)
+    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     _check_unused(tx, known, holiday_set)
     overrides = known.overrides.get(holiday_set.country_code, [])
     tx.change(_delete_overrides, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
@@ -52,12 +51,6 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     )
     organisation_config.changed(tx, by.organisation_id)
     return holiday_set
-
-
-def foresee_remove(tx: Transaction, set_id: str, *, by: Caller) -> Effects:
-    """As ``remove``, which touches nobody: raises what it raises, and changes nothing."""
-    _check_unused(tx, *holiday_sets.to_change(tx, set_id, by=by, is_held=False))
-    return Effects()
 
 
 def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> None:

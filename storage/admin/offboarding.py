@@ -1,7 +1,4 @@
-"""What follows when somebody is archived or deactivated (contract 2): worked out, then done.
-
-``foresee_…`` works it out and changes nothing; the same answer is what is then carried out.
-"""
+"""What happens to the leave and the reports of a person who is archived (contract 2)."""
 
 from __future__ import annotations
 
@@ -9,15 +6,13 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
-from peewee import Select, fn
+from peewee import Select
 
-from storage.admin import reassignment
-from storage.admin.effects import Effects
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.tables import ApiKeyRow, CalendarFeedRow, UserRow
+from storage.db.tables import UserRow
 from storage.events import outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_rows
@@ -27,56 +22,30 @@ from storage.rules import days
 _BECAUSE = {"why": "user_archived"}
 
 
-def foresee_archiving(tx: Transaction, known: Reference, user: User, *, now: datetime) -> Effects:
-    """Pending leave is cancelled, and approved leave from tomorrow on given up.
+def give_up_leave(
+    tx: Transaction, known: Reference, user: User, *, by: Caller, now: datetime
+) -> tuple[LeaveEffect, ...]:
+    """Cancel pending leave, and end approved leave today; returns what changed, by first day.
 
-    A request that is running ends today: what is past and today itself stay taken. Reports and
-    departments keep the archived manager on record, and the ladder of approvers passes him over.
+    Of a request that is running, the past days and today stay taken.
     """
     today = local_day(now, known.organisation.timezone)
     standing = leave_rows.standing_of(tx, known.organisation.id, user.id, today)
     given_up = [(before, _given_up(before, today, now)) for before in standing]
-    params = {"organisation_id": known.organisation.id, "user_id": user.id}
-    return foresee_deactivating(tx, known, user, now=now)._replace(
-        leave=tuple(
-            LeaveEffect(user, before, after) for before, after in given_up if after is not None
-        ),
-        reports=tuple(user_id for (user_id,) in tx.all(_reports, **params)),
-        departments=tuple(
-            one.id for one in known.departments.values() if one.manager_id == user.id
-        ),
+    leave = tuple(
+        LeaveEffect(user, before, after) for before, after in given_up if after is not None
     )
-
-
-def foresee_deactivating(
-    tx: Transaction, known: Reference, user: User, *, now: datetime
-) -> Effects:
-    """Keys and feeds stop answering, and what awaits the person awaits others."""
-    params = {"organisation_id": known.organisation.id, "user_id": user.id}
-    keys, feeds = tx.first(_keys, **params), tx.first(_feeds, **params)
-    return Effects(
-        rerouted=tuple(reassignment.without(tx, known, user, now=now)),
-        api_keys=0 if keys is None else keys[0],
-        calendar_feeds=0 if feeds is None else feeds[0],
-    )
-
-
-def archived(
-    tx: Transaction, known: Reference, effects: Effects, *, by: Caller, now: datetime
-) -> None:
-    """Carry out what was foreseen of an archiving, keys and feeds aside."""
-    cancelled = [one for one in effects.leave if one.after.status == "cancelled"]
-    shortened = [one for one in effects.leave if one.after.status != "cancelled"]
+    cancelled = [one for one in leave if one.after.status == "cancelled"]
+    shortened = [one for one in leave if one.after.status != "cancelled"]
     _move(tx, known, "leave_request.cancelled", cancelled, by=by, now=now)
     _move(tx, known, "leave_request.shortened", shortened, by=by, now=now)
-    deactivated(tx, known, effects, by=by, now=now)
+    return leave
 
 
-def deactivated(
-    tx: Transaction, known: Reference, effects: Effects, *, by: Caller, now: datetime
-) -> None:
-    """Tell whom it concerns what awaits others from now on."""
-    reassignment.tell(tx, known, effects.rerouted, by=by, now=now)
+def reports(tx: Transaction, organisation_id: str, user_id: str) -> tuple[str, ...]:
+    """The ids of the person's direct reports, who keep an archived manager on record."""
+    found = tx.all(_reports, organisation_id=organisation_id, user_id=user_id)
+    return tuple(report_id for (report_id,) in found)
 
 
 def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | None:
@@ -121,24 +90,6 @@ def _move(
     card_refreshes.leave_changed(tx, moved, reference=known, now=now)
     before = [one.before for one in leave]
     tell_approvers(tx, known, leave[0].user, before, action, by=by, now=now)
-
-
-@compiled
-def _keys(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return ApiKeyRow.select(fn.COUNT(ApiKeyRow.id)).where(
-        ApiKeyRow.organisation_id == organisation_id,
-        ApiKeyRow.user_id == user_id,
-        ApiKeyRow.revoked_at.is_null(),
-    )
-
-
-@compiled
-def _feeds(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
-        CalendarFeedRow.organisation_id == organisation_id,
-        CalendarFeedRow.user_id == user_id,
-        CalendarFeedRow.revoked_at.is_null(),
-    )
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple, get_args
 
@@ -12,15 +12,15 @@ import orjson
 from peewee import Select, fn
 
 from storage.admin import effects, people, recalculation
-from storage.admin.effects import BalanceEffect, Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
+from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import (
     AuditAction,
     Caller,
-    LeaveEffect,
     LeaveYearType,
     Organisation,
     Source,
@@ -32,7 +32,6 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_rows
 from storage.events import audit, digest_retries, feed_changes, organisation_config
-from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_types
 from storage.rules import days, holiday_calendar, request_rules
 from storage.rules.leave_years import check_leave_year_start
@@ -160,12 +159,17 @@ def get(tx: Transaction, *, by: Caller) -> Organisation:
 
 
 def update(
-    tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction,
+    changes: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> Organisation:
     """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
 
-    A new country gets a holiday set where it has none; leave ahead is counted anew where it or the
-    working days change (recalculation.py). Raises InsufficientRole or InvalidInput;
+    A new country gets a holiday set where it has none; future leave is recalculated where the
+    country or the working days change (recalculation.py). Raises InsufficientRole or InvalidInput;
     then nothing has changed.
     """
     request_rules.check_role(by.role, "admin")
@@ -176,63 +180,58 @@ def update(
         digest_retries.retry(tx, by.organisation_id, now=now)
     if after == before:
         return get(tx, by=by)
-    planned = _counted_anew(tx, before, after, by=by, now=now, is_held=True)
-    if after["country_code"] != before["country_code"]:
+    known_before = organisation_config.of_organisation(tx, by.organisation_id)
+    differing = {name for name in after if after[name] != before[name]}
+    if "country_code" in differing:
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
     columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
         raise people_rows.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
-    if planned is not None:
-        known = organisation_config.of_organisation(tx, by.organisation_id)
-        recalculation.apply(tx, known, planned.leave, planned.cause, by=by, now=now)
-    if any(after[name] != before[name] for name in _OF_ALLOWANCES):
-        known = organisation_config.of_organisation(tx, by.organisation_id)
-        card_refreshes.enqueue(tx, reference=known, now=now)
-    if any(after[name] != before[name] for name in _IN_EVENTS):
-        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
-    return get(tx, by=by)
-
-
-def foresee_update(
-    tx: Transaction, changes: Mapping[str, Any], *, by: Caller, now: datetime
-) -> Effects:
-    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
-    request_rules.check_role(by.role, "admin")
-    before, after = _checked_update(tx, changes, by=by)
-    planned = _counted_anew(tx, before, after, by=by, now=now, is_held=False)
-    leave = () if planned is None else planned.leave
     known = organisation_config.of_organisation(tx, by.organisation_id)
-    will_be = _with(known, after)
-    is_new = after["country_code"] != before["country_code"]
-    overdrawn = _overdrawn(tx, known, will_be, leave, now)
-    balances = effects.balances_of(tx, known, will_be, effects.owners(leave), leave, now=now)
-    # Negative balances first, as the list may be cut off.
-    shown = dict.fromkeys((*overdrawn, *balances))
-    return Effects(
-        leave,
-        chosen_country_code=after["country_code"] if is_new else None,
-        balances=tuple(shown)[: effects.MOST_BALANCED] if overdrawn else balances,
-        moves_allowances=any(after[name] != before[name] for name in _OF_ALLOWANCES),
-        overdrawn=overdrawn,
+    gone_by = recalculation.GoneBy(
+        default_country="country_code" in differing, default_week="working_days" in differing
     )
+    users = recalculation.lock_people(tx, by.organisation_id, gone_by)
+    leave = recalculation.plan(tx, known, users, now=now)
+    owners = effects.owners(leave)
+    granted: list[User] = []
+    if recorder is not None:
+        today = local_day(now, known.organisation.timezone)
+        if _may_lower_balances(before, after):
+            granted = people_rows.living(tx, by.organisation_id, limit=effects.MAX_CHECKED)
+        people_by_id = {user.id: user for user in (*owners, *granted)}
+        recorder.balances_before(tx, known_before, people_by_id.values(), today=today)
+    cause = recalculation.cause_of_settings(
+        other_week=gone_by.default_week, other_country=gone_by.default_country
+    )
+    if cause is not None:
+        recalculation.apply(tx, known, leave, cause, by=by, now=now)
+    if not differing.isdisjoint(_OF_ALLOWANCES):
+        card_refreshes.enqueue(tx, reference=known, now=now)
+    if not differing.isdisjoint(_IN_EVENTS):
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+    if recorder is not None:
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, known, granted))
+        balances = recorder.balance_changes(tx, known, owners)
+        # Negative balances first, as the list may be cut off.
+        listed = tuple(dict.fromkeys((*overdrawn, *balances)))
+        recorder.record(
+            leave=tuple(leave),
+            chosen_country_code=after["country_code"] if gone_by.default_country else None,
+            balances=listed[: effects.MAX_BALANCES] if overdrawn else balances,
+            moves_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
+            overdrawn=overdrawn,
+        )
+    return known.organisation
 
 
-def _overdrawn(
-    tx: Transaction,
-    known: Reference,
-    will_be: Reference,
-    leave: Sequence[LeaveEffect],
-    now: datetime,
-) -> tuple[BalanceEffect, ...]:
-    """The balances that other settings of allowances make negative."""
-    before, after = known.organisation, will_be.organisation
-    changed = [name for name in _OF_ALLOWANCES if getattr(before, name) != getattr(after, name)]
-    # More than before makes no balance negative.
-    if all(name in _AMOUNTS and getattr(after, name) > getattr(before, name) for name in changed):
-        return ()
-    people = people_rows.living(tx, before.id, limit=effects.MAX_CHECKED)
-    return effects.overdrawn_of(tx, known, will_be, people, leave, now=now)
+def _may_lower_balances(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether changed settings may make a balance negative: not where they only grant more."""
+    return any(
+        after[name] != before[name] and not (name in _AMOUNTS and after[name] > before[name])
+        for name in _OF_ALLOWANCES
+    )
 
 
 def _checked_update(
@@ -245,31 +244,6 @@ def _checked_update(
     check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
     _check_working_hours(after)
     return before, after
-
-
-def _counted_anew(
-    tx: Transaction,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    *,
-    by: Caller,
-    now: datetime,
-    is_held: bool,
-) -> recalculation.Planned | None:
-    other_week = after["working_days"] != before["working_days"]
-    other_country = after["country_code"] != before["country_code"]
-    cause = recalculation.cause_of_settings(other_week=other_week, other_country=other_country)
-    if cause is None:
-        return None
-    known = _with(organisation_config.of_organisation(tx, by.organisation_id), after)
-    gone_by = recalculation.GoneBy(default_country=other_country, default_week=other_week)
-    users = recalculation.people(tx, by.organisation_id, gone_by, is_held=is_held)
-    return recalculation.Planned(tuple(recalculation.plan(tx, known, users, now=now)), cause)
-
-
-def _with(known: Reference, settings: Mapping[str, Any]) -> Reference:
-    """The reference data as it is once these settings hold."""
-    return known._replace(organisation=known.organisation._replace(**settings))
 
 
 def by_slug(tx: Transaction, slug: str) -> Organisation:

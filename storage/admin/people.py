@@ -8,9 +8,10 @@ from typing import Any, Final, Literal, TypedDict
 
 from storage.access import api_keys, feeds
 from storage.admin import effects, offboarding, reassignment, recalculation
-from storage.admin.effects import Effects
+from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
+from storage.base.clock import local_day
 from storage.base.errors import (
     CannotArchiveSelf,
     Conflict,
@@ -109,29 +110,51 @@ def create(
 
 
 def update(
-    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction,
+    user_id: str,
+    changes: Mapping[str, Any],
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
 ) -> User:
     """Change the fields that are in ``changes``; null clears one that may be null.
 
     New working days or public holidays recalculate the person's future leave (recalculation.py);
     a new manager, department or role gives the new approvers their cards (reassignment.py).
 
-    Admins and owners change everything, only owners change owners; anybody changes his own names
-    and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
+    Admins and owners change everything, only owners change owners; everyone changes their own
+    names and job title. An archived person is never changed. Raises NotFound, InsufficientRole,
     NotYourField, InvalidInput, UserArchived or LastOwner; then nothing has changed.
     """
-    user, after = _checked_update(tx, user_id, changes, by=by, is_held=True)
+    user, after = _checked_update(tx, user_id, changes, by=by)
     if after == user:
         return user
     known = organisation_config.of_organisation(tx, by.organisation_id)
-    cause = recalculation.cause_of(user, after)
-    counted_anew = [] if cause is None else recalculation.plan(tx, known, [after], now=now)
-    rerouted = _rerouted(tx, known, user, after, now)
+    pending = _concerned(tx, known, user, after, now)
+    asked_before = reassignment.asked(tx, known, pending, now=now)
+    if recorder is not None:
+        today = local_day(now, known.organisation.timezone)
+        recorder.balances_before(tx, known, [user], today=today)
     after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    cause = recalculation.cause_of(user, after)
+    leave = [] if cause is None else recalculation.plan(tx, known, [after], now=now)
     if cause is not None:
-        recalculation.apply(tx, known, counted_anew, cause, by=by, now=now)
+        recalculation.apply(tx, known, leave, cause, by=by, now=now)
+    asked_after = reassignment.asked(tx, known, pending, now=now)
+    rerouted = reassignment.difference(pending, asked_before, asked_after)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     _refresh_cards(tx, known, user, after, now)
+    if recorder is not None:
+        chosen = after.public_holiday_country_code
+        balances = recorder.balance_changes(tx, known, [after])
+        recorder.record(
+            leave=tuple(leave),
+            chosen_country_code=None if chosen == user.public_holiday_country_code else chosen,
+            rerouted=tuple(rerouted),
+            balances=balances,
+            overdrawn=effects.overdrawn(balances),
+        )
     return after
 
 
@@ -150,12 +173,12 @@ def _refresh_cards(
         card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
 
 
-def _rerouted(
+def _concerned(
     tx: Transaction, known: Reference, user: User, after: User, now: datetime
-) -> list[Rerouted]:
-    """What awaits others once the person is as he will be.
+) -> list[LeaveRequest]:
+    """Pending requests that may go to other approvers, read before the change.
 
-    His own requests may, and those of people on whose leave he decides now or then.
+    The person's own, and those of people whose approver they are before or after the change.
     """
     concerned: list[LeaveRequest] = []
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
@@ -166,51 +189,29 @@ def _rerouted(
             concerned += reassignment.pending_of(tx, known)
         elif after.role == "approver" and after.department_id is not None:
             concerned += reassignment.pending_of(tx, known, department_id=after.department_id)
-    each = list({request.id: request for request in concerned}.values())
-    return reassignment.foresee(tx, known, each, after, now=now)
+    return list({request.id: request for request in concerned}.values())
 
 
 def _is_another_approver(user: User, after: User) -> bool:
-    """Whether the office changes by which he may decide on leave."""
+    """Whether the person may decide on other people's leave than before, by their role."""
     if after.role != user.role:
         return True
     return after.role == "approver" and after.department_id != user.department_id
 
 
-def foresee_update(
-    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
-) -> Effects:
-    """What ``update`` would do to leave; changes nothing. Raises what ``update`` raises."""
-    user, after = _checked_update(tx, user_id, changes, by=by, is_held=False)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    chosen = after.public_holiday_country_code
-    is_new = chosen is not None and chosen != user.public_holiday_country_code
-    is_counted = recalculation.cause_of(user, after) is not None
-    leave = recalculation.plan(tx, known, [after], now=now) if is_counted else []
-    balances = effects.balances_of(tx, known, known, [(user, after)], leave, now=now)
-    return Effects(
-        tuple(leave),
-        chosen_country_code=chosen if is_new else None,
-        rerouted=tuple(_rerouted(tx, known, user, after, now)),
-        balances=balances,
-        overdrawn=effects.overdrawn(balances),
-    )
-
-
 def _checked_update(
-    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller, is_held: bool
+    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller
 ) -> tuple[User, User]:
-    """The person as he is and as he will be, once everything about the change is sound."""
+    """The person before and after the change, once everything about it is sound."""
     if not by.is_admin:
         if user_id != by.user_id:
             raise InsufficientRole("admin")
         user = people_rows.get(tx, user_id, by=by)
         request_rules.check_own_fields(_differing(user, changes))
     values = fields.checked(changes, _UPDATE_CHECKS)
-    looks_around = not values.keys().isdisjoint(_LOOKING_AROUND)
-    if is_held and looks_around:
+    if not values.keys().isdisjoint(_LOOKING_AROUND):
         locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=is_held)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
     if by.is_admin:
         check_may_manage(by, user, values.get("role"))
     if user.status == "archived":
@@ -234,7 +235,14 @@ def _differing(user: User, changes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+def archive(
+    tx: Transaction,
+    user_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
+) -> User:
     """Take a person out for good, in one transaction, and keep the record.
 
     Revokes API keys and feeds, cancels pending requests, ends approved leave after today, and
@@ -245,32 +253,44 @@ def archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     if user.status == "archived":
         return user
     known = organisation_config.of_organisation(tx, by.organisation_id)
-    foreseen = offboarding.foresee_archiving(tx, known, user, now=now)
+    if recorder is not None:
+        today = local_day(now, known.organisation.timezone)
+        recorder.balances_before(tx, known, [user], today=today)
+    rerouted = reassignment.without(tx, known, user, now=now)
     archived = user._replace(status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
-    api_keys.revoke_all_of(tx, user_id, by=by, now=now)
-    feeds.revoke_all_of(tx, user_id, by=by, now=now)
-    offboarding.archived(tx, known, foreseen, by=by, now=now)
+    key_count = api_keys.revoke_all_of(tx, user_id, by=by, now=now)
+    feed_count = feeds.revoke_all_of(tx, user_id, by=by, now=now)
+    leave = offboarding.give_up_leave(tx, known, user, by=by, now=now)
+    reassignment.tell(tx, known, rerouted, by=by, now=now)
+    if recorder is not None:
+        recorder.record(
+            leave=leave,
+            rerouted=tuple(rerouted),
+            api_keys=key_count,
+            calendar_feeds=feed_count,
+            reports=offboarding.reports(tx, by.organisation_id, user_id),
+            departments=tuple(
+                one.id for one in known.departments.values() if one.manager_id == user.id
+            ),
+            balances=recorder.balance_changes(tx, known, [user]),
+        )
     return archived
 
 
-def foresee_archive(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Effects:
-    """What ``archive`` would do; changes nothing. Raises what ``archive`` raises."""
-    user = _to_be_stopped(tx, user_id, by=by, is_held=False)
-    if user.status == "archived":
-        return Effects()
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    found = offboarding.foresee_archiving(tx, known, user, now=now)
-    left = effects.balances_of(tx, known, known, [(user, user)], found.leave, now=now)
-    return found._replace(balances=left)
-
-
-def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
+def deactivate(
+    tx: Transaction,
+    user_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
+) -> User:
     """Switch a person off for a while: keys and feeds stop answering, requests stay.
 
-    Others are told of approvals that now await them. One who is deactivated already comes back as
-    he is. Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf; then
-    nothing has changed.
+    New approvers are told of the approvals that pass to them. Returns a deactivated person
+    unchanged. Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf;
+    then nothing has changed.
     """
     user = _to_be_stopped(tx, user_id, by=by)
     if user.status == "archived":
@@ -278,22 +298,17 @@ def deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     if user.status == "deactivated":
         return user
     known = organisation_config.of_organisation(tx, by.organisation_id)
-    foreseen = offboarding.foresee_deactivating(tx, known, user, now=now)
+    rerouted = reassignment.without(tx, known, user, now=now)
     deactivated = user._replace(status="deactivated")
     deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    offboarding.deactivated(tx, known, foreseen, by=by, now=now)
+    reassignment.tell(tx, known, rerouted, by=by, now=now)
+    if recorder is not None:
+        recorder.record(
+            rerouted=tuple(rerouted),
+            api_keys=api_keys.count_of(tx, by.organisation_id, user_id),
+            calendar_feeds=feeds.count_of(tx, by.organisation_id, user_id),
+        )
     return deactivated
-
-
-def foresee_deactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Effects:
-    """What ``deactivate`` would do; changes nothing. Raises what ``deactivate`` raises."""
-    user = _to_be_stopped(tx, user_id, by=by, is_held=False)
-    if user.status == "archived":
-        raise UserArchived
-    if user.status == "deactivated":
-        return Effects()
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    return offboarding.foresee_deactivating(tx, known, user, now=now)
 
 
 def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
@@ -355,12 +370,11 @@ def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> l
     )
 
 
-def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = True) -> User:
-    """The person, held unless it is a trial, whom ``by`` may archive or deactivate."""
+def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
+    """The person, locked, whom ``by`` may archive or deactivate."""
     request_rules.check_role(by.role, "admin")
-    if is_held:
-        locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=is_held)
+    locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, is_held=True)
     check_may_manage(by, user)
     # First: the last owner can only be met by himself, and should hear why it cannot work.
     check_owner_remains(tx, user, by=by)

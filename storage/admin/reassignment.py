@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from storage.base.clock import local_day
-from storage.base.values import Caller, Department, LeaveRequest, Rerouted, User
+from storage.base.values import Caller, LeaveRequest, Rerouted, User
 from storage.db.database import Transaction
 from storage.directory import approvers
 from storage.events import audit, outbox
@@ -69,33 +69,15 @@ def asked(
     *,
     now: datetime,
     absent_id: str | None = None,
-    as_if: User | Department | None = None,
 ) -> Asked:
-    """Whom each requester's leave awaits, by the requester's id.
-
-    ``absent_id`` is left out; ``as_if`` counts as he or it will be.
-    """
+    """The approvers of each requester's leave, by the requester's id, without ``absent_id``."""
     return approvers.of_people(
         tx,
         known.organisation.id,
         {request.user_id for request in requests},
         today=local_day(now, known.organisation.timezone),
         absent_id=absent_id,
-        as_if=as_if,
     )
-
-
-def foresee(
-    tx: Transaction,
-    known: Reference,
-    concerned: Sequence[LeaveRequest],
-    as_if: User | Department,
-    *,
-    now: datetime,
-) -> list[Rerouted]:
-    """Which of the requests await others once somebody, or a department, is as he or it will be."""
-    before = asked(tx, known, concerned, now=now)
-    return difference(concerned, before, asked(tx, known, concerned, now=now, as_if=as_if))
 
 
 def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) -> list[Rerouted]:

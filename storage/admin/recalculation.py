@@ -1,8 +1,5 @@
 """Leave that lies ahead, counted anew when what its days count has changed (contract 5).
 
-``plan`` works out what changes and ``apply`` writes just that, so a dry run, which stops between
-the two, cannot say anything else than what happens.
-
 What lies ahead are the days from today on, in the organisation's time zone: a request that is
 running keeps what its past days counted. Nobody's leave is taken from him by a recount: it stays
 even where nothing of it counts any more, or where it overdraws the allowance.
@@ -49,13 +46,6 @@ class Cause(NamedTuple):
     holiday_name: str | None = None
 
 
-class Planned(NamedTuple):
-    """What a change would do to leave, and why."""
-
-    leave: tuple[LeaveEffect, ...]
-    cause: Cause
-
-
 class News(NamedTuple):
     """What the owner of a recounted request is told."""
 
@@ -97,10 +87,10 @@ def _cause(other_week: bool, other_country: bool) -> Cause | None:
     return Cause("public_holidays_changed") if other_country else None
 
 
-def people(tx: Transaction, organisation_id: str, gone_by: GoneBy, *, is_held: bool) -> list[User]:
-    """Everybody whom a change concerns.
+def lock_people(tx: Transaction, organisation_id: str, gone_by: GoneBy) -> list[User]:
+    """Everyone whom a change concerns.
 
-    ``is_held``: none of them asks for leave, changes or cancels any before this transaction ends.
+    None of them asks for leave, changes or cancels any before this transaction ends.
     """
     if not any(gone_by):
         return []
@@ -110,7 +100,6 @@ def people(tx: Transaction, organisation_id: str, gone_by: GoneBy, *, is_held: b
         own_country=gone_by.own_country,
         default_country=gone_by.default_country,
         default_week=gone_by.default_week,
-        is_held=is_held,
     )
     return [rows.user(row) for row in found]
 
@@ -124,10 +113,10 @@ def plan(
     first_day: date = date.min,
     last_day: date = date.max,
 ) -> list[LeaveEffect]:
-    """Which leave of these people counts something else, by first day; changes nothing.
+    """The leave of these people that counts differently now, by first day; ``apply`` writes it.
 
-    ``known`` and ``users`` are as they will be. Two days bound what can have changed, both
-    included. Hold the people first where the plan is carried out.
+    ``known`` and ``users`` are as they are after the change. ``first_day`` and ``last_day`` bound
+    what can have changed, both included. Lock the people first.
     """
     today = local_day(now, known.organisation.timezone)
     if not users or last_day < today:
@@ -165,7 +154,7 @@ def apply(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Write what was planned: counts, audit entries and ``leave_request.updated`` events.
+    """Write the planned counts, audit entries and ``leave_request.updated`` events.
 
     Owners are told in Slack where the total differs, and approvers' cards are redrawn.
     """
@@ -230,14 +219,13 @@ def _people(
     own_country: Param[str] | None,
     default_country: bool,
     default_week: bool,
-    is_held: bool,
 ) -> Select:
     choices: Iterable[Any] = (
         *(() if own_country is None else (UserRow.public_holiday_country_code == own_country,)),
         *((UserRow.public_holiday_country_code.is_null(),) if default_country else ()),
         *((UserRow.working_days.is_null(),) if default_week else ()),
     )
-    # In one order: two that hold many rows never wait for each other.
+    # In one order, to avoid deadlocks.
     query = (
         UserRow.select(*rows.USER)
         .where(
@@ -247,7 +235,7 @@ def _people(
         )
         .order_by(UserRow.id)
     )
-    return locks.held(query, engine) if is_held else query
+    return locks.held(query, engine)
 
 
 @compiled

@@ -204,6 +204,16 @@ class Database(ABC):
         """As ``write``, for a use case that may take many milliseconds: always on a thread."""
 
     @abstractmethod
+    async def dry_run(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write_long``, but always rolled back: returns what the use case returns.
+
+        Nothing that the use case did remains or is seen by others: no rows, no cached reference
+        data, no wake-ups. Its locks are held until it returns.
+        """
+
+    @abstractmethod
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
@@ -214,6 +224,12 @@ class Database(ABC):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """As ``write_long``, for callers without an event loop."""
+
+    @abstractmethod
+    def dry_run_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``dry_run``, for callers without an event loop."""
 
     @abstractmethod
     def close(self) -> None:

@@ -120,6 +120,11 @@ class PostgresqlDatabase(Database):
     ) -> T:
         return await self._on_a_thread(self._attempt_write, False, use_case, *args, **kwargs)
 
+    async def dry_run(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._on_a_thread(self._attempt_dry_run, False, use_case, *args, **kwargs)
+
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
@@ -129,6 +134,11 @@ class PostgresqlDatabase(Database):
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         return self._until_it_answers(partial(self._attempt_write, use_case, *args, **kwargs))
+
+    def dry_run_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return self._until_it_answers(partial(self._attempt_dry_run, use_case, *args, **kwargs))
 
     async def _on_a_thread(
         self, attempt: Callable[..., T], is_short: bool, *args: Any, **kwargs: Any
@@ -222,6 +232,21 @@ class PostgresqlDatabase(Database):
             raise RuntimeError("The use case went on after an error that undid its transaction.")
         cache.update(known)
         self._wake(tx.woken)
+        return result
+
+    def _attempt_dry_run(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        tx = self._transaction(self.reference_cache.copy())
+        connection = self._connection()
+        connection.execute("BEGIN")
+        try:
+            result = use_case(tx, *args, **kwargs)
+            # What they violate is refused as in a real write.
+            tx.flush()
+        finally:
+            if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
+                connection.execute("ROLLBACK")
         return result
 
     def _until_it_answers(

@@ -53,12 +53,16 @@ _UNIQUE = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
 
 class _Job(NamedTuple):
-    """``loop`` is the caller's, if he has one; ``runs_on`` None is the writing thread."""
+    """``loop`` is the caller's, if any; ``runs_on`` None is the writing thread.
+
+    A dry run runs on the writing thread, in a transaction of its own that is rolled back.
+    """
 
     work: Callable[[Transaction], Any]
     done: Future[Any] | asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop | None
     runs_on: asyncio.AbstractEventLoop | None
+    is_dry_run: bool = False
 
 
 class _Outcome(NamedTuple):
@@ -122,10 +126,17 @@ class SqliteDatabase(Database):
     async def write_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        return await self._on_writer(lambda tx: use_case(tx, *args, **kwargs), is_dry_run=False)
+
+    async def dry_run(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._on_writer(lambda tx: use_case(tx, *args, **kwargs), is_dry_run=True)
+
+    async def _on_writer(self, work: Callable[[Transaction], T], *, is_dry_run: bool) -> T:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        work = in_callers_context(lambda tx: use_case(tx, *args, **kwargs))
-        self._enqueue(_Job(work, done, loop, None))
+        self._enqueue(_Job(in_callers_context(work), done, loop, None, is_dry_run))
         return await done
 
     def read_now(
@@ -140,12 +151,19 @@ class SqliteDatabase(Database):
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        return self._wait_for_writer(lambda tx: use_case(tx, *args, **kwargs), is_dry_run=False)
+
+    def dry_run_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return self._wait_for_writer(lambda tx: use_case(tx, *args, **kwargs), is_dry_run=True)
+
+    def _wait_for_writer(self, work: Callable[[Transaction], T], *, is_dry_run: bool) -> T:
         if _is_on_a_loop():
             # The writing thread may be waiting for that very loop.
-            raise RuntimeError("Here is an event loop: await write() or write_long().")
+            raise RuntimeError("Here is an event loop: await write(), write_long() or dry_run().")
         done: Future[T] = Future()
-        work = in_callers_context(lambda tx: use_case(tx, *args, **kwargs))
-        self._enqueue(_Job(work, done, None, None))
+        self._enqueue(_Job(in_callers_context(work), done, None, None, is_dry_run))
         return done.result()
 
     def close(self) -> None:
@@ -201,7 +219,8 @@ class SqliteDatabase(Database):
             group = [self._jobs.popleft()]
             try:
                 connection = connection or self._connect()
-                outcomes = self._write_group(connection, group)
+                run = self._run_dry if group[0].is_dry_run else self._write_group
+                outcomes = run(connection, group)
             except _LoopEnded:
                 _end(connection)
                 # A loop that only paused will still hear of it.
@@ -244,6 +263,22 @@ class SqliteDatabase(Database):
         self.reference_cache.update(known)
         return outcomes
 
+    def _run_dry(self, connection: sqlite3.Connection, group: list[_Job]) -> list[_Outcome]:
+        """Run the only job of the group and roll back what it did.
+
+        Not in a savepoint among other jobs: one of them that must be undone would run it again.
+        """
+        (job,) = group
+        known = self.reference_cache.copy()
+        tx = Transaction(partial(_execute, connection), self.engine, self.secrets, known)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            return [_Outcome(job, job.work(tx), None)]
+        except BaseException as error:  # noqa: BLE001  # carried to the caller who asked for it
+            return [_Outcome(job, None, error)]
+        finally:
+            _end(connection)
+
     def _run_waiting(
         self, connection: sqlite3.Connection, group: list[_Job], known: dict[str, Any]
     ) -> list[_Outcome]:
@@ -278,10 +313,10 @@ class SqliteDatabase(Database):
         return outcomes
 
     def _next_waiting(self, runs_on: asyncio.AbstractEventLoop | None) -> _Job | None:
-        """The next job, if there is one already and it runs there too."""
-        if self._jobs and self._jobs[0].runs_on is runs_on:
-            return self._jobs.popleft()
-        return None
+        """The next job, if there is one already and it can join a group that runs there."""
+        if not self._jobs or self._jobs[0].is_dry_run or self._jobs[0].runs_on is not runs_on:
+            return None
+        return self._jobs.popleft()
 
     def _write_one(
         self, connection: sqlite3.Connection, job: _Job, known: dict[str, Any]

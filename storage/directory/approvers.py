@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from peewee import JOIN, SQL, Case, Select, fn
 
-from storage.base.values import Department, User
+from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
@@ -24,45 +24,6 @@ MOST_APPROVERS = 50
 # How many people a preview names who could not be asked.
 MOST_NAMED: Final = 5
 _ABOVE_ALL: Final = 5
-
-# No user has this id; for a parameter that must not be NULL.
-_NOBODY: Final = "00000000-0000-0000-0000-000000000000"
-
-
-class AsIf(NamedTuple):
-    """One change that is not made yet: a person or a department as they will be; all parameters."""
-
-    user_id: Param[str] | None = None
-    role: Param[str] | None = None
-    user_department_id: Param[str] | None = None
-    manager_id: Param[str] | None = None
-    department_id: Param[str] | None = None
-    head_id: Param[str] | None = None
-
-    def of_user(self, alias: Any, column: str, param: Any) -> Any:
-        """A column of users, read as if."""
-        now_is = getattr(alias, column)
-        if self.user_id is None:
-            return now_is
-        return Case(None, ((alias.id == self.user_id, param),), now_is)
-
-    def role_of(self, user: Any) -> Any:
-        return self.of_user(user, "role", self.role)
-
-    def department_of(self, user: Any) -> Any:
-        return self.of_user(user, "department_id", self.user_department_id)
-
-    def manager_of(self, user: Any) -> Any:
-        return self.of_user(user, "manager_id", self.manager_id)
-
-    def head_of(self, department: Any) -> Any:
-        if self.department_id is None:
-            return department.manager_id
-        is_meant = department.id == self.department_id
-        return Case(None, ((is_meant, self.head_id),), department.manager_id)
-
-
-_AS_IT_IS: Final = AsIf()
 
 
 def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: date) -> list[User]:
@@ -80,12 +41,10 @@ def of_people(
     *,
     today: date,
     absent_id: str | None = None,
-    as_if: User | Department | None = None,
 ) -> dict[str, list[User]]:
-    """As ``of_person`` for many, by their ids; nobody who could decide leaves one out.
+    """As ``of_person`` for many people, by their ids; people without approvers are left out.
 
-    Either of: ``absent_id``, somebody to be taken for no longer active; ``as_if``, somebody or a
-    department as they will be, whose role, department and manager then count.
+    ``absent_id`` counts as no longer active.
     """
     if not user_ids:
         return {}
@@ -95,7 +54,6 @@ def of_people(
         user_ids=sorted(user_ids),
         today=today.isoformat(),
         absent_id=absent_id,
-        **_as_if_params(as_if),
     )
     asked: dict[str, list[User]] = {}
     for user_id, *columns in found:
@@ -103,23 +61,6 @@ def of_people(
         if len(of_user) < MOST_APPROVERS:
             of_user.append(rows.user(columns))
     return asked
-
-
-def _as_if_params(as_if: User | Department | None) -> dict[str, str | None]:
-    params: dict[str, str | None] = dict.fromkeys(f"as_if_{name}" for name in AsIf._fields)
-    if isinstance(as_if, User):
-        params |= {
-            "as_if_user_id": as_if.id,
-            "as_if_role": as_if.role,
-            "as_if_user_department_id": as_if.department_id or _NOBODY,
-            "as_if_manager_id": as_if.manager_id or _NOBODY,
-        }
-    elif as_if is not None:
-        params |= {
-            "as_if_department_id": as_if.id,
-            "as_if_head_id": as_if.manager_id or _NOBODY,
-        }
-    return params
 
 
 def is_asked_about(
@@ -190,24 +131,21 @@ def awaits(
     department: Any,
     today: Any,
     absent_id: Any = None,
-    as_if: AsIf = _AS_IT_IS,
 ) -> Any:
     """The rule as SQL, over aliases of users twice and of departments (an outer join).
 
     ``today`` is a parameter; ``absent_id`` is one too, for somebody to be left out. The one place
     where the ladder stands: lists filter by it, too.
     """
-    manager_id, head_id = as_if.manager_of(requester), as_if.head_of(department)
-    manager_present = _is_present(manager_id, requester, today, absent_id)
-    head_present = _is_present(head_id, requester, today, absent_id)
-    colleague_present = _has_present_approver(requester, today, absent_id, as_if)
-    is_manager = candidate.id == manager_id
-    is_head = candidate.id == head_id
-    role = as_if.role_of(candidate)
-    is_approver = (role == "approver") & (
-        as_if.department_of(candidate) == as_if.department_of(requester)
+    manager_present = _is_present(requester.manager_id, requester, today, absent_id)
+    head_present = _is_present(department.manager_id, requester, today, absent_id)
+    colleague_present = _has_present_approver(requester, today, absent_id)
+    is_manager = candidate.id == requester.manager_id
+    is_head = candidate.id == department.manager_id
+    is_approver = (candidate.role == "approver") & (
+        candidate.department_id == requester.department_id
     )
-    is_admin = role.in_(("admin", "owner"))
+    is_admin = candidate.role.in_(("admin", "owner"))
     # Nested, so that the database looks for each of the three at most once.
     fourth = is_admin & ~colleague_present
     third = (is_approver | fourth) & ~head_present
@@ -303,24 +241,13 @@ def _is_present(user_id: Any, requester: Any, today: Any, absent_id: Any) -> Any
     return _is_any_present(requester, today, absent_id, lambda user: (user.id == user_id,))
 
 
-def _has_present_approver(requester: Any, today: Any, absent_id: Any, as_if: AsIf) -> Any:
-    department_id = as_if.department_of(requester)
-
-    def stored(user: Any) -> tuple[Any, ...]:
-        return user.department_id == department_id, user.role == "approver"
-
-    def himself(user: Any) -> tuple[Any, ...]:
-        return (
-            user.id == as_if.user_id,
-            as_if.user_department_id == department_id,
-            as_if.role == "approver",
-        )
-
-    if as_if.user_id is None:
-        return _is_any_present(requester, today, absent_id, stored)
-    # He is looked for apart from the others, whom an index finds by their columns.
-    others = _is_any_present(requester, today, as_if.user_id, stored)
-    return others | _is_any_present(requester, today, absent_id, himself)
+def _has_present_approver(requester: Any, today: Any, absent_id: Any) -> Any:
+    return _is_any_present(
+        requester,
+        today,
+        absent_id,
+        lambda user: (user.department_id == requester.department_id, user.role == "approver"),
+    )
 
 
 def _is_any_present(
@@ -387,23 +314,9 @@ def _approvers_of_many(
     user_ids: Param[list[str]],
     today: Param[str],
     absent_id: Param[str] | None,
-    as_if_user_id: Param[str] | None,
-    as_if_role: Param[str] | None,
-    as_if_user_department_id: Param[str] | None,
-    as_if_manager_id: Param[str] | None,
-    as_if_department_id: Param[str] | None,
-    as_if_head_id: Param[str] | None,
 ) -> Select:
-    as_if = AsIf(
-        as_if_user_id,
-        as_if_role,
-        as_if_user_department_id,
-        as_if_manager_id,
-        as_if_department_id,
-        as_if_head_id,
-    )
-    candidate, requester, department, query = _ladders(organisation_id, user_ids, as_if)
-    return query.where(awaits(candidate, requester, department, today, absent_id, as_if)).order_by(
+    candidate, requester, department, query = _ladders(organisation_id, user_ids)
+    return query.where(awaits(candidate, requester, department, today, absent_id)).order_by(
         requester.id, candidate.id
     )
 
@@ -468,9 +381,7 @@ def _rungs(organisation_id: Param[str], user_ids: Param[list[str]], today: Param
     )
 
 
-def _ladders(
-    organisation_id: Any, user_ids: Any, as_if: AsIf = _AS_IT_IS
-) -> tuple[Any, Any, Any, Any]:
+def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
     """Each of the people beside everybody who can be on any rung for one of them."""
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
@@ -492,8 +403,6 @@ def _ladders(
         senior.role.in_(("approver", "admin", "owner")),
     )
     anybody = managers.union_all(heads).union_all(seniors)
-    for newcomers in _new_on_ladders(organisation_id, as_if):
-        anybody = anybody.union_all(newcomers)
     query = (
         candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
         .join(
@@ -504,29 +413,11 @@ def _ladders(
             department,
             JOIN.LEFT_OUTER,
             on=(department.organisation_id == organisation_id)
-            & (department.id == as_if.department_of(requester)),
+            & (department.id == requester.department_id),
         )
         .where(candidate.organisation_id == organisation_id, candidate.id.in_(anybody))
     )
     return candidate, requester, department, query
-
-
-def _new_on_ladders(organisation_id: Any, as_if: AsIf) -> list[Select]:
-    """The ids of those who may stand on a ladder once the change is made."""
-    user, department = UserRow.alias(), DepartmentRow.alias()
-    named = user.select(user.id).where(user.organisation_id == organisation_id)
-    found = []
-    if as_if.user_id is not None:
-        found.append(named.where(user.id.in_((as_if.user_id, as_if.manager_id))))
-        found.append(
-            department.select(department.manager_id).where(
-                department.organisation_id == organisation_id,
-                department.id == as_if.user_department_id,
-            )
-        )
-    if as_if.head_id is not None:
-        found.append(named.where(user.id == as_if.head_id))
-    return found
 
 
 @compiled

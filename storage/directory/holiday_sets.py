@@ -83,17 +83,13 @@ def get(known: Reference, set_id: str) -> HolidaySet:
     return found
 
 
-def to_change(
-    tx: Transaction, set_id: str, *, by: Caller, is_held: bool
-) -> tuple[Reference, HolidaySet]:
+def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Reference, HolidaySet]:
     """The set, for an admin who may change it, with the reference data as they are.
 
-    ``is_held``: no other change of the organisation goes on until this transaction ends. Raises
-    InsufficientRole or NotFound.
+    Locks the organisation. Raises InsufficientRole or NotFound.
     """
     request_rules.check_role(by.role, "admin")
-    if is_held:
-        locks.organisation(tx, by.organisation_id)
+    locks.organisation(tx, by.organisation_id)
     known = organisation_config.of_organisation(tx, by.organisation_id)
     return known, get(known, set_id)
 

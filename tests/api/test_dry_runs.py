@@ -13,6 +13,7 @@ from storage.db.database import Database
 from storage.leave import leave_requests
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
+from tests.storage.test_dry_runs import CHANGES
 from tests.storage.test_recount import FRIDAY, MONDAY
 
 pytestmark = pytest.mark.both_engines
@@ -158,7 +159,7 @@ def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
         ("POST", f"{API}/users/{ada.id}/deactivate", None),
         ("PATCH", f"{API}/departments/{research.id}", {"default_leave_allowance": 40}),
     ]
-    documented = [one for one in app.OPERATIONS if one.foresee is not None]
+    documented = [one for one in app.OPERATIONS if one.show_effects is not None]
     assert len(trials) == len(documented)
     schema = {
         "$ref": "#/components/schemas/EffectsRecord",
@@ -223,3 +224,28 @@ def test_other_approvers_are_foreseen(
         assert foreseen["rerouted"] == expected
         assert foreseen["totals"]["rerouted"] == 1
         assert client.get(path, key).json()["manager_id"] is None
+
+
+def test_every_dry_run_is_compared_with_its_change() -> None:
+    documented = {one.operation_id for one in app.OPERATIONS if one.show_effects is not None}
+
+    assert documented == {operation_id for operation_id, _ in CHANGES}
+
+
+def test_deactivating_and_removing_a_holiday_tell_their_effects(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    set_id = client.get(SETS, key).json()["data"][0]["id"]
+    body = {"date": MONDAY.isoformat(), "name": "Market day"}
+    made = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
+    request = a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
+
+    deactivation = client.post(f"{API}/users/{grace.id}/deactivate?dry_run=true", key).json()
+    removal = client.delete(f"{SETS}/{set_id}/overrides/{made}?dry_run=true", key).json()
+
+    assert [one["approvers_after"] for one in deactivation["rerouted"]] == [[acme.owner.id]]
+    (effect,) = removal["leave_requests"]
+    assert effect["leave_request_id"] == request.id
+    assert (effect["days_before"], effect["days_after"]) == (4, 5)

@@ -18,7 +18,7 @@ GROWING: Final = frozenset(
         "storage.admin.organisations.update",
         "storage.events.outbox.announce_all",
         "storage.events.outbox.notify_all",
-        "storage.admin.recalculation.people",
+        "storage.admin.recalculation.lock_people",
         "storage.admin.recalculation.plan",
         "storage.admin.reassignment.awaiting",
         "storage.admin.reassignment.pending_of",
@@ -42,7 +42,9 @@ def test_whatever_counts_or_routes_leave_anew_is_long() -> None:
 
 
 def test_whatever_can_be_tried_first_is_long() -> None:
-    assert [one.operation_id for one in app.OPERATIONS if one.foresee and not one.is_long] == []
+    assert [
+        one.operation_id for one in app.OPERATIONS if one.show_effects and not one.is_long
+    ] == []
 
 
 def test_every_long_thing_is_still_reached_by_some_operation() -> None:

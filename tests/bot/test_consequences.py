@@ -311,9 +311,9 @@ class Slow:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def read_long(self, *args: Any, **kwargs: Any) -> Any:
+    async def dry_run(self, *args: Any, **kwargs: Any) -> Any:
         await self._until_let()
-        return await self._database.read_long(*args, **kwargs)
+        return await self._database.dry_run(*args, **kwargs)
 
     async def write_long(self, *args: Any, **kwargs: Any) -> Any:
         await self._until_let()

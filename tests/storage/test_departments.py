@@ -15,7 +15,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import people_rows
 from storage.events import audit, organisation_config
-from tests.builders import NOW, a_department, a_person, an_organisation, caller_for
+from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, dry_run
 from tests.refusals import codes_of, crossing
 
 LATER = NOW + timedelta(hours=1)
@@ -67,9 +67,7 @@ def test_two_departments_never_have_one_name(database: Database, name: str) -> N
     with pytest.raises(NameTaken):
         database.write_now(departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
     with pytest.raises(NameTaken):
-        database.read_now(
-            departments.foresee_update, sales.id, {"name": name}, by=acme.caller, now=LATER
-        )
+        dry_run(database, departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
 
     assert (made.value.other_id, made.value.other_name) == (research.id, "Research")
     assert a_department(database, elsewhere, name=name).name == name.strip()

@@ -22,6 +22,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    dry_run,
 )
 from tests.storage.test_recount import own_set
 
@@ -31,11 +32,6 @@ NEXT_YEAR = date(2027, 1, 1)
 
 Change = Callable[..., Any]
 Left = dict[tuple[str, date], int]
-
-
-def foreseen_by(database: Database, foresee: Change, acme: Acme) -> Effects:
-    found: Effects = database.read_now(foresee, by=acme.caller, now=LATER)
-    return found
 
 
 def left(database: Database, acme: Acme, users: Iterable[User], days: Iterable[date]) -> Left:
@@ -77,12 +73,12 @@ def test_balances_are_foreseen_as_they_then_are(
         "start_date": {"start_date": date(2026, 4, 1)},
     }
     new = NewOverride(date(2026, 8, 4), "Market day", half="am")
-    trials: dict[str, tuple[Change, Change]] = {
-        "archive": (people.foresee_archive, people.archive),
-        "holiday": (holiday_overrides.foresee_add, holiday_overrides.add),
-        "country": (organisations.foresee_update, organisations.update),
+    trials: dict[str, Change] = {
+        "archive": people.archive,
+        "holiday": holiday_overrides.add,
+        "country": organisations.update,
     }
-    foresee, change = trials.get(kind, (people.foresee_update, people.update))
+    change = trials.get(kind, people.update)
     given: dict[str, Any] = {"user_id": ada.id}
     if kind == "holiday":
         given = {"set_id": own_set(database, acme), "new": new}
@@ -93,7 +89,7 @@ def test_balances_are_foreseen_as_they_then_are(
     days = (TODAY, NEXT_YEAR)
     before = left(database, acme, (ada, hedy), days)
 
-    foreseen = foreseen_by(database, partial(foresee, **given), acme)
+    foreseen = dry_run(database, change, by=acme.caller, now=LATER, **given)
     assert left(database, acme, (ada, hedy), days) == before
     database.write_now(partial(change, **given), by=acme.caller, now=LATER)
 
@@ -112,9 +108,7 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
     a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
     changes = {"start_date": date(2024, 7, 1)}
 
-    foreseen = foreseen_by(
-        database, partial(people.foresee_update, user_id=ada.id, changes=changes), acme
-    )
+    foreseen = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
 
     told = {
         (one.year.first_day, one.on): (one.before_half_days, one.after_half_days)
@@ -134,8 +128,8 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
 def test_what_is_granted_to_many_is_said_to_change(database: Database) -> None:
     acme = an_organisation(database)
     research = a_department(database, acme)
-    of_organisation = partial(organisations.foresee_update)
-    of_department = partial(departments.foresee_update, department_id=research.id)
+    of_organisation = organisations.update
+    of_department = partial(departments.update, department_id=research.id)
     trials: list[tuple[Change, dict[str, Any], bool]] = [
         (of_organisation, {"name": "Acme Ltd"}, False),
         (of_organisation, {"default_leave_allowance_half_days": 40}, True),
@@ -145,6 +139,6 @@ def test_what_is_granted_to_many_is_said_to_change(database: Database) -> None:
         (of_department, {"default_leave_allowance_half_days": 61}, True),
     ]
 
-    for foresee, changes, moves in trials:
-        found = foreseen_by(database, partial(foresee, changes=changes), acme)
+    for change, changes, moves in trials:
+        found = dry_run(database, change, changes=changes, by=acme.caller, now=LATER)
         assert found == Effects(moves_allowances=moves)

@@ -10,7 +10,6 @@ import pytest
 
 from storage.access import api_keys, authentication, feeds
 from storage.admin import departments, people
-from storage.admin.effects import Effects
 from storage.base.errors import Unauthenticated
 from storage.base.values import LeaveRequest, User
 from storage.db.compiled import Param, compiled
@@ -29,6 +28,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     caller_for,
+    dry_run,
     type_id,
 )
 from tests.refusals import overlapping
@@ -326,11 +326,10 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     )
     before = everything(database, acme)
 
-    foreseen: Effects = database.read_now(
-        getattr(people, f"foresee_{kind}"), grace.id, by=acme.caller, now=ON_WEDNESDAY
-    )
+    change = getattr(people, kind)
+    foreseen = dry_run(database, change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
     assert everything(database, acme) == before
-    database.write_now(getattr(people, kind), grace.id, by=acme.caller, now=ON_WEDNESDAY)
+    database.write_now(change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
 
     changed = {one.id: one for one in everything(database, acme).values() if one != before[one.id]}
     assert {one.after.id: one.after for one in foreseen.leave} == changed
@@ -425,9 +424,7 @@ def test_whom_a_change_of_a_person_asks_is_foreseen(
     }
     before = asked_now(database, acme, people_of)
 
-    foreseen = database.read_now(
-        people.foresee_update, people_of[who].id, changes, by=acme.caller, now=NOW
-    )
+    foreseen = dry_run(database, people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
     assert asked_now(database, acme, people_of) == before
     database.write_now(people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
     after = asked_now(database, acme, people_of)
@@ -469,8 +466,9 @@ def test_whom_a_departments_other_manager_asks_is_foreseen(
     changes = {"manager_id": None if head is None else people_of[head].id}
     before = asked_now(database, acme, people_of)
 
-    foreseen = database.read_now(
-        departments.foresee_update, departments_of[department], changes, by=acme.caller, now=NOW
+    department_id = departments_of[department]
+    foreseen = dry_run(
+        database, departments.update, department_id, changes, by=acme.caller, now=NOW
     )
     assert asked_now(database, acme, people_of) == before
     database.write_now(

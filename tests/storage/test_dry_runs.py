@@ -1,0 +1,273 @@
+"""Dry runs: the real change rolled back, for every operation that takes ``?dry_run=true``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import date, timedelta
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from storage.access import api_keys, feeds
+from storage.admin import (
+    departments,
+    holiday_overrides,
+    holiday_set_removal,
+    organisations,
+    people,
+)
+from storage.admin.effects import Effects, EffectsRecorder
+from storage.admin.holiday_overrides import NewOverride
+from storage.base.errors import NameTaken
+from storage.base.values import LeaveRequest, User
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import TABLES, OrganisationRow
+from storage.directory import approvers, holiday_sets
+from storage.events import organisation_config, webhooks
+from storage.leave import leave_reading, leave_requests, ledgers
+from tests import outside
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    dry_run,
+)
+from tests.storage.test_recount import own_set
+
+LATER = NOW + timedelta(hours=1)
+DISPATCHERS: Final = ("notices", "webhooks")
+NEXT_YEAR = date(2027, 1, 1)
+
+Change = Callable[..., Any]
+
+
+class Scene(NamedTuple):
+    """A team in Slack with a webhook: Grace leads and has leave, keys and feeds of her own."""
+
+    acme: Acme
+    grace: User
+    ada: User
+    team_id: str
+    british_set_id: str
+    french_set_id: str
+    override_id: str
+
+
+# By the id of the operation that serves it, and what is changed.
+CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
+    ("users.update", "days"): lambda scene: partial(
+        people.update,
+        user_id=scene.ada.id,
+        changes={"working_days": ["monday", "tuesday:am"], "leave_allowance_half_days": 3},
+    ),
+    ("users.update", "country and manager"): lambda scene: partial(
+        people.update,
+        user_id=scene.ada.id,
+        changes={"public_holiday_country_code": "FR", "manager_id": scene.acme.owner.id},
+    ),
+    ("users.update", "role"): lambda scene: partial(
+        people.update, user_id=scene.ada.id, changes={"role": "admin", "department_id": None}
+    ),
+    ("users.archive", ""): lambda scene: partial(people.archive, user_id=scene.grace.id),
+    ("users.deactivate", ""): lambda scene: partial(people.deactivate, user_id=scene.grace.id),
+    ("departments.update", "manager and allowance"): lambda scene: partial(
+        departments.update,
+        department_id=scene.team_id,
+        changes={"manager_id": scene.ada.id, "default_leave_allowance_half_days": 3},
+    ),
+    ("organisation.update", "country and days"): lambda scene: partial(
+        organisations.update,
+        changes={"country_code": "DE-BY", "working_days": ["tuesday", "wednesday:pm", "friday"]},
+    ),
+    ("organisation.update", "allowances"): lambda scene: partial(
+        organisations.update,
+        changes={
+            "default_leave_allowance_half_days": 3,
+            "carry_over_half_days": 0,
+            "timezone": "Pacific/Auckland",
+            "digest_channel": "C024BE91L",
+        },
+    ),
+    ("public_holidays.add_override", ""): lambda scene: partial(
+        holiday_overrides.add,
+        set_id=scene.british_set_id,
+        new=NewOverride(date(2026, 8, 5), "Market day", half="am"),
+    ),
+    ("public_holidays.remove_override", ""): lambda scene: partial(
+        holiday_overrides.remove, set_id=scene.british_set_id, override_id=scene.override_id
+    ),
+    ("public_holidays.remove_set", ""): lambda scene: partial(
+        remove_set, set_id=scene.french_set_id
+    ),
+}
+
+
+def remove_set(tx: Transaction, *, recorder: EffectsRecorder, **how: Any) -> None:
+    """Delete a holiday set, which concerns no one's leave."""
+    holiday_set_removal.remove(tx, **how)
+
+
+def a_scene(database: Database) -> Scene:
+    acme = an_organisation(database, carry_over_half_days=6, carry_over_expiry_month=3)
+
+    def link(tx: Transaction) -> None:
+        tx.update(OrganisationRow, {"slack_team_id": "T1"}, id=acme.id)
+        organisation_config.changed(tx, acme.id)
+
+    database.write_now(link)
+    url = "https://hooks.example.com/hiatus"
+    database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)
+    grace = a_person(database, acme, first_name="Grace")
+    team = a_department(database, acme, manager_id=grace.id)
+    ada = a_person(database, acme, department_id=team.id, manager_id=grace.id)
+    sam = a_person(database, acme, first_name="Sam", department_id=team.id)
+    for user in (ada, sam, grace):
+        a_request(database, acme, user, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
+        winter = a_request(
+            database, acme, user, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8)
+        )
+        database.write_now(leave_requests.approve, winter.id, by=acme.caller, now=NOW)
+    by = caller_for(acme, grace)
+    database.write_now(feeds.create, None, by=by, now=NOW)
+    database.write_now(
+        api_keys.create_key,
+        for_user=grace.id,
+        name="ci",
+        scopes=["leave:read"],
+        variant=1,
+        expires_at=None,
+        by=by,
+        now=NOW,
+    )
+    french = database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    british_set_id = own_set(database, acme)
+    new = NewOverride(date(2026, 8, 6), "Founders' day")
+    made = database.write_now(holiday_overrides.add, british_set_id, new, by=acme.caller, now=NOW)
+    return Scene(acme, grace, ada, team.id, british_set_id, french.id, made.id)
+
+
+def every_row(url: str) -> dict[str, list[str]]:
+    """Every table's content, as another process sees it."""
+    names = [table._meta.table_name for table in TABLES]
+    return {name: sorted(map(repr, outside.rows(url, f"SELECT * FROM {name}"))) for name in names}
+
+
+def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
+    found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
+    return {one.id: one for one in found.items}
+
+
+def asked(database: Database, acme: Acme) -> dict[str, list[str]]:
+    """The approvers of every person's leave."""
+    everyone = database.read_now(people.list_all, by=acme.caller)
+    found = database.read_now(
+        approvers.of_people, acme.id, [user.id for user in everyone], today=LATER.date()
+    )
+    return {user.id: [one.id for one in found.get(user.id, [])] for user in everyone}
+
+
+def left(database: Database, effects: Effects, acme: Acme) -> list[int | None]:
+    """What the balances say by now of the people and days that the effects name."""
+    return [
+        database.read_now(
+            ledgers.balance, one.user_id, on=one.on, by=acme.caller, now=LATER
+        ).remaining_half_days
+        for one in effects.balances
+    ]
+
+
+@pytest.mark.parametrize("which", CHANGES, ids=" ".join)
+def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
+    database: Database, database_url: str, which: tuple[str, str]
+) -> None:
+    scene = a_scene(database)
+    acme, change = scene.acme, CHANGES[which](scene)
+    notified: list[str] = []
+    for name in DISPATCHERS:
+        database.on_wake(name, partial(notified.append, name))
+    known = database.read_now(organisation_config.of_organisation, acme.id)
+    cached, rows = database.reference_cache.copy(), every_row(database_url)
+
+    told = dry_run(database, change, by=acme.caller, now=LATER)
+
+    assert every_row(database_url) == rows
+    assert notified == []
+    assert database.reference_cache == cached
+    assert database.read_now(organisation_config.of_organisation, acme.id) == known
+
+    leave, approvers_before = requests(database, acme), asked(database, acme)
+    assert left(database, told, acme) == [one.before_half_days for one in told.balances]
+    done = EffectsRecorder()
+    database.write_now(partial(change, recorder=done), by=acme.caller, now=LATER)
+
+    assert told == done.effects
+    assert left(database, told, acme) == [one.after_half_days for one in told.balances]
+    leave_after, approvers_after = requests(database, acme), asked(database, acme)
+    changed = {name: one for name, one in leave_after.items() if one != leave[name]}
+    assert {one.after.id: one.after for one in told.leave} == changed
+    assert {one.before.id: one.before for one in told.leave} == {
+        name: leave[name] for name in changed
+    }
+    for one in told.rerouted:
+        user_id = one.request.user_id
+        assert [user.id for user in one.before] == approvers_before[user_id]
+        assert [user.id for user in one.after] == approvers_after[user_id]
+    database.close()
+    assert set(notified) >= (set(DISPATCHERS) if told.leave else set())
+
+
+@pytest.mark.parametrize("which", CHANGES, ids=" ".join)
+def test_the_scene_is_one_in_which_the_change_does_something(
+    database: Database, which: tuple[str, str]
+) -> None:
+    scene = a_scene(database)
+
+    effects = dry_run(database, CHANGES[which](scene), by=scene.acme.caller, now=LATER)
+
+    assert (effects == Effects()) == (which[0] == "public_holidays.remove_set")
+
+
+def test_a_refused_dry_run_changes_nothing(database: Database, database_url: str) -> None:
+    scene = a_scene(database)
+    a_department(database, scene.acme, name="Sales")
+    rows = every_row(database_url)
+
+    with pytest.raises(NameTaken):
+        dry_run(
+            database,
+            departments.update,
+            scene.team_id,
+            {"name": "sales"},
+            by=scene.acme.caller,
+            now=LATER,
+        )
+
+    assert every_row(database_url) == rows
+
+
+def test_changes_that_are_made_meanwhile_are_kept(database: Database) -> None:
+    acme = an_organisation(database)
+
+    async def work() -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(20):
+                for run, kind in (
+                    (database.dry_run, "Tried"),
+                    (database.write, "Made"),
+                    (database.write_long, "Made long"),
+                ):
+                    fields = {"name": f"{kind} {number}"}
+                    group.create_task(run(departments.create, fields, by=acme.caller, now=NOW))
+
+    asyncio.run(work())
+
+    known = database.read_now(organisation_config.of_organisation, acme.id)
+    made = {f"{kind} {number}" for kind in ("Made", "Made long") for number in range(20)}
+    assert {one.name for one in known.departments.values()} == made
