@@ -14,14 +14,14 @@ from storage.base.values import SCOPES, ApiKey, CalendarFeed
 from storage.db.pages import Page
 
 _SECRET_ONCE: Final = later(
-    "Copy the key now and keep it where only your server reads it. It is never shown again."
+    "Copy this key now and store it somewhere safe. You won't see it again."
 )
 
 
 def keys(page: Page[ApiKey], timezone: str, now: datetime) -> dict[str, Any]:
     """One's keys that were not revoked, newest first."""
     blocks: list[Block] = [
-        text.section(say("API keys let programs act for you, with the scopes that you choose.")),
+        text.section(say("API keys let programs act on your behalf, with the scopes you choose.")),
         fields.actions(fields.button(say("Create API Key"), ids.KEY_NEW, style="primary")),
     ]
     for key in page.items:
@@ -35,7 +35,7 @@ def keys(page: Page[ApiKey], timezone: str, now: datetime) -> dict[str, Any]:
         revoke["confirm"] = fields.confirm(
             say("Revoke this key?"),
             say(
-                "{name} stops working at once, and for good.",
+                "{name} will stop working right away. This can't be undone.",
                 name=text.cut(key.name, text.LONGEST_NAME),
             ),
             say("Revoke"),
@@ -52,18 +52,20 @@ def keys(page: Page[ApiKey], timezone: str, now: datetime) -> dict[str, Any]:
 def key_form() -> dict[str, Any]:
     """What a new key is called, may do, and until when."""
     blocks = [
-        fields.field("name", say("Name"), fields.typed(placeholder=say("What will use the key"))),
+        fields.field(
+            "name", say("Name"), fields.typed(placeholder=say("For example, payroll sync"))
+        ),
         fields.field(
             "scopes",
             say("Scopes"),
             fields.several([Option(scope, scope) for scope in SCOPES]),
-            hint=say("What the key may do; a scope that writes reads as well."),
+            hint=say("What the key can do. Write access includes read access."),
         ),
         fields.field(
             "expires_at",
             say("Last day"),
             fields.day(),
-            hint=say("Without one, the key works until you revoke it."),
+            hint=say("Leave empty to keep the key until you revoke it."),
             is_optional=True,
         ),
     ]
@@ -86,26 +88,29 @@ def feeds(
     """The three links of one's own token, and the feeds made beside it."""
     regenerate = fields.button(say("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
     regenerate["confirm"] = fields.confirm(
-        say("Make new links?"),
+        say("Regenerate links?"),
         say(
-            "The three links above stop working at once. Calendars that subscribe to them have to "
-            "subscribe to the new ones."
+            "The three links above will stop working right away. Calendars that use them "
+            "need the new links."
         ),
         say("Regenerate"),
         say("Keep them"),
     )
     blocks: list[Block] = [
         text.section(
-            say("Paste a link into your calendar as a subscription. Whoever has it can read it.")
+            say(
+                "Subscribe to a link in your calendar app. Anyone with the link can see that "
+                "calendar."
+            )
         ),
         *_own_links(base_url, personal),
         text.quiet(text.escaped(_last_fetch(personal, timezone))),
         fields.actions(regenerate),
-        fields.header(say("Further feeds")),
+        fields.header(say("More feeds")),
         text.section(
             say(
-                "Each has a link of its own, which can be removed alone. `?scope=team` and "
-                "`?scope=org` work there too."
+                "Each feed has its own link, which you can remove separately. Add "
+                "`?scope=team` or `?scope=org` to see more people."
             )
         ),
         fields.actions(fields.button(say("Add a feed"), ids.FEED_NEW)),
@@ -120,9 +125,8 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
         return [
             text.section(
                 say(
-                    "Your links cannot be shown any more, because the server lost the secret key "
-                    "that they were encrypted with. Calendars that subscribe to them go on "
-                    "working. Regenerate the links to see new ones."
+                    "Your links can no longer be shown. Calendars that already use them keep "
+                    "working. Regenerate the links to get new ones."
                 )
             )
         ]
@@ -136,7 +140,7 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
 
 def feed_form() -> dict[str, Any]:
     """What a new feed is called."""
-    name = fields.typed(placeholder=say("For instance: kitchen display"))
+    name = fields.typed(placeholder=say("For example, kitchen display"))
     blocks = [fields.field("name", say("Name"), name, is_optional=True)]
     return fields.modal(say("Add a feed"), blocks, ids.FEED_FORM, say("Add"), say("Back"))
 
@@ -167,7 +171,7 @@ def _link(title: str, url: str) -> Block:
 
 def _last_fetch(feed: CalendarFeed, timezone: str) -> str:
     if feed.last_fetched_at is None:
-        return say("No calendar has read it yet.")
+        return say("No calendar has used it yet.")
     when = words.moment(feed.last_fetched_at, timezone)
     if feed.last_fetched_by is None:
         return say("Last read {when}.", when=when)
@@ -181,14 +185,17 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
     )
     remove["confirm"] = fields.confirm(
         say("Remove this feed?"),
-        say("The link of {name} stops working at once.", name=text.cut(name, text.LONGEST_NAME)),
+        say(
+            "The link for {name} will stop working right away.",
+            name=text.cut(name, text.LONGEST_NAME),
+        ),
         say("Remove"),
         say("Keep it"),
     )
     link = (
         f"```{text.escaped(base_url)}/cal/{feed.token}```"
         if feed.token
-        else say("This link cannot be shown any more. Remove the feed and add another one.")
+        else say("This link can no longer be shown. Remove the feed and add a new one.")
     )
     fetched = text.escaped(_last_fetch(feed, timezone))
     return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}

@@ -34,14 +34,14 @@ def department(one: Department | None, manager: User | None) -> dict[str, Any]:
             "manager_id",
             say("Manager"),
             fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
-            hint=say("Decides on the leave of those who have no manager of their own."),
+            hint=say("Approves leave for people without their own manager."),
             is_optional=True,
         ),
         fields.field(
             "default_leave_allowance",
-            say("Allowance in days a year"),
+            say("Allowance (days per year)"),
             fields.days_a_year(allowance),
-            hint=say("Empty: the organisation's."),
+            hint=say("Leave empty to use the organisation's."),
             is_optional=True,
         ),
     ]
@@ -53,7 +53,7 @@ def department(one: Department | None, manager: User | None) -> dict[str, Any]:
     delete["confirm"] = fields.confirm(
         say("Delete this department?"),
         say(
-            "{name} is deleted, unless somebody still belongs to it.",
+            "{name} will be deleted. This only works if no one belongs to it.",
             name=text.cut(one.name, text.LONGEST_NAME),
         ),
         say("Delete"),

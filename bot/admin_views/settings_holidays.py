@@ -19,13 +19,13 @@ WHOLE: Final = "whole"
 HOLIDAY: Final = "holiday"
 WORK: Final = "work"
 _HALVES: Final = (
-    Option(later("The whole day"), WHOLE),
-    Option(later("The morning"), "am"),
-    Option(later("The afternoon"), "pm"),
+    Option(later("Whole day"), WHOLE),
+    Option(later("Morning"), "am"),
+    Option(later("Afternoon"), "pm"),
 )
 _KINDS: Final = (
-    Option(later("A public holiday"), HOLIDAY),
-    Option(later("No public holiday"), WORK),
+    Option(later("Public holiday"), HOLIDAY),
+    Option(later("Not a public holiday"), WORK),
 )
 
 
@@ -33,7 +33,10 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> dict[str, Any]:
     """The countries and regions whose holidays people can have; ``names`` are by code."""
     blocks: list[Block] = [
         text.section(
-            say("A country that has regions means its national holidays only; add the region too.")
+            say(
+                "A country on its own has only its national holidays. Add a region for "
+                "regional ones."
+            )
         ),
         fields.actions(fields.button(say("Add a country"), ids.HOLIDAYS_NEW)),
     ]
@@ -59,7 +62,7 @@ def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[s
     remove = fields.button(say("Remove this country"), ids.HOLIDAYS_REMOVE, one.id, "danger")
     remove["confirm"] = fields.confirm(
         say("Remove this country?"),
-        say("Its holidays go, unless somebody goes by them, and its changed days with them."),
+        say("Its holidays and changed days will be removed. This only works if no one uses them."),
         say("Remove"),
         say("Keep it"),
     )
@@ -68,7 +71,7 @@ def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[s
         fields.actions(fields.button(say("Change a day"), ids.OVERRIDE_NEW, one.id), remove),
     ]
     if not page.items:
-        blocks.append(text.section(say("Every day is as the country has it.")))
+        blocks.append(text.section(say("No changes to the standard holidays.")))
     blocks += [_override(found) for found in page.items]
     return fields.modal(
         say("Changed days"), blocks + more(ids.OVERRIDES_MORE, page.next_cursor), kept=one.id
@@ -79,18 +82,16 @@ def override_form(set_id: str) -> dict[str, Any]:
     """One day that differs."""
     blocks = [
         fields.field("date", say("Day"), fields.day()),
-        fields.field("is_holiday", say("It is"), fields.menu(fields.said(_KINDS), HOLIDAY)),
-        fields.field("half", say("Which part"), fields.menu(fields.said(_HALVES), WHOLE)),
+        fields.field("is_holiday", say("This day is"), fields.menu(fields.said(_KINDS), HOLIDAY)),
+        fields.field("half", say("Part of the day"), fields.menu(fields.said(_HALVES), WHOLE)),
         fields.field(
             "name",
             say("Name"),
             fields.typed(),
-            hint=say("Needed for a public holiday."),
+            hint=say("Required for a public holiday."),
             is_optional=True,
         ),
-        text.quiet(
-            say("Leave that lies ahead is counted anew, and its owners are told of a difference.")
-        ),
+        text.quiet(say("Upcoming leave is recalculated, and people are told if theirs changes.")),
     ]
     return fields.modal(
         say("Change a day"), blocks, ids.OVERRIDE_FORM, say("Save"), say("Back"), set_id
@@ -100,12 +101,12 @@ def override_form(set_id: str) -> dict[str, Any]:
 def removal(set_id: str, one: HolidayOverride, sight: Sight) -> dict[str, Any]:
     """What follows when a changed day is again what the country makes of it."""
     intro = say(
-        "{day} ({name}) is again what the country makes of it.",
+        "{day} ({name}) goes back to the country's standard.",
         day=words.day(one.date),
         name=one.name,
     )
     if not sight.effects.concerns_others:
-        intro += " " + say("Nobody's leave changes.")
+        intro += " " + say("No one's leave changes.")
     return consequences.asking(
         say("Remove the change"),
         intro,
@@ -118,7 +119,7 @@ def removal(set_id: str, one: HolidayOverride, sight: Sight) -> dict[str, Any]:
 
 def _override(one: HolidayOverride) -> Block:
     when = words.day(one.date)
-    what = say("Public holiday") if one.is_holiday else say("No public holiday")
+    what = say("Public holiday") if one.is_holiday else say("Not a public holiday")
     if one.half is not None:
         what += f" ({say('morning') if one.half == 'am' else say('afternoon')})"
     remove = fields.button(

@@ -25,12 +25,12 @@ _YEAR_TYPES: Final = (
     Option(later("From each person's first day of work"), "anniversary"),
 )
 _FLAGS: Final = (
-    Option(later("Somebody has to approve it"), "requires_approval"),
-    Option(later("It is taken off the allowance"), "deducts_allowance"),
-    Option(later("The allowance may be overdrawn"), "allow_overdraft"),
-    Option(later("It is paid"), "is_paid"),
+    Option(later("Requires approval"), "requires_approval"),
+    Option(later("Uses the allowance"), "deducts_allowance"),
+    Option(later("Allowance can be overdrawn"), "allow_overdraft"),
+    Option(later("Paid"), "is_paid"),
     Option(later("Colleagues see only “Away”"), "is_private"),
-    Option(later("A note is required"), "requires_note"),
+    Option(later("Requires a note"), "requires_note"),
 )
 FLAGS: Final = tuple(flag.value for flag in _FLAGS)
 JOIN: Final = "slack_members_join"
@@ -53,12 +53,12 @@ def organisation(one: Organisation) -> dict[str, Any]:
         fields.field("name", say("Name"), fields.typed(one.name)),
         fields.field(
             "country_code",
-            say("Country of the public holidays"),
+            say("Country for public holidays"),
             fields.search(ids.COUNTRY_SEARCH, Option(one.country_code, one.country_code)),
             hint=(
                 say(
-                    "A country that has regions means its national holidays only: for all holidays "
-                    "choose the region."
+                    "A country on its own has only its national holidays. Choose a region to "
+                    "include regional ones."
                 )
             ),
         ),
@@ -77,27 +77,27 @@ def organisation(one: Organisation) -> dict[str, Any]:
         ),
         fields.field(
             "leave_year_start_month",
-            say("Month in which it begins"),
+            say("Leave year starts in"),
             fields.menu(months, str(one.leave_year_start_month)),
         ),
         fields.field(
             "leave_year_start_day",
-            say("Day on which it begins"),
+            say("Leave year starts on day"),
             fields.number(one.leave_year_start_day, least=1, most=31),
         ),
         fields.field(
             "default_leave_allowance",
-            say("Allowance in days a year"),
+            say("Allowance (days per year)"),
             fields.days_a_year(one.default_leave_allowance_half_days),
         ),
         fields.field(
             "carry_over",
-            say("Most days carried into the next leave year"),
+            say("Carry-over limit (days)"),
             fields.days_a_year(one.carry_over_half_days),
         ),
         fields.field(
             "carry_over_expiry_month",
-            say("Carried days are to be taken by the end of"),
+            say("Use carried-over days by the end of"),
             fields.menu([Option(say("The leave year"), ids.NOTHING), *months], expiry),
         ),
         fields.field(
@@ -105,8 +105,8 @@ def organisation(one: Organisation) -> dict[str, Any]:
             say("In Slack"),
             fields.boxes(
                 (
-                    Option(say("New members of the workspace join by themselves"), JOIN),
-                    Option(say("Post who is out in the channel below"), DIGEST),
+                    Option(say("Add new workspace members automatically"), JOIN),
+                    Option(say("Post who's out in the channel below"), DIGEST),
                 ),
                 ticked,
             ),
@@ -114,9 +114,9 @@ def organisation(one: Organisation) -> dict[str, Any]:
         ),
         fields.field(
             "digest_channel",
-            say("Channel for who is out"),
+            say("Channel for who's out"),
             channel,
-            hint=say("Invite Hiatus to the channel: type /invite @Hiatus there."),
+            hint=say("Invite Hiatus first: type /invite @Hiatus in the channel."),
             is_optional=True,
         ),
     ]
@@ -174,7 +174,7 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
             "code",
             say("Code"),
             fields.typed(one and one.code, 64),
-            hint=say("A short name for integrations. Empty: made from the name."),
+            hint=say("A short name for integrations. Leave empty to create one from the name."),
             is_optional=one is None,
         ),
         fields.field(
@@ -191,14 +191,14 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
         ),
         fields.field(
             "min_notice_days",
-            say("Days of notice"),
+            say("Notice (days)"),
             fields.number(one.min_notice_days if one else 0, most=730),
         ),
         fields.field(
             "max_consecutive_days",
-            say("Most days in a row"),
+            say("Maximum days in a row"),
             fields.number(one and one.max_consecutive_days, least=1, most=366),
-            hint=say("Empty: no limit."),
+            hint=say("Leave empty for no limit."),
             is_optional=True,
         ),
     ]
@@ -214,13 +214,13 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
 
 def _archiving(one: LeaveType) -> Block:
     if one.is_archived:
-        return fields.button(say("Bring back"), ids.LEAVE_TYPE_RESTORE, one.id)
+        return fields.button(say("Restore"), ids.LEAVE_TYPE_RESTORE, one.id)
     archive = fields.button(say("Archive"), ids.LEAVE_TYPE_ARCHIVE, one.id, "danger")
     archive["confirm"] = fields.confirm(
         say("Archive this type?"),
         say(
-            "Nobody can ask for it any more. What was asked for stays. A type that nobody ever "
-            "asked for is deleted."
+            "People can no longer request it. Existing requests stay. A type that was never "
+            "used is deleted."
         ),
         say("Archive"),
         say("Keep it"),

@@ -23,9 +23,9 @@ _WEEK: Final = (
     "sunday",
 )
 _STATUSES: Final[Mapping[str, str]] = {
-    "pending": later("Has not used Hiatus yet"),
+    "pending": later("Hasn't used Hiatus yet"),
     "active": later("Active"),
-    "deactivated": later("Switched off"),
+    "deactivated": later("Deactivated"),
     "archived": later("Archived"),
 }
 
@@ -47,13 +47,13 @@ def people() -> dict[str, Any]:
     """The search for a person; nobody lists five thousand of them."""
     add = fields.button(say("Add a person"), ids.PERSON_NEW)
     pick = fields.search(ids.PEOPLE_PICK, placeholder=say("Name or e-mail address"))
-    question = text.section(say("Whom do you want to change?"))
+    question = text.section(say("Find someone to edit"))
     return fields.modal(say("People"), [fields.actions(add), question, fields.actions(pick)])
 
 
 def person_options(found: Sequence[User], *, with_nobody: bool) -> list[Block]:
     """What the search offers."""
-    nobody = [fields.option(say("Nobody"), ids.NOTHING)] if with_nobody else []
+    nobody = [fields.option(say("No one"), ids.NOTHING)] if with_nobody else []
     return nobody + [fields.option(*person_option(user)) for user in found]
 
 
@@ -75,14 +75,14 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
             "working_days",
             say("Working days"),
             fields.several(working_days(), user.working_days or ()),
-            hint=say("Empty: the organisation's."),
+            hint=say("Leave empty to use the organisation's."),
             is_optional=True,
         ),
         fields.field(
             "leave_allowance",
-            say("Allowance in days a year"),
+            say("Allowance (days per year)"),
             fields.days_a_year(allowance),
-            hint=say("Empty: the department's, else the organisation's."),
+            hint=say("Leave empty to use the department's or organisation's."),
             is_optional=True,
         ),
         fields.field(
@@ -93,7 +93,8 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
             say("Public holidays"),
             fields.search(ids.COUNTRY_SEARCH, Option(country, country) if country else None),
             hint=say(
-                "Empty: the organisation's. A country alone means its national holidays only."
+                "Leave empty to use the organisation's. A country on its own has only its "
+                "national holidays."
             ),
             is_optional=True,
         ),
@@ -106,7 +107,7 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
 def deactivation(user: User, sight: Sight) -> dict[str, Any]:
     """What follows when the person is switched off, asked before it is done."""
     intro = say(
-        "{name} can neither use Hiatus nor decide on leave until switched on again. Requests "
+        "{name} can't use Hiatus or approve leave until they are reactivated. Their requests "
         "stay as they are.",
         name=text.cut(user.name, 200),
     )
@@ -118,8 +119,9 @@ def deactivation(user: User, sight: Sight) -> dict[str, Any]:
 def archiving(user: User, sight: Sight) -> dict[str, Any]:
     """What follows when the person is archived, asked before it is done."""
     intro = say(
-        "{name} leaves Hiatus for good: leave ahead is given up, and what is past is kept for the "
-        "record. The person can be restored over the REST interface, the leave cannot.",
+        "{name} will be removed from Hiatus. Upcoming leave is cancelled, and past leave is "
+        "kept for your records. You can restore the person through the API, but not their "
+        "leave.",
         name=text.cut(user.name, 200),
     )
     return consequences.asking(
@@ -132,9 +134,9 @@ def new_person(departments: Sequence[Department]) -> dict[str, Any]:
     blocks = [
         fields.field(
             "slack_user_id",
-            say("Somebody in Slack"),
+            say("Person in Slack"),
             {"type": "users_select"},
-            hint=say("Name and e-mail address are taken from Slack, where they are not given."),
+            hint=say("Name and e-mail address come from Slack unless you enter them below."),
             is_optional=True,
         ),
         fields.field(
@@ -173,7 +175,7 @@ def _office(
             "manager_id",
             say("Manager"),
             fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
-            hint=say("Decides on this person's leave. Without one, the department's manager does."),
+            hint=say("Approves this person's leave. If empty, the department's manager does."),
             is_optional=True,
         ),
     ]
@@ -205,10 +207,10 @@ def _endings(user: User) -> list[Block]:
     if user.status == "deactivated":
         back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
         back["confirm"] = fields.confirm(
-            say("Switch this person on again?"),
+            say("Reactivate this person?"),
             say(
-                "Their API keys and calendar links work again, and they get approval requests "
-                "again."
+                "Their API keys and calendar links will work again, and they'll get approval "
+                "requests again."
             ),
             say("Reactivate"),
             say("Not now"),
@@ -232,8 +234,8 @@ def _unlink(user: User) -> Block:
     button["confirm"] = fields.confirm(
         say("Unlink this Slack account?"),
         say(
-            "The account can no longer act for this person. The next account with the person's "
-            "confirmed e-mail address is linked instead."
+            "This Slack account can no longer act for this person. The next account with "
+            "their confirmed e-mail address will be linked instead."
         ),
         say("Unlink"),
         say("Not now"),

@@ -29,16 +29,16 @@ def webhooks(page: Page[Webhook]) -> dict[str, Any]:
         lines = text.verbatim(f"{text.cut(one.url, _LONGEST_LISTED)}\n{_state(one)}")
         blocks.append({"type": "section", "text": lines, "accessory": opened})
     if not page.items:
-        blocks.append(text.section(say("There are no webhooks.")))
+        blocks.append(text.section(say("There are no webhooks yet.")))
     return fields.modal(say("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
 
 
 def form(one: Webhook | None = None) -> dict[str, Any]:
     """Where to send what; of a new endpoint where there is none yet."""
-    events = [Option(say("Everything"), _EVERY), *(Option(name, name) for name in EVENT_TYPES)]
+    events = [Option(say("All events"), _EVERY), *(Option(name, name) for name in EVENT_TYPES)]
     url = fields.typed(one and one.url, _LONGEST_URL, placeholder="https://example.com/hook")
     blocks = [
-        fields.field("url", say("Address"), url),
+        fields.field("url", say("URL"), url),
         fields.field(
             "events", say("Events"), fields.several(events, one.events if one else _EVERY)
         ),
@@ -46,12 +46,10 @@ def form(one: Webhook | None = None) -> dict[str, Any]:
     if one is None:
         return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))
     blocks.append(
-        text.quiet(
-            say("What waits to be sent goes to the new address, and old failures are forgiven.")
-        )
+        text.quiet(say("Pending events go to the new URL, and the failure count starts over."))
     )
     return fields.modal(
-        say("Change webhook"), blocks, ids.WEBHOOK_EDIT_FORM, say("Save"), say("Back"), one.id
+        say("Edit webhook"), blocks, ids.WEBHOOK_EDIT_FORM, say("Save"), say("Back"), one.id
     )
 
 
@@ -61,8 +59,8 @@ def secret(shown: str) -> dict[str, Any]:
         text.section(f"```{shown}```"),
         text.section(
             say(
-                "What is sent is signed with this secret. Copy it now to the receiver. It is never "
-                "shown again."
+                "Every event is signed with this secret. Copy it to your endpoint now. You "
+                "won't see it again."
             )
         ),
     ]
@@ -87,17 +85,17 @@ def webhook(
     blocks: list[Block] = [{"type": "section", "text": text.verbatim("\n".join(lines))}]
     if told:
         blocks.insert(0, text.section(told))
-    rotate = fields.button(say("New secret"), ids.WEBHOOK_ROTATE, one.id)
+    rotate = fields.button(say("Rotate secret"), ids.WEBHOOK_ROTATE, one.id)
     rotate["confirm"] = fields.confirm(
-        say("Make a new secret?"),
-        say("The old secret signs beside the new one for 24 hours."),
-        say("New secret"),
+        say("Rotate the secret?"),
+        say("Events are signed with both the old and the new secret for 24 hours."),
+        say("Rotate secret"),
         say("Keep it"),
     )
     delete = fields.button(say("Delete"), ids.WEBHOOK_DELETE, one.id, "danger")
     delete["confirm"] = fields.confirm(
         say("Delete this webhook?"),
-        say("What waits to be sent there is dropped."),
+        say("Pending events won't be sent."),
         say("Delete"),
         say("Keep it"),
     )
@@ -135,14 +133,14 @@ def _health(health: WebhookHealth, timezone: str) -> list[str]:
 
 def _last(last: LoggedDelivery | None, timezone: str) -> str:
     if last is None:
-        return say("Nothing was sent yet.")
+        return say("Nothing sent yet.")
     if not last.attempts and last.status == "failed":
         return say(
-            "The last event ({event}) came while the webhook was switched off.",
+            "The last event ({event}) wasn't sent because the webhook was switched off.",
             event=last.event_type,
         )
     if not last.attempts:
-        return say("The last event ({event}) waits to be sent.", event=last.event_type)
+        return say("The last event ({event}) is waiting to be sent.", event=last.event_type)
     attempt = last.attempts[-1]
     when = words.moment(attempt.attempted_at, timezone)
     came = str(attempt.status_code or attempt.error or "")

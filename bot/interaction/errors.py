@@ -38,49 +38,47 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 BROKEN: Final = later(
     "Something went wrong on our side, and nothing was changed. Please try again."
 )
-BUSY: Final = later("The database does not answer right now. Please try again in a minute.")
+BUSY: Final = later("Hiatus isn't available right now. Please try again in a minute.")
 UNKNOWN_OUTCOME: Final = later(
-    "The connection to the database broke while this was being saved, so I can't tell whether it "
-    "was. Please check before you try again."
+    "The connection broke while I was saving this, so I can't tell whether it was saved. "
+    "Please check before you try again."
 )
-SLACK_TIMED_OUT: Final = later("Slack did not answer in time. Please try again.")
-_SLACK_UNREACHABLE: Final = later(
-    "Slack cannot be reached right now. Please try again in a minute."
-)
+SLACK_TIMED_OUT: Final = later("Slack didn't respond in time. Please try again.")
+_SLACK_UNREACHABLE: Final = later("I can't reach Slack right now. Please try again in a minute.")
 _SLACK_LIMITS: Final = later(
-    "Slack limits how often Hiatus may ask right now. Please try again in a minute."
+    "Slack is limiting requests from Hiatus right now. Please try again in a minute."
 )
 _FORM_TOO_LATE: Final = later(
-    "This took too long, so Slack did not open the form. Please try again."
+    "That took too long, so Slack didn't open the form. Please try again."
 )
 _SLACK_REFUSED: Final = later(
     "Slack refused this ({reason}). If it happens again, please tell the people who run Hiatus."
 )
 _INSTALL_AGAIN: Final = later(
-    "Slack no longer accepts Hiatus in this workspace. "
-    "Please ask a Slack admin to install the app again: {url}"
+    "Hiatus is no longer connected to this workspace. Please ask a Slack admin to reinstall "
+    "the app: {url}"
 )
 _NEW_TOKEN: Final = later(
-    "Slack no longer accepts Hiatus in this workspace. Please ask the people who run Hiatus to "
-    "install the app again and to set its new bot token."
+    "Hiatus is no longer connected to this workspace. Please ask the people who run Hiatus "
+    "to reinstall the app and set its new bot token."
 )
 _GRANT_AGAIN: Final = later(
-    "Hiatus lacks a permission in this workspace. "
-    "Please ask a Slack admin to install the app again and to allow it: {url}"
+    "Hiatus is missing a permission in this workspace. Please ask a Slack admin to reinstall "
+    "the app and allow it: {url}"
 )
 _ADD_SCOPES: Final = later(
-    "Hiatus lacks a permission in this workspace. Please ask the people who run Hiatus to "
-    "compare the app with its manifest and to install it again."
+    "Hiatus is missing a permission in this workspace. Please ask the people who run Hiatus "
+    "to compare the app with its manifest and reinstall it."
 )
 NOT_INSTALLED: Final = later(
-    "Hiatus is not installed in this Slack workspace. Please ask a Slack admin to install it: {url}"
+    "Hiatus isn't installed in this Slack workspace. Please ask a Slack admin to install it: {url}"
 )
 UNKNOWN_WORKSPACE: Final = later(
-    "This Slack workspace does not belong to an organisation in Hiatus. "
-    "An administrator can link it with `hiatus slack link`."
+    "This Slack workspace isn't linked to an organisation in Hiatus. The people who run "
+    "Hiatus can link it with `hiatus slack link`."
 )
 SLOW: Final = later(
-    "This takes longer than usual. Nothing is lost: you will get a message as soon as it is done."
+    "This is taking longer than usual. Nothing is lost: I'll message you as soon as it's done."
 )
 
 
@@ -135,20 +133,20 @@ def details(refusal: InvalidInput) -> str:
 
 def _role(refusal: errors.InsufficientRole) -> str:
     return say(
-        "Only somebody with the role {role}, or a higher one, may do this.",
+        "You need the role {role} or higher to do this.",
         role=words.role(refusal.needed),
     )
 
 
 def _absent(refusal: errors.NotFound) -> str:
     if refusal.kind == "leave request":
-        return say("There is no such request, or it is no longer yours to see.")
-    return say("This is not there any more. Somebody may just have removed it.")
+        return say("This request doesn't exist, or you no longer have access to it.")
+    return say("This no longer exists. It may just have been removed.")
 
 
 def _already(refusal: errors.InvalidTransition) -> str:
     if refusal.status == "pending":
-        return say("This request was changed at the same moment. Please look at it again.")
+        return say("This request has just changed. Please check it and try again.")
     by = refusal.decided_by_name
     match refusal.status:
         case "cancelled":
@@ -159,7 +157,7 @@ def _already(refusal: errors.InvalidTransition) -> str:
 
 
 def _overlap(refusal: errors.OverlappingLeave) -> str:
-    return say("This overlaps your leave: {when}.", when=_other_leave(refusal))
+    return say("This overlaps your leave ({when}).", when=_other_leave(refusal))
 
 
 def _other_leave(refusal: errors.OverlappingLeave) -> str:
@@ -176,9 +174,11 @@ def _too_little(refusal: errors.InsufficientAllowance) -> str:
     left, needed = refusal.remaining_half_days, refusal.needed_half_days
     year, this = refusal.leave_year, words.amount(needed)
     if left <= 0:
-        return say("You have nothing left in {year}; this needs {needed}.", year=year, needed=this)
+        return say(
+            "You have no days left in {year}. This request needs {needed}.", year=year, needed=this
+        )
     return say(
-        "You have {left} left in {year}; this needs {needed}.",
+        "You have {left} left in {year}. This request needs {needed}.",
         left=words.amount(left),
         year=year,
         needed=this,
@@ -192,14 +192,14 @@ IN_SLACK: Final[Mapping[str, str]] = {
         "The last day is before the first day."
     ),
     "{day} is too far away: leave lies between {earliest} and {latest}.": later(
-        "Choose a day within two years from today."
+        "Choose a day within two years of today."
     ),
     "{field} is required.": later("Fill this in."),
     "{field} cannot be null.": later("Fill this in."),
     "{field} is either true or false.": later("Choose one."),
-    "Write {field} as HH:MM, such as 09:00.": later("Write a time such as 09:00."),
+    "Write {field} as HH:MM, such as 09:00.": later("Enter a time such as 09:00."),
     "{field} is a whole number from {least} to {most}.": later(
-        "Give a whole number from {least} to {most}."
+        "Enter a whole number from {least} to {most}."
     ),
     "{field} has 1 to {most} characters.": later("Use 1 to {most} characters."),
     "{field} has at most {most} characters.": later("Use at most {most} characters."),
@@ -207,14 +207,14 @@ IN_SLACK: Final[Mapping[str, str]] = {
         "Remove the invisible character {character}, or type this again."
     ),
     "Give an address such as ada@example.com in {field}.": later(
-        "Give an address such as ada@example.com."
+        "Enter an e-mail address such as ada@example.com."
     ),
     "There is no field {field}.": later("This cannot be changed."),
     "There is no leave type with this id. GET /api/v1/leave-types lists those of {codes}.": later(
-        "There is no such leave type any more. Choose another one."
+        "This leave type no longer exists. Choose another one."
     ),
     "The person is {status} and cannot have a key.": later(
-        "This person is switched off and cannot have a key."
+        "This person is deactivated and can't have a key."
     ),
     "Switch the webhook on first: PATCH it with `is_active` true.": later(
         "Switch the webhook on first."
@@ -228,7 +228,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     errors.InsufficientRole: _role,
     errors.InsufficientScope: detail,
     errors.OwnRequest: lambda _: say(
-        "You cannot decide on your own request; somebody else has to."
+        "You can't decide on your own request. Another approver has to."
     ),
     errors.NotYourField: detail,
     errors.Unauthenticated: lambda _: say(BROKEN),
@@ -249,12 +249,10 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     IdempotencyKeyReused: lambda _: say(BROKEN),
     NotAMember: detail,
     NotLinked: detail,
-    NotYourApproval: lambda _: say(
-        "This request does not await your decision; others decide on it."
-    ),
+    NotYourApproval: lambda _: say("This request isn't yours to decide."),
     UserArchived: detail,
     UserPending: detail,
-    ChangedMeanwhile: lambda _: say("Somebody changed this at the same moment. Please try again."),
+    ChangedMeanwhile: lambda _: say("This was changed while you were editing. Please try again."),
     TooManyAdjustments: detail,
     TooManyFeeds: detail,
     FeedTokenUnreadable: lambda _: say(BROKEN),
@@ -275,9 +273,9 @@ def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowanc
     """Why somebody else's leave cannot be approved after all; to whoever decides on it."""
     if isinstance(refusal, errors.OverlappingLeave):
         when = _other_leave(refusal)
-        return say("It cannot be approved any more: there is other leave then, {when}.", when=when)
+        return say("This can no longer be approved. It overlaps other leave ({when}).", when=when)
     return say(
-        "It cannot be approved any more: it needs {needed}, and too little is left in {year}.",
+        "This can no longer be approved. It needs {needed}, and not enough is left in {year}.",
         needed=words.amount(refusal.needed_half_days),
         year=refusal.leave_year,
     )

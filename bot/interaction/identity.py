@@ -27,8 +27,8 @@ _LATEST_SECONDS: Final = 4_102_444_800
 _LONGEST: Final = {"id": 32, "locale": 35}
 
 _NO_FULL_MEMBER: Final = later(
-    "Hiatus is for full members of this workspace; guests, bots and people from other "
-    "workspaces cannot use it."
+    "Hiatus is for full members of this workspace. Guests, bots and people from other "
+    "workspaces can't use it."
 )
 
 

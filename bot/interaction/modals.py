@@ -83,7 +83,7 @@ async def sent(visit: Visit, act: Callable[[Transaction], T], *, is_long: bool =
         return None
     if visit.is_answered:
         # He was told that a message would come.
-        await visit.tell(say("It is done: your change was saved."))
+        await visit.tell(say("Done. Your change was saved."))
     if done is None:
         await visit.ack()
         return None

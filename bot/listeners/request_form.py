@@ -26,7 +26,7 @@ from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.previews import Preview
 from storage.rules import days
 
-_NO_TYPES: Final = later("Your organisation has no type of leave to ask for yet.")
+_NO_TYPES: Final = later("Your organisation has no leave types yet.")
 
 
 class _Drawing(NamedTuple):

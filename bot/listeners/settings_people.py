@@ -24,7 +24,7 @@ from storage.events import organisation_config
 from storage.slack import slack_profiles
 from storage.slack.provisioning import NotAMember
 
-_NEEDED: Final = later("Needed for somebody who is not chosen from Slack.")
+_NEEDED: Final = later("Required unless you choose a person in Slack.")
 
 
 async def search(visit: Visit) -> None:

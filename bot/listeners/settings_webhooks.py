@@ -96,7 +96,7 @@ async def test(visit: Visit) -> None:
     by = await modals.admin(visit)
     webhook_id = modals.clicked(visit)
     await visit.edge.database.write(deliveries.ping, webhook_id, by=by, now=visit.now)
-    told = say("A test is on its way. Open this again to see what came of it.")
+    told = say("Sending a test. Reopen this webhook to see the result.")
     await modals.redraw(visit, await _webhook(visit, by, webhook_id, told))
 
 

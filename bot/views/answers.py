@@ -47,7 +47,7 @@ def balance(found: Balance) -> dict[str, Any]:
             last=words.day(found.year.last_day),
         ),
         say(
-            "Entitled to {entitled}; approved {approved}; waiting for approval {waiting}.",
+            "Allowance: {entitled}. Approved: {approved}. Pending: {waiting}.",
             entitled=_days(found.entitled_half_days),
             approved=_days(found.taken_half_days),
             waiting=_days(found.pending_half_days),
@@ -56,7 +56,7 @@ def balance(found: Balance) -> dict[str, Any]:
     if found.lapsing_half_days and found.lapsing_after is not None:
         told.append(
             say(
-                "{lapsing} of it, carried over, can be taken until {day}.",
+                "Includes {lapsing} carried over, to use by {day}.",
                 lapsing=_days(found.lapsing_half_days),
                 day=words.day(found.lapsing_after),
             )
@@ -70,15 +70,13 @@ def out(away: Away) -> dict[str, Any]:
     if away.first_day != away.last_day:
         when = say("from today until {day}", day=words.short_day(away.last_day))
     if not away.everybody.items:
-        return {"text": say("Nobody is off {when}.", when=when)}
+        return {"text": say("No one is off {when}.", when=when)}
     teammates = {one.request_id for one in away.team.items}
     others = [one for one in away.everybody.items if one.request_id not in teammates]
     groups = [
-        _group(say("Off {when}, of your team:", when=when), away.team.items, away.team.next_cursor),
+        _group(say("On your team, off {when}:", when=when), away.team.items, away.team.next_cursor),
         _group(
-            say("Off {when}, of all others:", when=when)
-            if teammates
-            else say("Off {when}:", when=when),
+            say("Others off {when}:", when=when) if teammates else say("Off {when}:", when=when),
             others,
             away.everybody.next_cursor,
         ),
@@ -98,7 +96,7 @@ def own_leave_to_cancel(found: OwnLeave, told: str = "") -> dict[str, Any]:
     """The same, each with a button; ``told`` says what was just done."""
     if not found.page.items:
         return {"text": f"{told} {say(_NOTHING)}".strip(), "blocks": []}
-    heading = say("Your leave that you could cancel:")
+    heading = say("Leave you can cancel:")
     heading = f"{told} {heading}".strip()
     lines = [_what(one, found) for one in found.page.items]
     blocks = [{"type": "section", "text": text.verbatim(heading)}]
@@ -108,9 +106,9 @@ def own_leave_to_cancel(found: OwnLeave, told: str = "") -> dict[str, Any]:
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
 
-_NOTHING: Final = later("You have no leave before you, and no request that waits.")
+_NOTHING: Final = later("You have no upcoming leave or pending requests.")
 _MORE: Final = later("… and more")
-_STATE: Final = {"pending": later("waits for approval"), "approved": later("approved")}
+_STATE: Final = {"pending": later("awaiting approval"), "approved": later("approved")}
 
 
 def _what(request: LeaveRequest, found: OwnLeave) -> str:

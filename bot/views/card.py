@@ -26,7 +26,7 @@ def blocks(card: ApprovalCard) -> list[Block]:
     shown = [
         text.section(
             say(
-                "*{requester}* asks for *{leave_type}*",
+                "*{requester}* requested *{leave_type}*",
                 requester=text.name(card.requester.name),
                 leave_type=text.name(card.leave_type.name),
             )
@@ -85,11 +85,11 @@ def _outcome(card: ApprovalCard) -> str:
 def _waiting(card: ApprovalCard) -> str:
     request = card.request
     asked = [text.cut(one, text.LONGEST_NAME) for one in card.awaited_names]
-    waits = say("Waits for {names}", names=words.names(asked))
-    sentence = waits if asked else say("Waits for a decision")
+    waits = say("Awaiting {names}", names=words.names(asked))
+    sentence = waits if asked else say("Awaiting a decision")
     if request.version > 1:
         when = words.moment(request.updated_at, card.timezone)
-        return say("{sentence}. Changed {when}", sentence=sentence, when=when)
+        return say("{sentence}. Updated {when}", sentence=sentence, when=when)
     return sentence
 
 
@@ -100,7 +100,7 @@ def _balance_lines(card: ApprovalCard) -> list[str]:
 def _standing(card: ApprovalCard) -> str:
     """As ``state``, for somebody who was asked: also that he no longer is."""
     if card.request.status == "pending" and not card.may_decide:
-        return say("You are no longer asked. {state}", state=state(card))
+        return say("You no longer need to decide. {state}", state=state(card))
     return state(card)
 
 
@@ -139,7 +139,7 @@ def _text(card: ApprovalCard) -> str:
     request = card.request
     parts = [
         say(
-            "{requester} asks for {leave_type}: {dates}, {amount}.",
+            "{requester} requested {leave_type}: {dates}, {amount}.",
             requester=text.name(card.requester.name),
             leave_type=text.name(card.leave_type.name),
             dates=dates(request),

@@ -20,7 +20,7 @@ def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[s
         rest.append(
             "• " + say_count("{count} pending request", "{count} pending requests", pending)
         )
-    return [say("Off then:"), *map(_line, shown), *rest]
+    return [say("Also off:"), *map(_line, shown), *rest]
 
 
 def _line(one: ColleagueOff) -> str:

@@ -37,7 +37,7 @@ def named(effects: Effects) -> list[str]:
 
 def before_saving(sight: Sight, callback_id: str, kept: str) -> dict[str, Any]:
     """Asks whether what was filled in is meant."""
-    intro = say("This is what follows. Nothing has been changed so far.")
+    intro = say("Here's what will change. Nothing is saved yet.")
     return asking(say("Before you save"), intro, sight, callback_id, say("Save"), kept)
 
 
@@ -63,14 +63,14 @@ def _paragraphs(sight: Sight) -> list[str]:
 
 
 def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
-    lines = [say_count("{count} request changes.", "{count} requests change.", len(leave))]
+    lines = [say_count("{count} request will change.", "{count} requests will change.", len(leave))]
     if len(leave) > 1:
         before = sum(one.before.total_half_days for one in leave)
         after = sum(_half_days_after(one) for one in leave)
         lines.append(
             say_count(
-                "It is leave of {count} person: {before} become {after}.",
-                "It is leave of {count} people: {before} become {after}.",
+                "{count} person affected: {before} → {after} in total.",
+                "{count} people affected: {before} → {after} in total.",
                 len({one.user.id for one in leave}),
                 before=words.amount(before),
                 after=words.amount(after),
@@ -78,7 +78,9 @@ def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
         )
     lines += _few(leave, _changed)
     if any(one.after.status != "cancelled" and not one.after.total_half_days for one in leave):
-        lines.append(say("Leave that counts nothing any more stays until somebody cancels it."))
+        lines.append(
+            say("Leave that no longer covers any working days stays booked until it's cancelled.")
+        )
     return lines
 
 
@@ -114,8 +116,8 @@ def _rerouted(sight: Sight) -> list[str]:
         )
 
     heading = say_count(
-        "{count} request then awaits others.",
-        "{count} requests then await others.",
+        "{count} request moves to other approvers.",
+        "{count} requests move to other approvers.",
         len(rerouted),
     )
     return [heading, *_few(rerouted, line)]
@@ -139,15 +141,15 @@ def _overdrawn(sight: Sight) -> list[str]:
         )
 
     heading = say_count(
-        "The balance of {count} person becomes negative.",
-        "The balances of {count} people become negative.",
+        "{count} person will have a negative balance.",
+        "{count} people will have a negative balance.",
         len({one.user_id for one in overdrawn}),
     )
     return [heading, *_few(overdrawn, line)]
 
 
 def _asked(users: Sequence[User]) -> str:
-    return words.names([_name(one.name) for one in users], _MOST_ASKED) or say("Nobody")
+    return words.names([_name(one.name) for one in users], _MOST_ASKED) or say("No one")
 
 
 def _others(sight: Sight) -> list[str]:
@@ -157,7 +159,7 @@ def _others(sight: Sight) -> list[str]:
     departments = [_name(sight.departments[one]) for one in effects.departments]
     lines = [
         say_count(
-            "{count} person loses the manager: {names}",
+            "{count} person loses their manager: {names}",
             "{count} people lose their manager: {names}",
             len(reports),
             names=words.names(reports),

@@ -81,7 +81,7 @@ def _modal(what: str, callback_id: str, kept: str) -> dict[str, Any]:
                 "block_id": ids.REASON,
                 "optional": True,
                 "label": text.plain(say("Reason")),
-                "hint": text.plain(say("The person who asked will read it.")),
+                "hint": text.plain(say("The requester will see this.")),
                 "element": {
                     "type": "plain_text_input",
                     "action_id": ids.ANSWER,

@@ -21,7 +21,7 @@ def message(digest: Digest) -> dict[str, Any]:
     title = say("Out today, {day}", day=words.day(digest.day))
     lines = _that_fit([f"• {_line(one, digest.day)}" for one in digest.out])
     if not digest.out:
-        lines = [say("Nobody is out.")]
+        lines = [say("No one is out.")]
     elif more := digest.total - len(lines):
         lines.append(say_count("… and {count} more", "… and {count} more", more))
     return {
@@ -35,23 +35,23 @@ def message(digest: Digest) -> dict[str, Any]:
 
 def refused(channel: str, because: str) -> dict[str, Any]:
     """What admins are told; ``channel`` is its id, ``because`` Slack's word for what is wrong."""
-    told = say("The digest of who is out cannot be posted.")
+    told = say("I can't post the daily list of who's out.")
     cures = {
-        "not_in_channel": say("Hiatus is not in the channel: type /invite @Hiatus there."),
+        "not_in_channel": say("I'm not in the channel yet. Type /invite @Hiatus there."),
         "channel_not_found": say(
-            "The channel does not exist, or it is private and Hiatus is not in it: "
-            "type /invite @Hiatus there."
+            "The channel doesn't exist, or it's private and I'm not in it. Type /invite "
+            "@Hiatus there."
         ),
         SHARED: say(
-            "The channel is shared with another organisation (Slack Connect), which would see "
-            "who is out."
+            "The channel is shared with another organisation (Slack Connect), and they would "
+            "see who's out."
         ),
         "is_archived": say("The channel was archived."),
     }
-    why = cures.get(because, say("Slack refuses it: {reason}.", reason=text.escaped(because)))
-    what = say("Then choose the channel again, or another one, in the organisation's settings.")
+    why = cures.get(because, say("Slack refused: {reason}.", reason=text.escaped(because)))
+    what = say("Then choose the channel again, or another one, in the organisation settings.")
     if because in (SHARED, "is_archived"):
-        what = say("Choose another channel in the organisation's settings.")
+        what = say("Choose another channel in the organisation settings.")
     where = say("Channel: {channel}", channel=text.escaped(channel))
     return {
         "text": " ".join((told, why, what, where)),

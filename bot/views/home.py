@@ -69,9 +69,9 @@ def _balance(balance: Balance) -> list[Block]:
     if drawn := bar(balance):
         lines.append(f"`{drawn}`")
     figures = (
-        (say("Entitled"), entitled),
+        (say("Allowance"), entitled),
         (say("Approved"), _days(balance.taken_half_days)),
-        (say("Waiting for a decision"), _days(balance.pending_half_days)),
+        (say("Pending"), _days(balance.pending_half_days)),
         (say("Left"), left),
     )
     blocks = [
@@ -86,7 +86,9 @@ def _balance(balance: Balance) -> list[Block]:
         lapsing = words.amount(balance.lapsing_half_days)
         last = words.day(balance.lapsing_after)
         blocks.append(
-            text.quiet(say("Carried over: {amount} to take by {day}.", amount=lapsing, day=last))
+            text.quiet(
+                say("Includes {amount} carried over, to use by {day}.", amount=lapsing, day=last)
+            )
         )
     return blocks
 
@@ -143,7 +145,7 @@ def _asked(item: Item) -> list[Block]:
 def _own(home: Home) -> list[Block]:
     blocks = [fields.header(say("Your leave"))]
     if not home.own.items:
-        return [*blocks, text.section(say("You have no leave ahead of you."))]
+        return [*blocks, text.section(say("You have no upcoming leave."))]
     for item in home.own.items:
         blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
     cursors, cursor = home.cursors, home.own.next_cursor
@@ -154,7 +156,7 @@ def _own(home: Home) -> list[Block]:
 
 def _owned(item: Item) -> str:
     request = item.request
-    status = say("Waits for a decision") if request.status == "pending" else say("Approved")
+    status = say("Awaiting a decision") if request.status == "pending" else say("Approved")
     return (
         f"*{text.name(item.leave_type.name)}*: {cards.dates(request)}, "
         f"{words.amount(request.total_half_days)}\n{status}"
@@ -180,22 +182,22 @@ def _away(home: Home) -> list[Block]:
     is_team = home.cursors.scope == "team"
     other = home.cursors._replace(scope="org" if is_team else "team", away=None)
     switch = fields.button(
-        say("Show everybody") if is_team else say("Show my team"), ids.HOME_SCOPE, other.packed()
+        say("Show everyone") if is_team else say("Show my team"), ids.HOME_SCOPE, other.packed()
     )
     last_day = words.day(home.last_day)
     if is_team:
-        who = say("From today to {day}, your team", day=last_day)
+        who = say("Your team, today to {day}", day=last_day)
     else:
-        who = say("From today to {day}, everybody", day=last_day)
+        who = say("Everyone, today to {day}", day=last_day)
     # Cursors lead through one list by first day: those of today come first.
     today = [one for one in home.away.items if one.start_date <= home.today]
     later = [one for one in home.away.items if one.start_date > home.today]
     blocks: list[Block] = [
-        fields.header(say("Who is out")),
+        fields.header(say("Who's out")),
         {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
-        return [*blocks, text.section(say("Nobody is out."))]
+        return [*blocks, text.section(say("No one is out."))]
     blocks += _absences(say("Today"), today) + _absences(say("Later"), later)
     cursors, cursor = home.cursors, home.away.next_cursor
     return blocks + _leafing(
@@ -246,7 +248,7 @@ def _leafing(
 ) -> list[Block]:
     buttons = []
     if at is not None:
-        buttons.append(fields.button(say("Back to the first"), ids.HOME_FIRST, first.packed()))
+        buttons.append(fields.button(say("Back to start"), ids.HOME_FIRST, first.packed()))
     if cursor is not None:
         buttons.append(fields.button(say("Show more"), ids.HOME_NEXT, following.packed()))
     return [fields.actions(*buttons)] if buttons else []

@@ -11,22 +11,25 @@ from storage.rules import holiday_calendar
 from storage.slack.slack_installations import Installed
 
 ENTERPRISE: Final = (
-    "Hiatus is installed in single workspaces: each belongs to one organisation. Choose one "
-    "workspace instead of the whole Enterprise organisation, and install it there."
+    "Hiatus is installed in one workspace at a time. Choose a single workspace instead of "
+    "the whole Enterprise organisation, and install it there."
 )
 NO_FULL_MEMBER: Final = (
-    "Hiatus is installed by full members of a workspace; guests and people of other workspaces "
-    "cannot do so."
+    "Only full members of a workspace can install Hiatus. Guests and people from other "
+    "workspaces can't."
 )
-SLACK_FAILED: Final = "Slack did not answer as it should. Please install the app again."
-BUSY: Final = "The database does not answer right now. Please try again in a minute."
+SLACK_FAILED: Final = "Slack didn't respond as expected. Please install the app again."
+BUSY: Final = "Hiatus isn't available right now. Please try again in a minute."
 
 _REASONS: Final = {
-    "access_denied": ("You did not agree, so nothing was installed.", 200),
-    "invalid_browser": ("This page belongs to an installation that began elsewhere.", 400),
-    "invalid_state": ("This installation took longer than ten minutes, or is over already.", 400),
+    "access_denied": ("You declined the permissions, so nothing was installed.", 200),
+    "invalid_browser": ("This installation was started in another browser.", 400),
+    "invalid_state": (
+        "This installation took longer than ten minutes, or has already finished.",
+        400,
+    ),
 }
-_UNFINISHED: Final = ("Slack did not confirm the installation.", 400)
+_UNFINISHED: Final = ("Slack didn't confirm the installation.", 400)
 
 _PAGE: Final = """<!doctype html>
 <html lang="en">
@@ -45,15 +48,17 @@ def success(done: Installed, command: str) -> BoltResponse:
     if done.kind == "renewed":
         said = [f"Hiatus is connected to {organisation.name} again. Nothing else has changed."]
     elif done.kind == "linked":
-        said = [f"The workspace now belongs to {organisation.name}, as you are one of its admins."]
+        said = [
+            f"The workspace now belongs to {organisation.name}, because you are one of its admins."
+        ]
     else:
         country = holiday_calendar.country_name(organisation.country_code)
         said = [
-            f"{organisation.name} has begun, and you are its owner.",
-            f"Public holidays are those of {country}, the time zone is {organisation.timezone}. "
-            "Both can be changed, and a region chosen, in the organisation's settings.",
+            f"{organisation.name} is set up. You're the owner.",
+            f"Public holidays follow {country}, and the time zone is {organisation.timezone}. "
+            "You can change both, and choose a region, in the organisation settings.",
         ]
-    return _page("Hiatus is installed", [*said, f"In Slack, type {command} to begin."], 200)
+    return _page("Hiatus is installed", [*said, f"In Slack, type {command} to get started."], 200)
 
 
 def failure(sentence: str, status: int) -> BoltResponse:
@@ -65,7 +70,7 @@ def not_finished(reason: str) -> BoltResponse:
     """As ``failure``, for a reason of Bolt's or Slack's own."""
     sentence, status = _REASONS.get(reason, _UNFINISHED)
     return _page(
-        "Hiatus is not installed", [sentence, "To begin again, open /slack/install."], status
+        "Hiatus is not installed", [sentence, "To try again, open /slack/install."], status
     )
 
 

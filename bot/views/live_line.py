@@ -23,10 +23,10 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
     why it could not be sent as it is.
     """
     if preview is None:
-        return [_paragraph([say("Choose a type of leave to see what it comes to.")])]
+        return [_paragraph([say("Choose a leave type to see the total.")])]
     refused = [f"⚠️ {text.cut(one, 500)}" for one in problems[:_MOST_PROBLEMS]]
     if preview.leave_type is None:
-        return [_plain(refused or [say("This cannot be counted.")], ids.LIVE)]
+        return [_plain(refused or [say("These days can't be counted.")], ids.LIVE)]
     shown = [_plain(refused, ids.PROBLEMS)] if refused else []
     shown.append(_paragraph(_figures(preview)))
     if preview.colleagues or preview.pending_colleagues_count:
@@ -35,7 +35,7 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
         )
         shown.append(_plain(lines, ids.OFF))
     else:
-        shown.append(text.quiet(say("Nobody else of the team is off then.")))
+        shown.append(text.quiet(say("No one else on your team is off.")))
     shown.append(text.quiet(text.escaped(_what_happens(preview))))
     if preview.unreachable:
         shown.append(text.quiet(text.escaped(_skipped(preview))))
@@ -61,7 +61,7 @@ def _figures(preview: Preview) -> list[str]:
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
         figures += [words.left(one.after_half_days, one.year.name) for one in preview.years]
     else:
-        figures.append(say("This type takes nothing off your allowance."))
+        figures.append(say("This type doesn't use your allowance."))
     return figures
 
 
@@ -70,17 +70,17 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
     said = []
     off = [words.short_day(one.date) for one in lines if one.reason == "not_worked"]
     if off:
-        said.append(say("Not counted, as you do not work then: {days}", days=_named(off)))
+        said.append(say("Non-working days: {days}", days=_named(off)))
     half = [words.short_day(one.date) for one in lines if one.reason == "half_worked"]
     if half:
-        said.append(say("Counted as half, as you work half of it: {days}", days=_named(half)))
+        said.append(say("Half working days: {days}", days=_named(half)))
     holidays = [one for one in lines if one.reason == "public_holiday"]
     if holidays:
         named = [
             f"{words.short_day(one.date)} ({text.cut(one.holiday_name or '', text.LONGEST_NAME)})"
             for one in holidays
         ]
-        said.append(say("Not counted, as a public holiday: {days}", days=_named(named)))
+        said.append(say("Public holidays: {days}", days=_named(named)))
     return said
 
 
@@ -94,20 +94,19 @@ def _named(days: Sequence[str]) -> str:
 
 def _what_happens(preview: Preview) -> str:
     if preview.approved_because == "no_approval_needed":
-        return say("Needs no approval: it is approved as soon as you send it.")
+        return say("No approval needed: it's approved as soon as you send it.")
     if preview.approved_because == "nobody_could_approve":
-        return say("Nobody else could approve it, so it is approved as soon as you send it.")
+        return say("No one else can approve it, so it's approved as soon as you send it.")
     asked = [text.cut(one.name, text.LONGEST_NAME) for one in preview.approvers]
     if not asked:
-        return say("Will be sent for approval.")
-    return say("Will be sent to {names} for approval.", names=words.names(asked))
+        return say("This will be sent for approval.")
+    return say("This will go to {names} for approval.", names=words.names(asked))
 
 
 def _skipped(preview: Preview) -> str:
     """Why the request skips people who would be asked first."""
     names = [text.cut(one.name or one.email, text.LONGEST_NAME) for one in preview.unreachable]
     return say(
-        "Skipped, because they haven't used Hiatus yet and I don't know their Slack account: "
-        "{names}.",
+        "Skipped: {names}. They haven't used Hiatus yet, and I don't know their Slack account.",
         names=words.names(names),
     )

@@ -15,7 +15,7 @@ def reminder(card: ApprovalCard) -> str:
     """What stands beneath a card that was not answered, in mrkdwn."""
     request = card.request
     return say(
-        "Still waiting for your decision: {requester} asks for {leave_type}, {dates}, {amount}.",
+        "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
         requester=text.name(card.requester.name),
         leave_type=text.name(card.leave_type.name),
         dates=cards.dates(request),
@@ -26,14 +26,14 @@ def reminder(card: ApprovalCard) -> str:
 def summary(sight: SummarySight) -> dict[str, Any]:
     """The message of the day for somebody for whom many requests wait."""
     title = say_count(
-        "{count} request waits for your decision",
-        "{count} requests wait for your decision",
+        "{count} request is waiting for your decision",
+        "{count} requests are waiting for your decision",
         sight.total,
     )
     lines = [f"• {_waiting(one)}" for one in sight.requests]
     if more := sight.total - len(sight.requests):
         lines.append(say_count("… and {count} more", "… and {count} more", more))
-    cure = say("All of them are in the Home tab of Hiatus, with buttons.")
+    cure = say("Approve or decline them in the Hiatus Home tab.")
     fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), cure))
     return {
         "text": fallback if len(fallback) <= text.LONGEST_MESSAGE else f"{title}. {cure}",

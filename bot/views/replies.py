@@ -16,7 +16,7 @@ from storage.events.deliveries import FAILING_FOR
 from storage.slack.approval_cards import ApprovalCard
 
 OUTDATED = later(
-    "This belongs to an older version of Hiatus, so nothing was changed. Please open it anew."
+    "This is from an older version of Hiatus, so nothing was changed. Please open it again."
 )
 
 # What may be typed after the command; a translation has to be understood, too.
@@ -34,28 +34,31 @@ def help_text(command: str, unknown_words: str = "") -> str:
     intro = ""
     if unknown_words:
         shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
-        intro = say("I do not understand “{words}”.", words=shown) + "\n"
+        intro = say("Sorry, I didn't understand “{words}”.", words=shown) + "\n"
     examples = [f"{command} {say(typed)}" for typed in EXAMPLES]
     lines = (
-        say("`{command}` opens the form in which you request leave.", command=command),
+        say("`{command}` opens the request form.", command=command),
         say(
-            "`{one}`, `{other}` or `{third}` opens it filled in.",
+            "`{one}`, `{other}` or `{third}` fills it in for you.",
             one=examples[0],
             other=examples[1],
             third=examples[2],
         ),
-        say("`{command} balance` tells what you have left.", command=command),
+        say("`{command} balance` shows how many days you have left.", command=command),
         say(
-            "`{command} out` shows who is off today, `{command} out week` until Sunday, "
-            "at weekends until the Sunday after.",
+            "`{command} out` shows who's off today; `{command} out week` shows the rest of "
+            "the week (at weekends, next week too).",
             command=command,
         ),
         say(
-            "`{command} mine` lists your leave, `{command} cancel` lets you cancel it.",
+            "`{command} mine` lists your leave; `{command} cancel` lets you cancel it.",
             command=command,
         ),
-        say("`{command} help` shows this.", command=command),
-        say("Whoever decides gets a message with buttons, and you hear from me what came of it."),
+        say("`{command} help` shows this help.", command=command),
+        say(
+            "Your approver gets a message to approve or decline, and I'll tell you what they "
+            "decide."
+        ),
     )
     return intro + "\n".join(lines)
 
@@ -64,8 +67,8 @@ def unknown_command(command: str) -> str:
     """What somebody hears whose command the manifest knows and the settings do not, in mrkdwn."""
     shown = text.escaped(text.cut(command, _LONGEST_COMMAND))
     return say(
-        "Hiatus does not listen to `{command}`. Whoever operates it names the command in "
-        "`HIATUS_SLACK_COMMAND`.",
+        "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
+        "in `HIATUS_SLACK_COMMAND`.",
         command=shown,
     )
 
@@ -94,22 +97,28 @@ def requester_notice(
 
 
 def own_request(card: ApprovalCard) -> dict[str, Any]:
-    """The requester's message once its button was used: what became of it, without buttons."""
-    return _about_own(
-        card, say("Your request: {state}.", state=cards.state(card)), has_buttons=False
-    )
+    """The requester's message once they used its button: the request's state, without buttons."""
+    return _about_own(card, _news(card), has_buttons=False)
 
 
 def superseded(card: ApprovalCard) -> dict[str, Any]:
-    """An earlier message to the requester once there is a newer one: where to look, and no news.
+    """An earlier message to the requester once there is a newer one: where to look.
 
-    Whoever reads the conversation, or has it read out, comes by everything once.
+    Details are only in the newer message, so that a screen reader does not read them twice.
     """
-    which = say("Your request: {state}.", state=_what(card))
-    where = say("A newer message below says what became of it.")
+    where = say(_SEE_BELOW[card.request.status])
     leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
     shown = text.section(f"*{leave_type}*\n{when}")
+    which = say("Your request: {what}.", what=_what(card))
     return {"text": f"{which} {where}", "blocks": [shown, text.quiet(where)]}
+
+
+_SEE_BELOW: Final = {
+    "pending": later("Updated. See the message below."),
+    "approved": later("Approved. See the message below."),
+    "declined": later("Declined. See the message below."),
+    "cancelled": later("Cancelled. See the message below."),
+}
 
 
 def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> dict[str, Any]:
@@ -143,7 +152,7 @@ def _own_buttons(card: ApprovalCard) -> Block:
     edit: Block = {
         "type": "button",
         "action_id": ids.EDIT,
-        "text": text.plain(say("Change")),
+        "text": text.plain(say("Edit")),
         "value": card.request.id,
     }
     cancel = answers.cancel_button(ids.CANCEL, card.request, what)
@@ -153,13 +162,13 @@ def _own_buttons(card: ApprovalCard) -> Block:
 
 def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     """The DM that tells an admin of a webhook that was switched off, and the cure."""
-    told = say("A webhook of your organisation was switched off.")
+    told = say("One of your organisation's webhooks was switched off.")
     url = text.verbatim(webhook.url)
     reason = say(str(webhook.disabled_reason))
     cure = text.section(
         say(
-            "Nothing is sent there any more. Once your endpoint is fixed, open the webhook and "
-            "switch it on again: pending events are sent then."
+            "I've stopped sending events there. Once your endpoint is fixed, open the "
+            "webhook and switch it on to send the pending events."
         )
     )
     blocks: list[Block] = [
@@ -175,11 +184,11 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
 
 def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[str, Any]:
     """The DM that tells an admin of a webhook that has failed for a day, before it is too late."""
-    told = say("A webhook of your organisation keeps failing.")
+    told = say("One of your organisation's webhooks keeps failing.")
     off_at = words.moment(since + FAILING_FOR, timezone)
     failing = say(
-        "Every attempt has failed since {when}. If none succeeds, the webhook is switched off on "
-        "{off_at}.",
+        "Every attempt has failed since {when}. Unless one succeeds, the webhook will be "
+        "switched off on {off_at}.",
         when=words.moment(since, timezone),
         off_at=off_at,
     )
@@ -208,17 +217,17 @@ def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
     if event_type == "leave_request.cancelled" and request.status == "cancelled":
         by = card.cancelled_by_name
         if by is None:
-            told = say("Approved leave of {requester} was cancelled.", requester=requester)
+            told = say("{requester}'s approved leave was cancelled.", requester=requester)
         elif by == card.requester.name:
-            told = say("{requester} cancelled approved leave.", requester=requester)
+            told = say("{requester} cancelled their approved leave.", requester=requester)
         else:
             told = say(
-                "{name} cancelled approved leave of {requester}.",
+                "{name} cancelled {requester}'s approved leave.",
                 name=text.name(by),
                 requester=requester,
             )
     elif event_type == "leave_request.shortened" and request.status == "approved":
-        told = say("Approved leave of {requester} was shortened.", requester=requester)
+        told = say("{requester}'s approved leave was shortened.", requester=requester)
     else:
         return None
     return f"{told} {_what(card)}."
@@ -227,7 +236,7 @@ def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
 def changed_reply(card: ApprovalCard) -> str:
     """What an approver reads beneath the card when the request was changed."""
     return say(
-        "{requester} changed this request: {dates}, {amount}.",
+        "{requester} edited this request. It's now {dates}, {amount}.",
         requester=text.name(card.requester.name),
         dates=cards.dates(card.request),
         amount=words.amount(card.request.total_half_days),
@@ -238,18 +247,18 @@ def _recounted(card: ApprovalCard, news: News) -> str | None:
     if card.request.status not in ("pending", "approved"):
         return None
     sentence = say(
-        "Your leave now counts {after} instead of {before}: {why}.",
+        "Your leave now counts as {after} instead of {before}, because {why}.",
         after=_amount_or_nothing(news.after_half_days),
         before=_amount_or_nothing(news.before_half_days),
         why=_because(news.cause),
     )
     if news.after_half_days == 0:
-        sentence += " " + say("It stays where it is; cancel it if you no longer need it.")
+        sentence += " " + say("It stays booked. Cancel it if you no longer need it.")
     return sentence
 
 
 def _amount_or_nothing(half_days: int) -> str:
-    return words.amount(half_days) if half_days else say("nothing")
+    return words.amount(half_days) if half_days else say("no days")
 
 
 def _because(cause: Cause) -> str:
@@ -257,7 +266,7 @@ def _because(cause: Cause) -> str:
         case "working_days_changed":
             return say("your working days changed")
         case "public_holidays_changed":
-            return say("other public holidays hold for you now")
+            return say("different public holidays now apply to you")
         case "working_days_and_public_holidays_changed":
             return say("your working days and public holidays changed")
     if cause.holiday_date is None:
@@ -266,7 +275,7 @@ def _because(cause: Cause) -> str:
     name = f" ({text.cut(cause.holiday_name, 80)})" if cause.holiday_name else ""
     match cause.code:
         case "public_holiday_added":
-            return say("{day} is a public holiday now", day=day) + name
+            return say("{day} is now a public holiday", day=day) + name
         case "public_holiday_removed":
             return say("{day} is no longer a public holiday", day=day) + name
     return say("the public holiday on {day} changed", day=day) + name
@@ -281,10 +290,39 @@ def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
     if event_type == "leave_request.decision_changed":
         if status not in ("approved", "declined"):
             return None
-        return say("The decision on your request was changed: {state}.", state=cards.state(card))
+        return _reversed(card)
     if event_type != f"leave_request.{status}":
         return None
-    return say("Your request: {state}.", state=cards.state(card))
+    return _news(card)
+
+
+def _news(card: ApprovalCard) -> str:
+    """The request's status as a sentence to the requester: ``Grace declined your request.``"""
+    by = card.ended_by_name and text.cut(card.ended_by_name, text.LONGEST_NAME)
+    match card.request.status:
+        case "pending":
+            return _sent(card, is_new=card.request.version == 1)
+        case "approved" if by:
+            return say("{name} approved your request.", name=by)
+        case "approved":
+            return say("Your request was approved automatically.")
+        case "declined" if by:
+            return say("{name} declined your request.", name=by)
+        case "declined":
+            return say("Your request was declined automatically.")
+    if card.ended_by_name == card.requester.name:
+        return say("You cancelled your request.")
+    return say("{name} cancelled your request.", name=by) if by else say(_CANCELLED)
+
+
+_CANCELLED: Final = later("Your request was cancelled.")
+
+
+def _reversed(card: ApprovalCard) -> str:
+    by = text.cut(card.ended_by_name or "", text.LONGEST_NAME)
+    if card.request.status == "approved":
+        return say("{name} changed the decision: your request is now approved.", name=by)
+    return say("{name} changed the decision: your request is now declined.", name=by)
 
 
 def _sent(card: ApprovalCard, *, is_new: bool) -> str:
@@ -294,5 +332,5 @@ def _sent(card: ApprovalCard, *, is_new: bool) -> str:
     if is_new:
         return say("Your request was sent for approval.")
     if names:
-        return say("Your request was changed and sent to {names} for approval.", names=names)
-    return say("Your request was changed and sent for approval.")
+        return say("Your updated request was sent to {names} for approval.", names=names)
+    return say("Your updated request was sent for approval.")

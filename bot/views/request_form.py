@@ -88,7 +88,7 @@ def view(
         "callback_id": ids.EDIT_FORM if edited_id else ids.REQUEST_FORM,
         "private_metadata": edited_id,
         "title": text.plain(
-            say("Change request") if edited_id else say("Request leave"), text.LONGEST_TITLE
+            say("Edit request") if edited_id else say("Request leave"), text.LONGEST_TITLE
         ),
         "submit": text.plain(say("Save") if edited_id else say("Send")),
         "close": text.plain(say("Cancel")),
@@ -96,12 +96,12 @@ def view(
             *asides,
             _kept_type(types, filled) if edited_id else _type_field(types, filled),
             _field(ids.FIRST_DAY, say("First day"), _day(filled.start_date)),
-            _field(ids.BEGINS, say("Begins"), _halves(_BEGINS, filled.begins_at_midday)),
+            _field(ids.BEGINS, say("Starts"), _halves(_BEGINS, filled.begins_at_midday)),
             _field(
                 ids.LAST_DAY,
                 say("Last day"),
                 _day(filled.end_date),
-                hint=say("The last day off is included."),
+                hint=say("Your last day off, not the day you're back."),
             ),
             _field(ids.ENDS, say("Ends"), _halves(_ENDS, filled.ends_at_midday)),
             *live,
@@ -110,8 +110,8 @@ def view(
     }
 
 
-_BEGINS: Final = (later("At the start of the first day"), later("At midday of the first day"))
-_ENDS: Final = (later("At the end of the last day"), later("At midday of the last day"))
+_BEGINS: Final = (later("At the start of the first day"), later("At midday on the first day"))
+_ENDS: Final = (later("At the end of the last day"), later("At midday on the last day"))
 
 
 def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
@@ -131,24 +131,27 @@ def _puzzle(puzzle: Puzzle) -> str:
 
 _PUZZLES: Final[Mapping[PuzzleKind, str]] = {
     "unknown": later("Sorry, I didn't understand “{typed}”. Please choose the days below."),
-    "which_day": later("“{typed}” could be more than one day; please choose below."),
-    "which_month": later("“{typed}” is of no month; please choose the days below."),
-    "which_year": later("“{typed}” could be in more than one year; please choose below."),
+    "which_day": later("“{typed}” could mean more than one day. Please choose below."),
+    "which_month": later("Which month is “{typed}” in? Please choose the days below."),
+    "which_year": later("“{typed}” could be in more than one year. Please choose below."),
     "which_half": later(
-        "“{typed}” could be the half of either day; please choose when it begins and ends."
+        "“{typed}” could mean the first or the last day. Please choose when your leave "
+        "starts and ends."
     ),
-    "half_of_which_day": later("“{typed}” of which day? Please choose below."),
-    "impossible_day": later("There is no “{typed}”; please choose the days below."),
+    "half_of_which_day": later("“{typed}” on which day? Please choose below."),
+    "impossible_day": later("There's no “{typed}”. Please choose the days below."),
     "several_days": later(
-        "“{typed}”: one request has a first and a last day. Type “3-7 aug”, or choose below."
+        "“{typed}” is more than one period. Type something like “3-7 aug”, or choose below."
     ),
-    "which_first_day": later("“{typed}” from which day? Please choose below."),
+    "which_first_day": later("“{typed}” starting on which day? Please choose below."),
     "which_last_day": later("“{typed}” until when? Please choose below."),
     "which_length": later(
-        "“{typed}” could be working days or calendar days; please choose the days below."
+        "“{typed}” could mean working days or calendar days. Please choose the days below."
     ),
-    "which_type": later("“{typed}” could be {choices}; please choose below."),
-    "several_types": later("One request is of one type; you named {choices}."),
+    "which_type": later("“{typed}” could mean {choices}. Please choose below."),
+    "several_types": later(
+        "A request has one leave type, but you named {choices}. Please choose below."
+    ),
 }
 
 
@@ -208,7 +211,7 @@ def _field(
 
 
 def _type_field(types: Sequence[LeaveType], filled: Filled) -> Block:
-    return _field(ids.LEAVE_TYPE, say("Type of leave"), _menu_of_types(types, filled.leave_type_id))
+    return _field(ids.LEAVE_TYPE, say("Leave type"), _menu_of_types(types, filled.leave_type_id))
 
 
 def _kept_type(types: Sequence[LeaveType], filled: Filled) -> Block:
@@ -261,7 +264,7 @@ def _note(typed: str | None) -> Block:
         "type": "plain_text_input",
         "multiline": True,
         "max_length": LONGEST_NOTE,
-        "placeholder": text.plain(say("Whoever decides can read it")),
+        "placeholder": text.plain(say("Visible to your approver")),
     }
     return field | {"initial_value": typed} if typed else field
 

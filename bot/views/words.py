@@ -95,9 +95,9 @@ def left(half_days: int, year_name: str) -> str:
     """What some leave leaves of a leave year: ``After this: 2.5 days left in 2026``."""
     if half_days < 0:
         over = amount(-half_days)
-        return say("After this: {amount} overdrawn in {year}", amount=over, year=year_name)
+        return say("After this: overdrawn by {amount} in {year}", amount=over, year=year_name)
     if half_days == 0:
-        return say("After this: nothing left in {year}", year=year_name)
+        return say("After this: no days left in {year}", year=year_name)
     return say("After this: {amount} left in {year}", amount=amount(half_days), year=year_name)
 
 

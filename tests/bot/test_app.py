@@ -72,7 +72,7 @@ def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> No
         (InvalidTransition("approved", "approved"), "Already approved."),
         (
             InvalidTransition("approved", "pending"),
-            "This request was changed at the same moment. Please look at it again.",
+            "This request has just changed. Please check it and try again.",
         ),
     ],
 )

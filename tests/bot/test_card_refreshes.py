@@ -53,7 +53,7 @@ def test_pending_leave_of_colleagues_is_on_the_card_and_marked(world: World) -> 
 
 def test_an_open_card_follows_what_becomes_of_a_colleagues_leave(world: World) -> None:
     world.a_request()
-    assert "Hedy" not in shown(world).partition("Waits for")[0]
+    assert "Hedy" not in shown(world).partition("Awaiting")[0]
 
     theirs = world.submit_over_rest(HEDY)
     deliver_all(world)
@@ -311,5 +311,5 @@ def test_the_form_counts_pending_leave_and_names_nobody(world: World) -> None:
     world.slack.command(ADA, "/timeoff", "3-7 aug annual")
     form = world.slack.open_modal(ADA, ids.REQUEST_FORM)
 
-    assert "Off then:\n• 2 pending requests" in form.visible_text
-    assert "Hedy" not in form.visible_text.partition("Off then:")[2].partition("Will be")[0]
+    assert "Also off:\n• 2 pending requests" in form.visible_text
+    assert "Hedy" not in form.visible_text.partition("Also off:")[2].partition("This will")[0]

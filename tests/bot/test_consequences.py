@@ -52,7 +52,7 @@ def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
 
     question = asked(world, form_of(world), {"working_days": MORNING, "leave_allowance": "12.5"})
 
-    assert f"1 request changes.\n• {ADAS}" in question.visible_text
+    assert f"1 request will change.\n• {ADAS}" in question.visible_text
     assert (person(world, ADA).working_days, world.request(ADA)) == (None, request)
     confirm(world, question)
     ada = person(world, ADA)
@@ -84,7 +84,7 @@ def test_what_concerns_nobody_is_saved_without_a_question(world: World) -> None:
 
 
 # Ada has asked for three days.
-OVERDRAWN = "The balance of 1 person becomes negative.\n• Ada Lovelace, 2026: 22 → -1 days left"
+OVERDRAWN = "1 person will have a negative balance.\n• Ada Lovelace, 2026: 22 → -1 days left"
 
 
 def test_an_own_allowance_that_overdraws_is_asked_about_then_saved(world: World) -> None:
@@ -127,8 +127,9 @@ def test_another_manager_is_asked_instead(world: World) -> None:
     question = asked(world, form, {"manager_id": eve})
 
     assert (
-        "1 request then awaits others.\n• Ada Lovelace, Mon 3 August to Wed 5 August 2026: "
-        "Grace Hopper and Hedy Lamarr → Eve Elsewhere"
+        "1 request moves to other approvers.\n"
+        "• Ada Lovelace, Mon 3 August to Wed 5 August 2026: Grace Hopper and Hedy Lamarr → "
+        "Eve Elsewhere"
     ) in question.visible_text
     assert world.audited("leave_request.rerouted") == 0
     confirm(world, question)
@@ -202,7 +203,7 @@ def test_the_organisations_other_week_is_counted_for_everybody(world: World) -> 
     question = asked(world, form, {"name": "None", "working_days": ["monday", "tuesday"]})
 
     assert (
-        "2 requests change.\nIt is leave of 2 people: 6 days become 4 days."
+        "2 requests will change.\n2 people affected: 6 days → 4 days in total."
         in question.visible_text
     )
     assert organisation(world).name == "Acme"
@@ -218,7 +219,10 @@ def test_leave_that_would_count_nothing_is_pointed_out(world: World) -> None:
 
     question = asked(world, form_of(world), {"working_days": ["friday"]})
 
-    assert "1 day → 0 days\nLeave that counts nothing any more stays" in question.visible_text
+    assert (
+        "1 day → 0 days\nLeave that no longer covers any working days stays"
+        in question.visible_text
+    )
 
 
 def test_of_many_a_few_are_named(world: World) -> None:
@@ -230,7 +234,7 @@ def test_of_many_a_few_are_named(world: World) -> None:
 
     assert question.visible_text.count("• Ada Lovelace") == 5
     assert "… and 3 more" in question.visible_text
-    assert "It is leave of 1 person: 8 days become 4 days." in question.visible_text
+    assert "1 person affected: 8 days → 4 days in total." in question.visible_text
 
 
 def test_it_is_asked_in_german(world: World) -> None:
@@ -345,4 +349,4 @@ def test_what_takes_longer_is_asked_and_done_all_the_same(world: World) -> None:
     slow.may_go_on.set()
     world.settled()
     assert person(world, ADA).working_days == tuple(MORNING)
-    assert world.slack.dm(ADMIN)[-1].text == "It is done: your change was saved."
+    assert world.slack.dm(ADMIN)[-1].text == "Done. Your change was saved."

@@ -197,8 +197,8 @@ def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> Non
     world.deliver()
 
     assert world.slack.dm(GRACE) == []
-    assert [one.text.split(",")[0] for one in world.slack.dm(ADA)] == [
-        "Your request: Approved by Olive Owner"
+    assert [one.text.split(". ")[0] for one in world.slack.dm(ADA)] == [
+        "Olive Owner approved your request"
     ]
 
 
@@ -300,8 +300,9 @@ def test_an_admin_hears_of_a_webhook_that_keeps_failing(
 
 
 FAILING = (
-    "A webhook of your organisation keeps failing. https://example.com/ Every attempt has failed "
-    "since 1 June 2026, 10:00. If none succeeds, the webhook is switched off on 6 June 2026, 10:00."
+    "One of your organisation's webhooks keeps failing. https://example.com/ Every attempt "
+    "has failed since 1 June 2026, 10:00. Unless one succeeds, the webhook will be switched "
+    "off on 6 June 2026, 10:00."
 )
 
 
@@ -362,8 +363,9 @@ def test_an_owner_hears_what_their_leave_counts_now_and_why(world: World) -> Non
     a_holiday(world, FIRST_DAY)
 
     assert world.slack.dm(ADA)[-1].text == (
-        "Your leave now counts 2 days instead of 3 days: Mon 3 August 2026 is a public holiday "
-        "now (Market &lt;day&gt;). Annual leave, Mon 3 August to Wed 5 August 2026, 2 days."
+        "Your leave now counts as 2 days instead of 3 days, because Mon 3 August 2026 is now "
+        "a public holiday (Market &lt;day&gt;). Annual leave, Mon 3 August to Wed 5 August "
+        "2026, 2 days."
     )
 
 
@@ -378,7 +380,9 @@ def test_cards_of_recounted_leave_are_redrawn_and_nobody_is_said_to_have_changed
     assert "2 days" in world.card(GRACE).text
     assert world.card(GRACE).buttons
     assert len(world.slack.dm(GRACE)) == before
-    assert world.slack.dm(ADA)[-1].text.startswith("Your leave now counts 2 days instead of 3 days")
+    assert world.slack.dm(ADA)[-1].text.startswith(
+        "Your leave now counts as 2 days instead of 3 days"
+    )
 
 
 def test_leave_that_counts_nothing_any_more_is_said_to_stay(world: World) -> None:
@@ -388,8 +392,6 @@ def test_leave_that_counts_nothing_any_more_is_said_to_stay(world: World) -> Non
         a_holiday(world, FIRST_DAY + timedelta(days=number))
 
     assert world.slack.dm(ADA)[-1].text.startswith(
-        "Your leave now counts nothing instead of 1 day: "
+        "Your leave now counts as no days instead of 1 day, "
     )
-    assert (
-        "It stays where it is; cancel it if you no longer need it." in world.slack.dm(ADA)[-1].text
-    )
+    assert "It stays booked. Cancel it if you no longer need it." in world.slack.dm(ADA)[-1].text

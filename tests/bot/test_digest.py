@@ -207,7 +207,7 @@ def test_a_channel_that_takes_none_is_told_to_admins_once(world: World, what: st
 
     told = [one.text for one in world.slack.dm("UOWNER")]
     assert len(told) == 1
-    assert told[0].startswith("The digest of who is out cannot be posted.")
+    assert told[0].startswith("I can't post the daily list of who's out.")
     tried = [one.arguments["channel"] for one in world.slack.calls("chat.postMessage")]
     assert tried.count(CHANNEL) == 1
 

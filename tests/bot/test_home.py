@@ -42,15 +42,15 @@ def test_it_shows_balance_own_leave_and_who_is_out(world: World) -> None:
     shown = home.visible_text
     assert "*22 of 25 days left*" in shown
     assert "`▒▒░░░░░░░░░░░░░░░░░░`" in shown
-    assert "*Waiting for a decision*\n3" in shown
-    assert "Mon 3 August to Wed 5 August 2026, 3 days\nWaits for a decision" in shown
-    assert "Nobody is out." in shown
+    assert "*Pending*\n3" in shown
+    assert "Mon 3 August to Wed 5 August 2026, 3 days\nAwaiting a decision" in shown
+    assert "No one is out." in shown
     assert "Waiting for your decision" not in shown
     assert labels(home) == [
         "Request leave",
         "Edit",
         "Cancel leave",
-        "Show everybody",
+        "Show everyone",
         "API keys",
         "Calendar feeds",
     ]
@@ -125,7 +125,7 @@ def test_cancel_asks_first_cancels_and_draws_again(world: World) -> None:
     world.settled()
 
     assert world.request(ADA).status == "cancelled"
-    assert "You have no leave ahead of you." in world.slack.home(ADA).visible_text
+    assert "You have no upcoming leave." in world.slack.home(ADA).visible_text
     assert world.audited("leave_request.cancelled") == 1
 
 
@@ -222,7 +222,7 @@ def test_who_may_not_decide_cannot_by_a_button_of_his_own_making(world: World) -
     world.slack.click_in_view(EVE, home, ids.HOME_REQUEST, overrides=own)
     world.settled()
 
-    assert "no such request" in world.slack.open_modal(EVE).visible_text
+    assert "This request doesn't exist" in world.slack.open_modal(EVE).visible_text
     assert world.request(ADA).status == "pending"
 
 
@@ -262,7 +262,7 @@ def test_the_team_can_be_widened_to_everybody(world: World) -> None:
         code="sick",
     )
     home = opened(world, ADA)
-    assert "Nobody is out." in home.visible_text
+    assert "No one is out." in home.visible_text
 
     world.slack.click_in_view(ADA, home, ids.HOME_SCOPE)
     world.settled()
@@ -310,7 +310,7 @@ def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
 
     request = world.submit_over_rest(ADA)
     world.deliver()
-    assert "Waits for a decision" in world.slack.home(ADA, "Mon 3 August").visible_text
+    assert "Awaiting a decision" in world.slack.home(ADA, "Mon 3 August").visible_text
 
     world.database.write_now(
         leave_requests.approve, request.id, by=world.caller(GRACE), now=world.clock()

@@ -89,9 +89,9 @@ def test_the_first_installation_makes_the_organisation_and_its_owner(world: Worl
         INA,
     )
     assert said(answer) == (
-        "Hiatus is installed Umbrella has begun, and you are its owner. Public holidays are those "
-        "of Germany, the time zone is Europe/Berlin. Both can be changed, and a region chosen, in "
-        "the organisation's settings. In Slack, type /timeoff to begin."
+        "Hiatus is installed Umbrella is set up. You're the owner. Public holidays follow Germany, "
+        "and the time zone is Europe/Berlin. You can change both, and choose a region, in the "
+        "organisation settings. In Slack, type /timeoff to get started."
     )
 
 
@@ -226,7 +226,7 @@ def test_an_admin_with_an_address_of_its_domain_links_the_organisation(
     found = organisation_of(world, "T2")
     assert found is not None
     assert found.id == ours.id
-    assert "now belongs to Umbrella Ltd, as you are one of its admins" in said(answer)
+    assert "now belongs to Umbrella Ltd, because you are one of its admins" in said(answer)
     ina = world.database.read_now(find_by_email, ours.id, "ina@umbrella.example")
     assert ina is not None
     assert (ina.role, ina.status, ina.slack_user_id) == (role, "active", INA)
@@ -318,7 +318,7 @@ def test_an_enterprise_installation_is_refused_and_its_token_given_back(world: W
     answer = browser.come_back(state=state, code="any")
 
     assert answer.status_code == 400
-    assert "Choose one workspace" in said(answer)
+    assert "Choose a single workspace" in said(answer)
     assert [call.token for call in world.slack.calls("auth.revoke")] == ["xoxb-enterprise"]
 
 
@@ -365,7 +365,7 @@ def test_a_state_belongs_to_the_browser_that_began(world: World, cookie: str) ->
     answer = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
 
     assert answer.status_code == 400
-    assert "began elsewhere" in said(answer)
+    assert "started in another browser" in said(answer)
     assert world.slack.calls("oauth.v2.access") == []
 
 
@@ -405,7 +405,7 @@ def test_who_does_not_agree_is_told_so(world: World) -> None:
     answer = browser.come_back(state=state, error="access_denied")
 
     assert answer.status_code == 200
-    assert "You did not agree" in said(answer)
+    assert "You declined the permissions" in said(answer)
 
 
 @pytest.mark.parametrize("method", ["oauth.v2.access", "auth.test", "users.info"])

@@ -168,10 +168,10 @@ def test_each_person_reads_it_in_their_own_language(world: World) -> None:
     world.a_request()
 
     assert world.slack.dm(ADA)[-1].text.startswith("Dein Antrag wurde zur Genehmigung an ")
-    assert "beantragt Annual leave: Mo, 3. August bis Mi, 5. August 2026, 3 Tage." in (
+    assert "hat Annual leave beantragt: Mo, 3. August bis Mi, 5. August 2026, 3 Tage." in (
         world.slack.dm(GRACE)[-1].text
     )
-    assert "asks for Annual leave: Mon 3 August to Wed 5 August 2026, 3 days." in (
+    assert "requested Annual leave: Mon 3 August to Wed 5 August 2026, 3 days." in (
         world.slack.dm(HEDY)[-1].text
     )
 
@@ -194,7 +194,7 @@ def test_the_form_its_refusals_and_the_help_are_in_the_persons_language(world: W
 
     assert form.body["title"]["text"] == "Abwesenheit beantragen"
     assert answer.errors == {ids.LAST_DAY: "Der letzte Tag liegt vor dem ersten."}
-    assert "öffnet das Formular" in world.told(ADA)[-1]
+    assert "öffnet das Antragsformular" in world.told(ADA)[-1]
 
 
 def test_a_click_is_answered_in_the_language_of_who_clicked(world: World) -> None:

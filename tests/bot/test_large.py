@@ -163,7 +163,7 @@ def test_what_follows_when_everybody_loses_the_manager_fits_a_question(world: Wo
     asked = click(world, ADMIN, form_of(world, BOSS), ids.PERSON_ARCHIVE)
 
     assert "• 4999 people lose their manager: Person" in asked.visible_text
-    assert "200 requests then await others." in asked.visible_text
+    assert "200 requests move to other approvers." in asked.visible_text
     assert "… and 195 more" in asked.visible_text
     world.slack.submit(ADMIN, asked)
     world.settled()
@@ -179,7 +179,7 @@ def test_what_the_organisations_other_week_does_is_told_in_time(world: World) ->
 
     asked = world.slack.open_modal(ADMIN, "Before you save")
     assert "1000 requests change." in asked.visible_text
-    assert "It is leave of 1000 people: 5,000 days become 2,000 days." in asked.visible_text
+    assert "1000 people affected: 5,000 days → 2,000 days in total." in asked.visible_text
     world.slack.submit(ADMIN, asked)
     world.settled()
     assert world.database.read_now(_half_days, world) == 4_000

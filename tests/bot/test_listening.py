@@ -230,23 +230,23 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
         world.settled()
 
         assert slack.dm(ADA)[-1].text == (
-            "This overlaps your leave: Mon 3 August to Wed 5 August 2026."
+            "This overlaps your leave (Mon 3 August to Wed 5 August 2026)."
         )
 
 
 @pytest.mark.parametrize(
     ("failure", "sentence"),
     [
-        ({"error": "expired_trigger_id"}, "This took too long, so Slack did not open the form."),
-        ({"error": "ratelimited"}, "Slack limits how often Hiatus may ask right now."),
-        ({"error": "invalid_auth"}, "to install the app again and to set its new bot token."),
-        ({"error": "account_inactive"}, "to install the app again and to set its new bot token."),
-        ({"error": "missing_scope"}, "Hiatus lacks a permission in this workspace."),
+        ({"error": "expired_trigger_id"}, "That took too long, so Slack didn't open the form."),
+        ({"error": "ratelimited"}, "Slack is limiting requests from Hiatus right now."),
+        ({"error": "invalid_auth"}, "to reinstall the app and set its new bot token."),
+        ({"error": "account_inactive"}, "to reinstall the app and set its new bot token."),
+        ({"error": "missing_scope"}, "Hiatus is missing a permission in this workspace."),
         ({"error": "view_too_large"}, "Slack refused this (view_too_large)."),
-        ({"error": "internal_error"}, "Slack cannot be reached right now."),
-        ({"status": 500}, "Slack cannot be reached right now."),
-        ({"reset": True}, "Slack cannot be reached right now."),
-        ({"hang_seconds": 3.0}, "Slack did not answer in time."),
+        ({"error": "internal_error"}, "I can't reach Slack right now."),
+        ({"status": 500}, "I can't reach Slack right now."),
+        ({"reset": True}, "I can't reach Slack right now."),
+        ({"hang_seconds": 3.0}, "Slack didn't respond in time."),
     ],
     ids=lambda given: str(given) if isinstance(given, dict) else "",
 )
@@ -267,8 +267,8 @@ def test_a_form_that_slack_does_not_open_is_told_with_the_reason(
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        ("token_revoked", "Slack no longer accepts Hiatus in this workspace."),
-        ("missing_scope", "Hiatus lacks a permission in this workspace."),
+        ("token_revoked", "Hiatus is no longer connected to this workspace."),
+        ("missing_scope", "Hiatus is missing a permission in this workspace."),
     ],
 )
 def test_a_workspace_that_installed_the_app_is_shown_where_to_install_it_again(
@@ -290,7 +290,7 @@ def test_a_workspace_that_installed_the_app_is_shown_where_to_install_it_again(
 @pytest.mark.parametrize(
     ("locale", "sentence"),
     [
-        ("en-GB", "Hiatus is not installed in this Slack workspace. Please ask a Slack admin"),
+        ("en-GB", "Hiatus isn't installed in this Slack workspace. Please ask a Slack admin"),
         ("de-DE", "Hiatus ist in diesem Slack-Workspace nicht installiert."),
     ],
 )

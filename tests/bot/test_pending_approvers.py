@@ -160,10 +160,10 @@ def test_the_form_says_who_is_skipped(world: World) -> None:
     world.settled()
 
     shown = world.slack.open_modal(ADA, "Skipped").visible_text
-    assert "Will be sent to Grace Hopper and Hedy Lamarr for approval." in shown
+    assert "This will go to Grace Hopper and Hedy Lamarr for approval." in shown
     assert (
-        "Skipped, because they haven't used Hiatus yet and I don't know their Slack account: "
-        "Mona Manager." in shown
+        "Skipped: Mona Manager. They haven't used Hiatus yet, and I don't know their Slack "
+        "account." in shown
     )
 
 

@@ -20,7 +20,7 @@ from tests.fakes.slack import LoopbackSlack
 from tests.refusals import overlapping
 
 NO_FULL_MEMBER = "Hiatus is for full members of this workspace"
-UNKNOWN_WORKSPACE = "This Slack workspace does not belong to an organisation in Hiatus."
+UNKNOWN_WORKSPACE = "This Slack workspace isn't linked to an organisation in Hiatus."
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Thinking better of a decision, for ten minutes; and cards of those who are no longer asked."""
+"""Reversing a decision within ten minutes, and the cards of former approvers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_approval_is_declined_instead(world: World) -> None:
     for who in (GRACE, HEDY):
         assert "Declined by Grace Hopper, 1 June 2026, 10:09" in world.card(who).visible_text
     assert world.slack.dm(ADA)[-1].text.startswith(
-        "The decision on your request was changed: Declined by Grace Hopper, 1 June 2026, 10:09."
+        "Grace Hopper changed the decision: your request is now declined."
     )
     assert (world.audited("leave_request.approved"), world.audited("leave_request.declined")) == (
         1,
@@ -62,7 +62,10 @@ def test_a_refusal_is_approved_instead(world: World) -> None:
     request = world.request()
     assert (request.status, request.decision_reason) == ("approved", None)
     assert "Approved by Grace Hopper" in world.card(HEDY).visible_text
-    assert "was changed: Approved by Grace Hopper" in world.slack.dm(ADA)[-1].text
+    assert (
+        "Grace Hopper changed the decision: your request is now approved."
+        in world.slack.dm(ADA)[-1].text
+    )
 
 
 def test_what_takes_its_place_meanwhile_stands_against_it(world: World) -> None:
@@ -75,8 +78,8 @@ def test_what_takes_its_place_meanwhile_stands_against_it(world: World) -> None:
     world.settled()
 
     assert world.slack.open_modal(GRACE).visible_text == (
-        "It cannot be approved any more: there is other leave then, "
-        "Mon 3 August to Wed 5 August 2026."
+        "This can no longer be approved. It overlaps other leave (Mon 3 August to Wed 5 "
+        "August 2026)."
     )
     assert world.audited("leave_request.approved") == 0
 
@@ -123,8 +126,8 @@ def test_what_is_due_later_holds_up_no_news(world: World) -> None:
 @pytest.mark.parametrize(
     ("who", "told"),
     [
-        (ADA, "You cannot decide on your own request; somebody else has to."),
-        (EVE, "There is no such request, or it is no longer yours to see."),
+        (ADA, "You can't decide on your own request. Another approver has to."),
+        (EVE, "This request doesn't exist, or you no longer have access to it."),
         (HEDY, "Already approved by Grace Hopper."),
     ],
 )
@@ -148,7 +151,7 @@ def test_who_is_no_longer_an_approver_changes_no_decision(world: World) -> None:
     world.slack.submit(GRACE, form)
     world.settled()
 
-    assert "others decide on it" in world.slack.open_modal(GRACE).visible_text
+    assert "This request isn't yours to decide." in world.slack.open_modal(GRACE).visible_text
     assert world.request().status == "approved"
 
 
@@ -172,8 +175,8 @@ def test_who_is_no_longer_asked_reads_so(world: World) -> None:
     _demote(world, GRACE)
     world.deliver()
 
-    assert "You are no longer asked. Waits for Hedy Lamarr" in world.card(GRACE).visible_text
-    assert "You are no longer asked." in world.card(GRACE).text
+    assert "You no longer need to decide. Awaiting Hedy Lamarr" in world.card(GRACE).visible_text
+    assert "You no longer need to decide." in world.card(GRACE).text
     assert (labels(world, GRACE), labels(world, HEDY)) == ([], ["Approve", "Decline"])
 
 

@@ -174,7 +174,7 @@ def test_german_figures_have_a_comma() -> None:
             "Annual leave umfasst höchstens 2 Tage am Stück, hier: 3,5 Tage."
         )
         assert errors.sentence(InsufficientAllowance(7, 11, "2026")) == (
-            "Du hast 2026 noch 3,5 Tage übrig; das braucht 5,5 Tage."
+            "Du hast 2026 noch 3,5 Tage übrig. Dieser Antrag braucht 5,5 Tage."
         )
     assert errors.sentence(refusal) == (
         "Annual leave covers at most 2 days in a row; this is 3.5 days."

@@ -23,7 +23,7 @@ from tests.refusals import overlapping
 
 # ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
-STILL = "Still waiting for your decision: Ada Lovelace asks for Annual leave, "
+STILL = "Still waiting for your decision: Ada Lovelace requested Annual leave, "
 
 
 def tick(world: World, at: datetime) -> None:
@@ -150,12 +150,12 @@ def test_with_more_than_five_waiting_there_is_one_summary_a_working_day(world: W
     for hour in range(24 * 7):
         tick(world, TUESDAY + timedelta(hours=hour))
 
-    summaries = [one for one in world.slack.dm(GRACE) if "wait for your decision" in one.text]
+    summaries = [one for one in world.slack.dm(GRACE) if "waiting for your decision:" in one.text]
     assert reminded(world, GRACE) == 0
     # Tuesday to Friday, and Monday.
     assert len(summaries) == 5
     assert summaries[0].text.startswith(
-        "7 requests wait for your decision:\n"
+        "7 requests are waiting for your decision:\n"
         "• Ada Lovelace: Annual leave, Mon 3 August 2026, 1 day\n"
     )
 
@@ -180,8 +180,8 @@ def test_a_summary_leaves_out_what_awaits_others_by_now(world: World) -> None:
 
     tick(world, TUESDAY)
 
-    (told,) = [one for one in world.slack.dm(GRACE) if "wait for your decision" in one.text]
-    assert told.text.startswith("6 requests wait for your decision:")
+    (told,) = [one for one in world.slack.dm(GRACE) if "waiting for your decision:" in one.text]
+    assert told.text.startswith("6 requests are waiting for your decision:")
     assert "Alan" not in told.text
 
 
@@ -245,7 +245,7 @@ def test_when_nobody_answers_the_next_step_of_the_ladder_is_asked_and_may_decide
 
     (card,) = cards(world, "UOWNER")
     assert before == []
-    assert "Waits for Grace Hopper, Hedy Lamarr and Olive Owner" in card.visible_text
+    assert "Awaiting Grace Hopper, Hedy Lamarr and Olive Owner" in card.visible_text
     assert "Olive Owner" in cards(world, GRACE)[0].visible_text
     assert reminded(world, GRACE) == 3
     assert world.audited("leave_request.next_step_asked") == 1

@@ -51,8 +51,8 @@ def test_help_and_unknown_words_get_help(world: World) -> None:
     world.settled()
 
     plain, puzzled = sorted(world.told(ADA), key=len)
-    assert plain.startswith("`/timeoff` opens the form")
-    assert puzzled.startswith("I do not understand “&lt;!channel&gt; &amp; more”.")
+    assert plain.startswith("`/timeoff` opens the request form")
+    assert puzzled.startswith("Sorry, I didn't understand “&lt;!channel&gt; &amp; more”.")
     assert not world.slack.has_modal(ADA)
 
 
@@ -65,12 +65,12 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert answer.errors == {}
     assert not world.slack.has_modal(ADA)
     assert card.visible_text.splitlines() == [
-        "*Ada Lovelace* asks for *Annual leave*",
+        "*Ada Lovelace* requested *Annual leave*",
         "Mon 3 August to Wed 5 August 2026",
         "3 days",
         "After this: 22 days left in 2026",
         "Note: Wedding <!here> & party",
-        "Waits for Grace Hopper and Hedy Lamarr",
+        "Awaiting Grace Hopper and Hedy Lamarr",
         "Approve",
         "Decline",
     ]
@@ -134,7 +134,7 @@ def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown:
         ),
         (
             {"end_date": "2026-10-30"},
-            {ids.FIRST_DAY: "You have 25 days left in 2026; this needs 65 days."},
+            {ids.FIRST_DAY: "You have 25 days left in 2026. This request needs 65 days."},
         ),
     ],
 )
@@ -154,7 +154,7 @@ def test_overlapping_leave_is_named_by_its_dates(world: World) -> None:
     answer = world.send_form(start_date="2026-08-05", end_date="2026-08-06")
 
     assert answer.errors == {
-        ids.FIRST_DAY: "This overlaps your leave: Mon 3 August to Wed 5 August 2026."
+        ids.FIRST_DAY: "This overlaps your leave (Mon 3 August to Wed 5 August 2026)."
     }
 
 
@@ -194,7 +194,7 @@ def test_broken_rules_are_told_in_german_with_german_figures(world: World) -> No
         ids.LAST_DAY: "Sabbatical umfasst höchstens 1 Tag am Stück, hier: 2,5 Tage.",
     }
     assert too_much.errors == {
-        ids.FIRST_DAY: "Du hast 2026 noch 25 Tage übrig; das braucht 30,5 Tage."
+        ids.FIRST_DAY: "Du hast 2026 noch 25 Tage übrig. Dieser Antrag braucht 30,5 Tage."
     }
 
 
@@ -202,7 +202,7 @@ def test_leave_that_needs_no_approval_is_told_as_approved(world: World) -> None:
     world.a_request(leave_type_id=world.leave_type("sick"))
 
     assert [one.text for one in world.slack.dm(ADA)] == [
-        "Your request: Approved automatically, 1 June 2026, 10:00. "
+        "Your request was approved automatically. "
         "Sick leave, Mon 3 August to Wed 5 August 2026, 3 days."
     ]
     assert world.slack.dm(GRACE) == []

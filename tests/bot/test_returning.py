@@ -257,7 +257,7 @@ def test_what_was_decided_meanwhile_is_told_and_leaves_no_live_buttons(world: Wo
         (card,) = world.cards(who)
         assert to_decide(card) == []
         assert "Declined by Olive Owner" in card.visible_text
-    assert world.slack.dm(ADA)[-1].text.startswith("Your request: Declined by Olive Owner")
+    assert world.slack.dm(ADA)[-1].text.startswith("Olive Owner declined your request.")
     assert world.slack.dm(ADA)[-1].text.endswith("Reason: Release week")
 
 

@@ -247,7 +247,7 @@ def test_each_feed_says_when_it_was_last_read_and_by_which_program(world: World)
 
     shown = settings(world, ADA, ids.FEEDS).visible_text
     assert "by Thunderbird." in shown
-    assert shown.count("No calendar has read it yet.") == 1
+    assert shown.count("No calendar has used it yet.") == 1
     assert f"Leave: {world.people[ADA].name}" in shown
 
 
@@ -260,7 +260,7 @@ def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_
 
     shown = settings(world, ADA, ids.FEEDS)
     assert links(shown) == []
-    assert "Your links cannot be shown any more" in shown.visible_text
+    assert "Your links can no longer be shown" in shown.visible_text
     assert "Phone" in shown.visible_text
 
     after = click(world, ADA, shown, ids.FEEDS_REGENERATE)

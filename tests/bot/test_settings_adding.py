@@ -67,7 +67,7 @@ def test_somebody_of_the_workspace_is_added_once_and_is_pending(world: World) ->
     assert (emmy.slack_user_id, emmy.timezone) == (NEW, "Europe/Berlin")
     assert len(everybody(world)) == 7
     # The rest of his settings takes the form's place, and what is filled in there is his.
-    shown = world.slack.open_modal(ADMIN, "Has not used Hiatus yet")
+    shown = world.slack.open_modal(ADMIN, "Hasn't used Hiatus yet")
     assert world.slack.submit(ADMIN, shown, {"department_id": sales.id}).errors == {}
     assert newest(world).department_id == sales.id
 
@@ -171,7 +171,7 @@ def test_an_error_is_said_in_the_admins_language_and_names_no_field_of_ours(worl
     answer = world.slack.submit(ADMIN, adding(world), values)
 
     assert answer.errors == {
-        "email": "Gib eine Adresse wie ada@example.com an.",
+        "email": "Gib eine E-Mail-Adresse wie ada@example.com an.",
         "first_name": "Nimm 1 bis 200 Zeichen.",
     }
 
@@ -183,7 +183,7 @@ def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
     answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
 
     assert answer.errors == {
-        "slack_user_id": "Slack cannot be reached right now. Please try again in a minute."
+        "slack_user_id": "I can't reach Slack right now. Please try again in a minute."
     }
     assert everybody(world) == before
 
@@ -220,13 +220,13 @@ def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
 
     asked = click(world, ADMIN, form_of(world, GRACE), ids.PERSON_ARCHIVE)
 
-    assert "Grace Hopper leaves Hiatus for good" in asked.visible_text
-    assert "1 request changes.\n• Grace Hopper, Mon 3 August 2026: cancelled (1 day)" in (
+    assert "Grace Hopper will be removed from Hiatus" in asked.visible_text
+    assert "1 request will change.\n• Grace Hopper, Mon 3 August 2026: cancelled (1 day)" in (
         asked.visible_text
     )
     rerouted = "• Rae Lovelace, Mon 3 August 2026: Grace Hopper → Olive Owner and Anna Admin"
     assert rerouted in asked.visible_text
-    assert "• 1 person loses the manager: Rae Lovelace" in asked.visible_text
+    assert "• 1 person loses their manager: Rae Lovelace" in asked.visible_text
     assert "• 1 API key stops working.\n• 1 calendar link stops working." in asked.visible_text
     assert person(world, GRACE).status == "active"
 

@@ -111,7 +111,7 @@ def test_a_button_of_ones_own_making_opens_nothing(world: World) -> None:
         world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
         world.settled()
         shown = world.slack.open_modal(ADA)
-        assert "the role Admin, or a higher one" in shown.visible_text, action_id
+        assert "the role Admin or higher" in shown.visible_text, action_id
         assert shown.callback_id == ""
         world.slack.close(ADA, shown)
     assert world.audited("user.deactivated") == before
@@ -129,7 +129,7 @@ def test_who_was_demoted_meanwhile_saves_nothing(world: World) -> None:
 
     answer = world.slack.submit(ADMIN, form, {"role": "approver"})
 
-    assert "the role Admin, or a higher one" in answer.errors["role"]
+    assert "the role Admin or higher" in answer.errors["role"]
     assert person(world, ADA).role == "member"
 
 
@@ -204,14 +204,14 @@ def test_deactivating_tells_what_follows_and_can_be_taken_back(world: World) -> 
     form = form_of(world)
 
     asked = click(world, ADMIN, form, ids.PERSON_DEACTIVATE)
-    assert "Ada Lovelace can neither use Hiatus" in asked.visible_text
+    assert "Ada Lovelace can't use Hiatus" in asked.visible_text
     assert "1 API key stops working." in asked.visible_text
     assert person(world, ADA).status == "active"
     world.slack.submit(ADMIN, asked)
     world.settled()
     assert person(world, ADA).status == "deactivated"
 
-    shown = world.slack.open_modal(ADMIN, "Switched off")
+    shown = world.slack.open_modal(ADMIN, "Deactivated")
     click(world, ADMIN, shown, ids.PERSON_REACTIVATE)
     assert person(world, ADA).status == "active"
 
@@ -496,5 +496,5 @@ def test_eve_cannot_submit_an_admins_form(world: World) -> None:
 
     answer = world.slack.send_raw(*_as_sent(payload))
 
-    assert "the role Admin, or a higher one" in answer.body["errors"]["name"]
+    assert "the role Admin or higher" in answer.body["errors"]["name"]
     assert organisation(world).name == "Acme"

@@ -40,7 +40,7 @@ def test_from_the_command_to_the_decision(by_socket: World) -> None:
     assert list(refused.errors) == [ids.LAST_DAY]
     assert approved.ok
     assert to_decide(world.cards(GRACE)[0]) == to_decide(world.cards(HEDY)[0]) == []
-    assert "Approved by Grace Hopper" in world.slack.dm(ADA)[-1].text
+    assert "Grace Hopper approved your request." in world.slack.dm(ADA)[-1].text
 
 
 def test_home_is_opened_used_and_redrawn_over_the_socket(by_socket: World) -> None:
@@ -81,7 +81,7 @@ def test_a_decline_from_home_asks_for_a_reason_over_the_socket(by_socket: World)
         "declined",
         "Release week",
     )
-    assert "Declined by Grace Hopper" in world.slack.dm(ADA)[-1].text
+    assert "Grace Hopper declined your request." in world.slack.dm(ADA)[-1].text
 
 
 def test_it_connects_anew_when_slack_asks_and_when_the_line_is_cut(by_socket: World) -> None:
@@ -110,7 +110,7 @@ def test_workspaces_that_installed_it_are_served_by_socket_too(
         world.deliver()
 
     assert world.app.routes() != []
-    assert "Approved by Grace Hopper" in slack.dm(ADA)[-1].text
+    assert "Grace Hopper approved your request." in slack.dm(ADA)[-1].text
     assert {call.token for call in slack.calls("chat.postMessage")} == {slack.token}
 
 

@@ -37,7 +37,7 @@ def test_balance_tells_what_is_left_and_how_that_comes_about(world: World) -> No
 
     assert answer(world, "Balance").text == (
         "*21 days left* in the leave year Thu 1 January 2026 to Thu 31 December 2026\n"
-        "Entitled to 25 days; approved 1 day; waiting for approval 3 days."
+        "Allowance: 25 days. Approved: 1 day. Pending: 3 days."
     )
 
 
@@ -49,9 +49,9 @@ def test_out_tells_who_is_off_team_first_and_hides_private_types(world: World) -
     approved(world, HEDY, start_date=friday, end_date=friday)
 
     assert answer(world, "out").visible_text == (
-        "Off today, Mon 1 June, of your team:\n"
+        "On your team, off today, Mon 1 June:\n"
         "• Grace Hopper: Mon 1 June to Fri 5 June 2026 (Annual leave)\n"
-        "Off today, Mon 1 June, of all others:\n"
+        "Others off today, Mon 1 June:\n"
         "• Eve Elsewhere: Mon 1 June 2026 (Away)"
     )
     assert "• Hedy Lamarr: Fri 5 June 2026 (Annual leave)" in answer(world, "out week").text
@@ -59,14 +59,12 @@ def test_out_tells_who_is_off_team_first_and_hides_private_types(world: World) -
 
 
 def test_out_says_when_nobody_is(world: World) -> None:
-    assert answer(world, "out").text == "Nobody is off today, Mon 1 June."
-    assert answer(world, "OUT  this week").text == ("Nobody is off from today until Sun 7 June.")
+    assert answer(world, "out").text == "No one is off today, Mon 1 June."
+    assert answer(world, "OUT  this week").text == ("No one is off from today until Sun 7 June.")
 
 
 def test_mine_lists_ones_own_leave(world: World) -> None:
-    assert answer(world, "mine").text == (
-        "You have no leave before you, and no request that waits."
-    )
+    assert answer(world, "mine").text == ("You have no upcoming leave or pending requests.")
     world.a_request()
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
     approved(world, HEDY)
@@ -74,7 +72,7 @@ def test_mine_lists_ones_own_leave(world: World) -> None:
     assert answer(world, "mine").text == (
         "Your leave:\n"
         "• Mon 6 July 2026, 1 day, Annual leave: approved\n"
-        "• Mon 3 August to Wed 5 August 2026, 3 days, Annual leave: waits for approval"
+        "• Mon 3 August to Wed 5 August 2026, 3 days, Annual leave: awaiting approval"
     )
 
 
@@ -90,15 +88,13 @@ def test_cancel_lists_leave_with_buttons_and_what_is_left_of_it(world: World) ->
 
     assert july.element["confirm"]["text"]["text"] == "Mon 6 July 2026, 1 day, Annual leave"
     assert world.audited("leave_request.cancelled") == 1
-    assert left.visible_text.startswith("Cancelled. Your leave that you could cancel:")
+    assert left.visible_text.startswith("Cancelled. Leave you can cancel:")
     assert [one.value for one in left.buttons] == [july.value]
 
     world.slack.click(ADA, left, ids.CANCEL_LISTED, july.value)
     world.settled()
     (gone,) = [one for one in world.slack.ephemerals if one.ts == listed.ts]
-    assert gone.visible_text == (
-        "Cancelled. You have no leave before you, and no request that waits."
-    )
+    assert gone.visible_text == ("Cancelled. You have no upcoming leave or pending requests.")
 
 
 def test_a_stale_list_says_what_happened_and_is_repaired(world: World) -> None:
@@ -121,13 +117,13 @@ def test_buttons_of_a_list_are_good_for_ones_own_leave_alone(world: World) -> No
     world.slack.click(EVE, listed, ids.CANCEL_LISTED)
     world.settled()
 
-    assert world.told(EVE) == ["There is no such request, or it is no longer yours to see."]
+    assert world.told(EVE) == ["This request doesn't exist, or you no longer have access to it."]
     assert world.request().version == request.version
 
 
 @pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
 def test_other_words_are_asked_about(world: World, text: str) -> None:
-    assert answer(world, text).text.startswith(f"I do not understand “{text}”.")
+    assert answer(world, text).text.startswith(f"Sorry, I didn't understand “{text}”.")
 
 
 @pytest.mark.parametrize("day", range(1, 8))
@@ -151,7 +147,7 @@ def test_the_command_and_home_mean_the_same_week(world: World, day: int) -> None
 
     ends_on = "Sun 14 June" if day > 5 else "Sun 7 June"
     assert f"until {ends_on}" in told
-    assert f"From today to {ends_on}" in home
+    assert f"today to {ends_on}" in home
     for number in range(3):
         assert (f"Sunday{number}" in told) == (f"Sunday{number}" in home)
 
@@ -188,7 +184,7 @@ def test_the_german_help_names_german_words_that_are_understood(world: World, te
     for words in named:
         world.slack.command(ADA, "/timeoff", words)
         world.settled()
-    assert not any("verstehe ich nicht" in one for one in world.told(ADA)[1:])
+    assert not any("habe ich leider nicht verstanden" in one for one in world.told(ADA)[1:])
 
 
 @pytest.mark.parametrize("text", ["balance", "out", "mine", "cancel", "3 aug"])

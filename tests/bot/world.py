@@ -274,10 +274,10 @@ class World:
 
     def card(self, who: str) -> Message:
         """The person's last card."""
-        return self.slack.wait_for_dm(who, showing="asks for")
+        return self.slack.wait_for_dm(who, showing=" requested ")
 
     def cards(self, who: str) -> list[Message]:
-        return [one for one in self.slack.dm(who) if "asks for" in one.text]
+        return [one for one in self.slack.dm(who) if " requested " in one.text]
 
     def told(self, who: str) -> list[str]:
         """What only this person was told, oldest first."""

@@ -90,7 +90,7 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         webhook = standardwebhooks.Webhook(made.json()["secret"])
 
         ask(slack)
-        card = slack.wait_for_dm(OLIVE, showing="asks for")
+        card = slack.wait_for_dm(OLIVE, showing=" requested ")
         assert "Moving house" in card.visible_text
         assert (only_request(owner)["status"], only_request(owner)["total_days"]) == (
             "pending",
@@ -99,7 +99,7 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         assert slack.click(OLIVE, card, ids.APPROVE).ok
 
         assert to_decide(slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")) == []
-        slack.wait_for_dm(ADA, showing="Your request: Approved by Olive Owner")
+        slack.wait_for_dm(ADA, showing="Olive Owner approved your request")
         assert only_request(owner)["status"] == "approved"
         events = [webhook.verify(one.body, one.headers) for one in receiver.wait_for(2)]
         assert [event["type"] for event in events] == [
@@ -129,7 +129,7 @@ def test_a_decision_over_rest_redraws_the_card_and_tells_the_requester(
         slack.app_url = server.url
         owner = server.client(owner_key)
         ask(slack)
-        card = slack.wait_for_dm(OLIVE, showing="asks for")
+        card = slack.wait_for_dm(OLIVE, showing=" requested ")
 
         owner.post(
             f"/api/v1/approvals/{only_request(owner)['id']}/decline",
@@ -153,10 +153,10 @@ def test_the_same_over_socket_mode_in_a_process_of_its_own(
         slack.wait_for_socket()
         slack.via = "socket"
         ask(slack)
-        card = slack.wait_for_dm(OLIVE, showing="asks for")
+        card = slack.wait_for_dm(OLIVE, showing=" requested ")
         assert slack.click(OLIVE, card, ids.APPROVE).ok
         slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")
-        slack.wait_for_dm(ADA, showing="Your request: Approved by Olive Owner")
+        slack.wait_for_dm(ADA, showing="Olive Owner approved your request")
     finally:
         code, logged = bot.stop()
 
@@ -177,7 +177,7 @@ def test_notices_survive_kill_9(deployment: Deployment, slack: LoopbackSlack) ->
     assert slack.dm(OLIVE) == []
 
     with deployment.serving():
-        slack.wait_for_dm(OLIVE, showing="asks for")
+        slack.wait_for_dm(OLIVE, showing=" requested ")
 
 
 def test_a_wrong_app_token_ends_the_bot_with_a_sentence(
