@@ -77,6 +77,7 @@ def shown(text: str) -> str:
 
 
 # Each example starts node; making a failing one smaller would take minutes.
+@pytest.mark.slow
 @settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=30, max_size=60))
 def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -> None:
@@ -148,6 +149,7 @@ def test_four_readers_see_the_same_halves_and_holidays() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

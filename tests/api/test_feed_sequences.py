@@ -235,6 +235,7 @@ changes = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=5,
     # Shrinking would take minutes.

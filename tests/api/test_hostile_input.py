@@ -30,7 +30,7 @@ from tests.api.exercising import (
     things,
 )
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
 # As they stand in a JSON text.
 JSON_VALUES: Final = {

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from api.documentation import openapi
 from api.service.app import OPERATIONS, OTHER_PATHS
 from tests import javascript
@@ -19,6 +21,7 @@ def complaints(document: Path) -> list[tuple[str, str, Any]]:
     return [(one["code"], one["message"], one["path"]) for one in json.loads(said.stdout)]
 
 
+@pytest.mark.slow
 def test_spectral_finds_nothing(tmp_path: Path) -> None:
     document = tmp_path / "openapi.json"
     document.write_bytes(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
@@ -26,6 +29,7 @@ def test_spectral_finds_nothing(tmp_path: Path) -> None:
     assert complaints(document) == []
 
 
+@pytest.mark.slow
 def test_spectral_would_find_what_is_lacking(tmp_path: Path) -> None:
     lacking = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
     del lacking["paths"]["/api/v1/users"]["get"]["description"]

@@ -191,6 +191,20 @@ def test_the_first_use_links_it_where_slack_was_away_at_the_start(
         assert _organisation(world).slack_team_id == "T1"
 
 
+def test_no_other_workspace_links_it_where_slack_was_away_at_the_start(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    slack.add_team("T2", token="xoxb-other")
+    slack.add_person("UMALLORY", "mallory@example.com", "Mallory", team_id="T2")
+    slack.fail_next("auth.test", status=503)
+    with World(database, slack) as world:
+        world.slack.command("UMALLORY", "/timeoff", team_id="T2")
+        world.settled()
+
+        assert world.told("UMALLORY")[0].startswith(UNKNOWN_WORKSPACE)
+        assert _organisation(world).slack_team_id is None
+
+
 def test_with_two_organisations_none_is_linked_by_itself(
     database: Database, slack: LoopbackSlack
 ) -> None:
