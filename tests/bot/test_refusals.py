@@ -149,6 +149,7 @@ def is_ours(example: Refusal) -> bool:
     return type(example).__name__ in catalogues.OTHERWISE or example.detail.template in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_refusal_is_told_in_the_persons_language_figures_and_all(name: str) -> None:
     wrong = []
