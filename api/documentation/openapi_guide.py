@@ -135,7 +135,7 @@ help.
   "type": "{base_url}/docs/errors#no_working_time",
   "title": "A field breaks a rule.",
   "status": 422,
-  "detail": "Nothing is left to take: these are days off or public holidays already.",
+  "detail": "You're not working on any of these days.",
   "code": "no_working_time",
   "request_id": "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
   "errors": [{"pointer": "/start_date", "code": "no_working_time", "detail": "..."}]

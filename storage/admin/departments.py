@@ -207,7 +207,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
         is not None
     ):
         raise InUse(
-            "Somebody still belongs to {department}; move them first.", department=department.name
+            "People still belong to {department}. Move them first.", department=department.name
         )
     members = tx.all(
         _archived_members, organisation_id=by.organisation_id, department_id=department_id

@@ -206,7 +206,7 @@ def _checked(
 
 
 def _taken(day: date) -> AlreadyExists:
-    return AlreadyExists("There is an override for {day} already; delete it first.", day=day)
+    return AlreadyExists("There is already an override for {day}. Delete it first.", day=day)
 
 
 def _value(row: Any) -> HolidayOverride:

@@ -483,7 +483,9 @@ def check_manager(
         return
     if people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
         raise InvalidInput.of(
-            "manager_id", "manager_cycle", "This manager reports, in the end, to the same person."
+            "manager_id",
+            "manager_cycle",
+            ("This manager already reports to this person, directly or indirectly."),
         )
 
 

@@ -295,7 +295,7 @@ class LastOwner(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "This is the organisation's last active owner; make somebody else an owner first."
+            "This is the organisation's last active owner. Make another person an owner first."
         )
 
 

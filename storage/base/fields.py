@@ -236,7 +236,7 @@ def timezone(value: Any, field: str) -> str:
         raise InvalidInput.of(
             field,
             "unknown_timezone",
-            "{value} is no IANA time zone such as Europe/London.",
+            "{value} is not an IANA time zone such as Europe/London.",
             value=repr(value),
         )
     known: str = value

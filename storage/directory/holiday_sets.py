@@ -42,11 +42,11 @@ def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> Hol
     request_rules.check_role(by.role, "admin")
     code = holiday_calendar.check_country(country_code)
     if _exists(tx, code, by=by):
-        raise AlreadyExists("There is a holiday set for {code} already.", code=code)
+        raise AlreadyExists("There is already a holiday set for {code}.", code=code)
     try:
         return _insert(tx, code, by=by, now=now)
     except DuplicateRow as error:
-        raise AlreadyExists("There is a holiday set for {code} already.", code=code) from error
+        raise AlreadyExists("There is already a holiday set for {code}.", code=code) from error
 
 
 def ensure(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> None:

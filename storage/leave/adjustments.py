@@ -66,7 +66,7 @@ def add(
     fields.whole_number(this_year - REACH_YEARS, this_year + REACH_YEARS)(leave_year, "leave_year")
     text = fields.optional_text(reason, "reason", LONGEST_REASON)
     if text is None:
-        raise InvalidInput.of("reason", "required", "Say why, for whoever reads the ledger.")
+        raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
     rule = balances.leave_year_rule(known, user)
     first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
     counted = tx.first(

@@ -159,9 +159,7 @@ def _of_status(lines: list[Line], status: LeaveStatus) -> int:
 
 def _checked(on: date, today: date) -> date:
     if abs(on.year - today.year) > REACH_YEARS:
-        detail = Sentence(
-            "Balances are worked out for {years} years before and after today.", years=REACH_YEARS
-        )
+        detail = Sentence("Choose a date within {years} years of today.", years=REACH_YEARS)
         raise InvalidInput([FieldError("?on", "out_of_range", detail)])
     return on
 

@@ -66,12 +66,15 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
         if mask == NOTHING:
             code = "unknown_working_day"
             detail = Sentence(
-                "{entry} is no working day: use monday to sunday, or friday:am, friday:pm.",
+                (
+                    "{entry} is not a working day. Use monday to sunday, or a half such as "
+                    "friday:am or friday:pm."
+                ),
                 entry=repr(entry),
             )
         elif week[weekday] & mask:
             code = "duplicate_working_day"
-            detail = Sentence("{entry} repeats an earlier entry.", entry=entry)
+            detail = Sentence("{entry} is listed twice.", entry=entry)
         else:
             week[weekday] |= mask
             continue

@@ -110,7 +110,7 @@ def check_working_time(days: Iterable[DayCount]) -> None:
         raise InvalidInput.of(
             "start_date",
             "no_working_time",
-            "Nothing is left to take: these are days off or public holidays already.",
+            "You're not working on any of these days.",
         )
 
 
@@ -149,7 +149,7 @@ def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[F
     if leave_type.min_notice_days == 0 or notice_days >= leave_type.min_notice_days:
         return []
     detail = Sentence(
-        "{leave_type} has to be asked for {notice} ahead.",
+        "{leave_type} must be requested at least {notice} in advance.",
         leave_type=leave_type.name,
         notice=HalfDays(2 * leave_type.min_notice_days),
     )
@@ -162,7 +162,7 @@ def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[Fiel
     if most_days is None or asked_half_days <= 2 * most_days:
         return []
     detail = Sentence(
-        "{leave_type} covers at most {most} in a row; this is {asked}.",
+        "{leave_type} can be at most {most} in a row. This is {asked}.",
         leave_type=leave_type.name,
         most=HalfDays(2 * most_days),
         asked=HalfDays(asked_half_days),

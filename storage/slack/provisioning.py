@@ -43,7 +43,9 @@ def join_from_slack(
     if user is not None:
         return _recognised(tx, user, profile, by=by, now=now)
     if not profile.email:
-        raise NotAMember("Slack shows no e-mail address of yours; ask an admin.")
+        raise NotAMember(
+            "Slack doesn't show your e-mail address. Ask an admin of your organisation."
+        )
     if profile.confirmed_email is None:
         raise NotAMember(
             "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
@@ -58,7 +60,7 @@ def _recognised(
     tx: Transaction, user: User, profile: SlackProfile, *, by: Caller, now: datetime
 ) -> User:
     if user.status in ("archived", "deactivated"):
-        raise NotAMember("Your account is switched off; ask an admin of your organisation.")
+        raise NotAMember("Your account is deactivated. Ask an admin of your organisation.")
     after = user._replace(
         slack_user_id=profile.slack_user_id,
         status="active",
@@ -80,7 +82,9 @@ def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime
     try:
         address = fields.email(profile.email, "email")
     except InvalidInput as error:
-        raise NotAMember("Slack shows no e-mail address of yours; ask an admin.") from error
+        raise NotAMember(
+            "Slack doesn't show your e-mail address. Ask an admin of your organisation."
+        ) from error
     values = {
         "email": address,
         # Slack asks for one name only: the last may be empty, the first never is.

@@ -264,7 +264,7 @@ def _insert(
     try:
         tx.insert(SlackInstallationRow, **place, **columns)
     except DuplicateRow as error:
-        raise AlreadyExists("Somebody installs Hiatus in this workspace just now.") from error
+        raise AlreadyExists("Hiatus is already being installed in this workspace.") from error
 
 
 def _record(

@@ -195,7 +195,7 @@ def add(
     known = people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id)
     if known is not None and known.status != "archived":
         raise InvalidInput.of(
-            "slack_user_id", "already_exists", "This person is in Hiatus already."
+            "slack_user_id", "already_exists", "This person is already in Hiatus."
         )
     if "email" not in values and profile.email and profile.confirmed_email is None:
         raise InvalidInput.of(
@@ -214,7 +214,7 @@ def add(
     if missing:
         raise InvalidInput(
             [
-                FieldError(f"/{name}", "required", "Slack does not tell this; fill it in.")
+                FieldError(f"/{name}", "required", "Slack doesn't share this. Please fill it in.")
                 for name in missing
             ]
         )

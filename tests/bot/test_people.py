@@ -143,7 +143,7 @@ def test_people_who_were_switched_off_stay_out(world: World, status: Any) -> Non
     world.settled()
 
     (told,) = world.told("UGUS")
-    assert told == "Your account is switched off; ask an admin of your organisation."
+    assert told == "Your account is deactivated. Ask an admin of your organisation."
 
 
 def test_somebody_switched_off_since_cannot_send_the_form(world: World) -> None:
@@ -156,7 +156,7 @@ def test_somebody_switched_off_since_cannot_send_the_form(world: World) -> None:
     answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
 
     assert answer.errors == {
-        ids.LEAVE_TYPE: "Your account is switched off; ask an admin of your organisation."
+        ids.LEAVE_TYPE: "Your account is deactivated. Ask an admin of your organisation."
     }
 
 

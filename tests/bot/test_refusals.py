@@ -178,5 +178,5 @@ def test_german_figures_have_a_comma() -> None:
             "Du hast 2026 noch 3,5 Tage übrig. Dieser Antrag braucht 5,5 Tage."
         )
     assert errors.sentence(refusal) == (
-        "Annual leave covers at most 2 days in a row; this is 3.5 days."
+        "Annual leave can be at most 2 days in a row. This is 3.5 days."
     )

@@ -127,10 +127,7 @@ def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown:
         ),
         (
             {"start_date": "2026-08-01", "end_date": "2026-08-02"},
-            {
-                ids.FIRST_DAY: "Nothing is left to take: these are days off or public holidays "
-                "already."
-            },
+            {ids.FIRST_DAY: "You're not working on any of these days."},
         ),
         (
             {"end_date": "2026-10-30"},
@@ -172,8 +169,8 @@ def test_several_broken_rules_stand_at_their_fields(world: World) -> None:
     answer = world.send_form(leave_type_id=strict.id)
 
     assert answer.errors == {
-        ids.FIRST_DAY: "Sabbatical has to be asked for 365 days ahead.",
-        ids.LAST_DAY: "Sabbatical covers at most 1 day in a row; this is 3 days.",
+        ids.FIRST_DAY: "Sabbatical must be requested at least 365 days in advance.",
+        ids.LAST_DAY: "Sabbatical can be at most 1 day in a row. This is 3 days.",
         ids.NOTE: "Sabbatical needs a note.",
     }
 
@@ -190,7 +187,7 @@ def test_broken_rules_are_told_in_german_with_german_figures(world: World) -> No
     )
 
     assert ruled_out.errors == {
-        ids.FIRST_DAY: "Sabbatical: mindestens 365 Tage vorher zu beantragen.",
+        ids.FIRST_DAY: "Sabbatical: mindestens 365 Tage im Voraus zu beantragen.",
         ids.LAST_DAY: "Sabbatical umfasst höchstens 1 Tag am Stück, hier: 2,5 Tage.",
     }
     assert too_much.errors == {

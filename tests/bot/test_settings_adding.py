@@ -99,7 +99,7 @@ def test_what_is_typed_goes_before_what_slack_says(world: World) -> None:
 
     answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
     assert set(answer.errors) == {"email", "last_name"}
-    assert answer.errors["email"] == "Slack does not tell this; fill it in."
+    assert answer.errors["email"] == "Slack doesn't share this. Please fill it in."
     typed = {"email": "noether@example.com", "last_name": "Noether"}
     assert world.slack.submit(ADMIN, form, typed).errors == {}
 
@@ -160,7 +160,7 @@ def test_who_is_known_by_the_slack_account_is_not_added_by_another_address(world
         ADMIN, form, {"slack_user_id": ADA, "email": "second@example.com", "last_name": "L"}
     )
 
-    assert answer.errors == {"slack_user_id": "This person is in Hiatus already."}
+    assert answer.errors == {"slack_user_id": "This person is already in Hiatus."}
     assert everybody(world) == before
 
 
