@@ -452,7 +452,7 @@ def test_who_was_switched_off_sees_nothing_any_more(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
 
-    assert "switched off" in world.slack.home(ADA).visible_text
+    assert "deactivated" in world.slack.home(ADA).visible_text
     assert world.slack.home(ADA).buttons == []
     found = world.database.read_now(
         leave_reading.get, request.id, by=world.acme.caller, now=world.clock()

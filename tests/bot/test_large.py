@@ -178,7 +178,7 @@ def test_what_the_organisations_other_week_does_is_told_in_time(world: World) ->
     quick(world.slack.submit(ADMIN, form, {"working_days": ["monday", "tuesday"]}))
 
     asked = world.slack.open_modal(ADMIN, "Before you save")
-    assert "1000 requests change." in asked.visible_text
+    assert "1000 requests will change." in asked.visible_text
     assert "1000 people affected: 5,000 days → 2,000 days in total." in asked.visible_text
     world.slack.submit(ADMIN, asked)
     world.settled()

@@ -170,7 +170,7 @@ def test_who_was_switched_off_makes_no_key(world: World) -> None:
 
     answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
 
-    assert "switched off" in answer.errors["name"]
+    assert "deactivated" in answer.errors["name"]
 
 
 def test_many_keys_are_leafed_through(world: World) -> None:

@@ -314,7 +314,7 @@ def test_a_department_with_people_stays(world: World) -> None:
 
     told = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
 
-    assert "still belongs to Engineering" in told.visible_text
+    assert "still belong to Engineering" in told.visible_text
     assert len(departments_of(world)) == 1
 
 
