@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-import structlog
-
+from api.base.deferred_writes import DeferredWrites
 from storage.access import feeds
 from storage.access.feeds import FeedOwner
-from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 
-# How long fetches are gathered before they are written.
-GATHERING_SECONDS: Final = 1.0
 MAX_PROGRAM_LENGTH: Final = 60
 
 _COMMENTS: Final = re.compile(r"\([^()]*\)")
 _NOT_IN_PROGRAM: Final = re.compile(r"[^A-Za-z0-9 ._+-]+")
 # Engines that browsers, and programs built on them, name beside themselves.
 _ENGINES: Final = frozenset({"Mozilla", "AppleWebKit", "Gecko", "Version", "Mobile", "Safari"})
-
-_log = structlog.stdlib.get_logger("hiatus.api")
 
 
 class _Fetch(NamedTuple):
@@ -38,30 +31,17 @@ class FeedFetches:
     """Collects fetches on the event loop, and stores at most one per feed and hour."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._unwritten: dict[str, _Fetch] = {}
-        self._writing: asyncio.Task[None] | None = None
+        self._fetches: DeferredWrites[_Fetch] = DeferredWrites(
+            database, _touch_all, not_kept="feed fetches not kept", counted="feeds"
+        )
 
     def note(self, owner: FeedOwner, user_agent: str | None, now: datetime) -> None:
         """Remember a fetch that the database does not show yet, and write it soon."""
         if not owner.needs_touch(now):
             return
         program = program_of(user_agent or "")
-        self._unwritten[owner.fetch.feed_id] = _Fetch(owner.organisation_id, program, now)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write())
-
-    async def _write(self) -> None:
-        # Until nothing is left: fetches that come during a write start no other one.
-        while self._unwritten:
-            # Many feeds are fetched on the hour; they share a transaction.
-            await asyncio.sleep(GATHERING_SECONDS)
-            fetches, self._unwritten = self._unwritten, {}
-            try:
-                await self._database.write_long(_touch_all, fetches)
-            except DatabaseUnavailable as error:
-                # Not retried: the next fetch of each feed is recorded.
-                _log.warning("feed fetches not kept", feeds=len(fetches), error=str(error))
+        self._fetches.add(owner.fetch.feed_id, _Fetch(owner.organisation_id, program, now))
+        self._fetches.write_soon()
 
 
 @lru_cache(1_024)

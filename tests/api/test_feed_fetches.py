@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from api.feeds.feed_fetches import GATHERING_SECONDS, program_of
+from api.base.deferred_writes import GATHERING_SECONDS
+from api.feeds.feed_fetches import program_of
 from api.service import app
 from storage.access import feeds
 from storage.admin import people
