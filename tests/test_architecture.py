@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
 import peewee
-import psycopg
 import pytest
 
 from api.base.version import VERSION
 from storage.db.tables import TABLES
 from tests import postgres
+from tests.schemas import schema_of
 
 ROOT = Path(__file__).parent.parent
-HISTORY = "schema_migration"
 
 
 def test_import_contracts_hold() -> None:
@@ -130,9 +127,7 @@ def test_migrations_make_the_tables_of_the_models_on_sqlite(
     database = peewee.SqliteDatabase(str(tmp_path / "models.db"))
     _create_tables(database)
 
-    assert _sqlite_schema(Path(sqlite_url.removeprefix("sqlite:///"))) == _sqlite_schema(
-        tmp_path / "models.db"
-    )
+    assert schema_of(sqlite_url) == schema_of(f"sqlite:///{tmp_path}/models.db")
 
 
 def test_migrations_make_the_tables_of_the_models_on_postgresql(
@@ -140,7 +135,7 @@ def test_migrations_make_the_tables_of_the_models_on_postgresql(
 ) -> None:
     _create_tables(peewee.PostgresqlDatabase(empty_postgres_url, prefer_psycopg3=True))
 
-    assert _postgres_schema(postgres_url) == _postgres_schema(empty_postgres_url)
+    assert schema_of(postgres_url) == schema_of(empty_postgres_url)
 
 
 @pytest.fixture
@@ -157,48 +152,3 @@ def _create_tables(database: peewee.Database) -> None:
     with database.connection_context(), database.bind_ctx(TABLES):
         for table in TABLES:
             table.create_table(safe=False)
-
-
-def _sqlite_schema(path: Path) -> set[tuple[str, ...]]:
-    """Statements; without the order of columns, which ALTER TABLE changes."""
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            "SELECT type, name, tbl_name, sql FROM sqlite_master "
-            "WHERE tbl_name != ? AND sql IS NOT NULL",
-            (HISTORY,),
-        )
-        return {
-            (kind, name, table, _in_order(sql) if kind == "table" else sql)
-            for kind, name, table, sql in rows
-        }
-
-
-def _in_order(statement: str) -> str:
-    """A CREATE TABLE statement with the columns and constraints between its brackets sorted."""
-    head, _, body = statement.partition("(")
-    parts = re.split(r",\s*(?![^()]*\))", body.rpartition(")")[0])
-    return f"{head}({', '.join(sorted(part.strip() for part in parts))}){body.rpartition(')')[2]}"
-
-
-def _postgres_schema(url: str) -> set[tuple[str, ...]]:
-    """Columns, constraints and indexes; without the order of columns, which ALTER TABLE changes."""
-    with psycopg.connect(url) as connection:
-        rows = connection.execute(
-            """
-            WITH tables AS (
-                SELECT oid, relname FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname != %s
-            )
-            SELECT relname, attname, format_type(atttypid, atttypmod), attnotnull::text
-                FROM tables JOIN pg_attribute ON attrelid = tables.oid
-                WHERE attnum > 0 AND NOT attisdropped
-            UNION ALL
-            SELECT relname, conname, pg_get_constraintdef(pg_constraint.oid), contype::text
-                FROM tables JOIN pg_constraint ON conrelid = tables.oid
-            UNION ALL
-            SELECT relname, '', pg_get_indexdef(indexrelid), 'index'
-                FROM tables JOIN pg_index ON indrelid = tables.oid
-            """,
-            (HISTORY,),
-        )
-        return set(rows.fetchall())

@@ -1,4 +1,4 @@
-"""Bringing a database to the schema of this code, and telling whether it is there."""
+"""Migrate a database to the schema of this code, and check that it has that schema."""
 
 from __future__ import annotations
 
@@ -15,33 +15,37 @@ from playhouse.migrations import Runner
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db.compiled import compiled
 from storage.db.database import TIMEOUT_SECONDS, Transaction
+from storage.db.trial_history import adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK_KEY = 4_852_613
 _HISTORY = "schema_migration"
-# For how long another process may hold a SQLite file, in which it migrates, say.
+# How long to wait for another process's lock on a SQLite file: it may be migrating.
 _BUSY_SECONDS = 60
 
 
-def migrate(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
-    """Apply the migrations that are missing; oldest first. Processes take turns.
+def migrate(
+    url: str, timeout_seconds: float = TIMEOUT_SECONDS, *, migrations: Path = MIGRATIONS
+) -> list[str]:
+    """Apply the missing migrations, oldest first, and return their names.
 
-    A statement may take as long as it needs while the server still accepts connections.
+    Processes take turns. A statement may take as long as it needs while the server still accepts
+    connections. Raises SchemaOutOfDate or DatabaseUnavailable.
     """
     with _locked(url, timeout_seconds) as database:
-        applied: list[str] = Runner(database, str(MIGRATIONS), table_name=_HISTORY).up()
-    return applied
+        runner = Runner(database, str(migrations), table_name=_HISTORY)
+        return [*adopt_trial(runner), *runner.up()]
 
 
 def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-    """Raise SchemaOutOfDate, naming the cure, unless the database has just these migrations."""
+    """Raise SchemaOutOfDate, with what to do, unless the database has exactly these migrations."""
     with _connected(url, timeout_seconds) as database:
         applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
     _compare(applied)
 
 
 def check_schema_again(tx: Transaction) -> None:
-    """As ``check_schema``, through the handle of a process that has been running for a while."""
+    """As ``check_schema``, on the connection of a running process."""
     _compare({name for (name,) in tx.all(_applied_names)})
 
 
@@ -83,7 +87,7 @@ def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
         _connect(database)
         yield database
     except peewee.DatabaseError as error:
-        # Of SQLite, the plain DatabaseError: the file is damaged.
+        # SQLite raises the plain DatabaseError for a damaged file.
         if isinstance(error, peewee.OperationalError) or type(error) is peewee.DatabaseError:
             raise DatabaseUnavailable(str(error)) from error
         if isinstance(error, peewee.IntegrityError):
@@ -97,14 +101,14 @@ def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
 
 
 def _make_private(path: str) -> None:
-    """Make a new SQLite file for its owner only; SQLite gives -wal and -shm its permissions."""
-    # If it cannot be made, SQLite says so in its own words.
+    """Create the SQLite file readable by its owner only; -wal and -shm get its permissions."""
+    # If it cannot be created, SQLite's own message says why.
     with suppress(OSError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
-    # Imported here: with SQLite nothing else needs it.
+    # Imported here: a process on SQLite does not need psycopg.
     from storage.db.connections import connect_patiently, parameters_of
 
     class Postgresql(peewee.PostgresqlDatabase):  # type: ignore[misc]
@@ -115,9 +119,9 @@ def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
 
 
 def _connect(database: Any) -> None:
-    """Connect, if need be after waiting for whoever holds a SQLite file.
+    """Connect, and wait while another process locks the SQLite file.
 
-    To make a new file a WAL is refused at once while it is held, whatever time-out is set.
+    Switching a new file to WAL fails at once while it is locked, whatever timeout is set.
     """
     gives_up_at = time.monotonic() + _BUSY_SECONDS
     while True:
@@ -137,6 +141,6 @@ def _locked(url: str, timeout_seconds: float) -> Iterator[Any]:
             with database.atomic("IMMEDIATE"):
                 yield database
             return
-        # Held until the connection closes, which is when the caller is done.
+        # The lock lasts until the connection closes, after the caller's work.
         database.execute_sql("SELECT pg_advisory_lock(%s)", (_LOCK_KEY,))
         yield database

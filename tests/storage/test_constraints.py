@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
-from pathlib import Path
-from typing import Any
 
-import peewee
 import psycopg
 import pytest
-from playhouse.migrations import Runner
 
 from storage.admin import holiday_overrides
 from storage.admin.holiday_overrides import NewOverride
-from storage.base.errors import SchemaOutOfDate
 from storage.base.ids import new_id
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.db.schema import MIGRATIONS, migrate
 from storage.directory import holiday_sets
 from storage.events import webhooks
 from storage.leave import adjustments, leave_requests
-from tests import outside, postgres
+from tests import outside
 from tests.builders import (
     NOW,
     Acme,
@@ -165,95 +157,6 @@ def test_a_webhook_is_deleted_with_the_notifications_about_it(
     assert outside.rows(database_url, "SELECT 1 FROM notices") == []
 
 
-def test_constraints_come_to_a_database_of_the_first_release_and_keep_its_rows(
-    old_url: str,
-) -> None:
-    organisation, person, request, gone = (new_id(NOW) for _ in range(4))
-    for row in (
-        "organisations (id, name, slug, country_code, timezone, working_days, leave_year_type,"
-        " leave_year_start_month, leave_year_start_day, default_leave_allowance_half_days,"
-        " carry_over_half_days, day_starts_at, midday_at, day_ends_at, slack_members_join,"
-        " reference_version, created_at, updated_at)"
-        f" VALUES ('{organisation}', 'Acme', 'acme', 'GB', 'UTC', '[]', 'calendar', 1, 1, 50, 10,"
-        " '09:00', '13:00', '17:00', true, 1, 1, 1)",
-        "users (organisation_id, id, email, email_key, first_name, last_name, role, status,"
-        " created_at, updated_at, version)"
-        f" VALUES ('{organisation}', '{person}', 'A@b.c', 'a@b.c', 'Ada', 'L', 'owner', 'active',"
-        " 1, 1, 1)",
-        "leave_types (organisation_id, id, name, code, colour, requires_approval,"
-        " deducts_allowance, allow_overdraft, is_paid, is_private, requires_note, min_notice_days,"
-        " is_archived, created_at, updated_at, version)"
-        f" VALUES ('{organisation}', '{request}', 'Annual', 'annual', '#aabbcc', true, true, false,"
-        " true, false, false, 0, false, 1, 1, 1)",
-        "leave_requests (organisation_id, id, user_id, leave_type_id, status, start_date,"
-        " end_date, total_half_days, counted_halves, decided_by, created_at, updated_at, version)"
-        f" VALUES ('{organisation}', '{request}', '{person}', '{request}', 'approved',"
-        f" '2026-08-03', '2026-08-03', 2, '3', '{person}', 1, 1, 1)",
-        *(
-            "notices (organisation_id, id, kind, user_id, leave_request_id, webhook_id, event_type,"
-            " status, attempts, due_at, created_at)"
-            f" VALUES ('{organisation}', '{new_id(NOW)}', 'card', '{person}', {about},"
-            " 'x', 'delivered', 1, 1, 1)"
-            # The second is about a webhook that was deleted.
-            for about in (f"'{request}', NULL", f"NULL, '{gone}'")
-        ),
-    ):
-        outside.run(old_url, f"INSERT INTO {row}")
-
-    migrate(old_url)
-
-    [kept] = outside.rows(old_url, "SELECT status, decided_by FROM leave_requests")
-    assert [str(value) for value in kept] == ["approved", person]
-    [(about,)] = outside.rows(old_url, "SELECT leave_request_id FROM notices")
-    assert str(about) == request
-    assert _broken_references(old_url) == []
-    with pytest.raises(REFUSED):
-        outside.run(old_url, "UPDATE leave_requests SET status = 'lost'")
-
-
-def test_a_row_that_breaks_a_new_rule_stops_the_migration_with_a_sentence(old_url: str) -> None:
-    outside.run(
-        old_url,
-        "INSERT INTO organisations (id, name, slug, country_code, timezone, working_days,"
-        " leave_year_type, leave_year_start_month, leave_year_start_day,"
-        " default_leave_allowance_half_days, carry_over_half_days, day_starts_at, midday_at,"
-        " day_ends_at, slack_members_join, reference_version, created_at, updated_at)"
-        f" VALUES ('{new_id(NOW)}', 'Acme', 'acme', 'GB', 'UTC', '[]', 'calendar', 1, 1, 50, -1,"
-        " '09:00', '13:00', '17:00', true, 1, 1, 1)",
-    )
-
-    with pytest.raises(SchemaOutOfDate, match="Correct it.*organisations_carry_over"):
-        migrate(old_url)
-    outside.run(old_url, "UPDATE organisations SET carry_over_half_days = 0")
-
-    assert "0020_constraints" in migrate(old_url)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A database with the schema of the first release, on each engine in turn."""
-    folder = tmp_path / "migrations"
-    folder.mkdir()
-    for path in MIGRATIONS.glob("00*.py"):
-        if path.stem < "0014":
-            shutil.copy(path, folder)
-    if request.param == "sqlite":
-        path = tmp_path / "old.db"
-        _migrate(peewee.SqliteDatabase(str(path)), folder)
-        yield f"sqlite:///{path}"
-        return
-    server_url: str = request.getfixturevalue("postgres_server")
-    url = postgres.make_database(server_url, f"old_{new_id(NOW).replace('-', '')}")
-    _migrate(peewee.PostgresqlDatabase(url, prefer_psycopg3=True), folder)
-    yield url
-    postgres.drop_database(url)
-
-
-def _migrate(database: Any, folder: Path) -> None:
-    with database.connection_context():
-        Runner(database, str(folder), table_name="schema_migration").up()
-
-
 def _run_with_foreign_keys(url: str, statement: str) -> None:
     """SQLite enforces foreign keys only on connections that ask for it, as ours do."""
     if url.startswith("postgresql:"):
@@ -262,8 +165,3 @@ def _run_with_foreign_keys(url: str, statement: str) -> None:
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
         file.execute("PRAGMA foreign_keys = ON")
         file.execute(statement)
-
-
-def _broken_references(url: str) -> list[tuple[Any, ...]]:
-    """PostgreSQL has checked every row when it added the constraints."""
-    return outside.rows(url, "PRAGMA foreign_key_check") if url.startswith("sqlite:") else []

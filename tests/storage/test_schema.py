@@ -1,9 +1,10 @@
-"""Migrating and checking a database: who is too old, who is too new, and who comes first."""
+"""Migrating a database, and refusing one whose schema is older or newer than the code's."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +26,10 @@ _MIGRATE = """
 import json, sys
 from storage.db.schema import migrate
 print(json.dumps(migrate(sys.argv[1])))
+"""
+_UNIQUE = """
+def up(migrator, db):
+    db.execute_sql("CREATE UNIQUE INDEX canaries ON secret_canaries (encrypted)")
 """
 
 
@@ -64,7 +69,7 @@ def test_processes_that_migrate_at_once_take_turns(empty_url: str) -> None:
     ]
 
 
-def test_whoever_migrates_waits_while_another_holds_the_new_file(tmp_path: Path) -> None:
+def test_migrate_waits_for_the_lock_of_a_new_file(tmp_path: Path) -> None:
     path = tmp_path / "empty.db"
     with (
         ThreadPoolExecutor(1) as pool,
@@ -109,6 +114,22 @@ def test_a_running_process_notices_a_newer_database(database: Database, database
 
     with pytest.raises(SchemaOutOfDate, match=f"lacks the migration {ALL[-1]}"):
         database.read_now(check_schema_again)
+
+
+def test_a_row_that_breaks_a_new_rule_stops_the_migration_with_a_sentence(
+    database_url: str, tmp_path: Path
+) -> None:
+    migrations = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, migrations)
+    (migrations / "9999_unique.py").write_text(_UNIQUE)
+    for number in (1, 2):
+        outside.run(database_url, f"INSERT INTO secret_canaries VALUES ({number}, 'same')")
+
+    with pytest.raises(SchemaOutOfDate, match="Correct it.*canaries"):
+        migrate(database_url, migrations=migrations)
+    outside.run(database_url, "UPDATE secret_canaries SET encrypted = 'other' WHERE number = 2")
+
+    assert migrate(database_url, migrations=migrations) == ["9999_unique"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""The steps from an empty database to the schema of this code, in the order of their numbers.
+"""The migrations from an empty database to the schema of this code, in the order of their numbers.
 
-``schema`` runs them from this folder; nothing imports them. A step that has been released
-is never edited: the next change of the schema is a new one.
+``schema`` runs them from this folder; nothing imports them. Migrations only grow: never edit or
+remove one that has been released, but add the next number and change ``tables`` with it.
 """
