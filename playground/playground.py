@@ -40,11 +40,11 @@ def player(user: User) -> Player:
     """Somebody of the organisation who has a Slack id."""
     title = ", ".join(filter(None, (user.job_title, user.role)))
     return Player(
-        user.slack_user_id or user.id,
-        user.email,
-        user.name,
-        title,
-        user.timezone or "Europe/London",
+        slack_user_id=user.slack_user_id or user.id,
+        email=user.email,
+        name=user.name,
+        title=title,
+        timezone=user.timezone or "Europe/London",
     )
 
 

@@ -39,11 +39,11 @@ def find() -> Chromium | None:
     """A Chromium to run, None where there is none. Raises javascript.NotInstalled."""
     named = os.environ.get("CHROME_PATH")
     if named:
-        return Chromium(named, {**os.environ})
+        return Chromium(program=named, env={**os.environ})
     if sys.platform == "linux" and platform.machine() == "x86_64":
         return _of_package()
     program = next(filter(None, map(shutil.which, _NAMES)), None)
-    return None if program is None else Chromium(program, {**os.environ})
+    return None if program is None else Chromium(program=program, env={**os.environ})
 
 
 def _of_package() -> Chromium:
@@ -59,8 +59,8 @@ def _of_package() -> Chromium:
             assert result.returncode == 0, result.stderr
             done.write_text(result.stdout.strip())
     return Chromium(
-        done.read_text(),
-        {
+        program=done.read_text(),
+        env={
             **os.environ,
             "LD_LIBRARY_PATH": str(folder / "al2023" / "lib"),
             "FONTCONFIG_PATH": str(folder / "fonts"),

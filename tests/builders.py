@@ -66,16 +66,27 @@ def an_organisation(
     """A fresh organisation whose owner is active; ``settings`` are what ``update`` takes."""
     number = next(_numbers)
     new = NewOrganisation(
-        name, country_code, timezone, f"olive.{number}@example.com", "Olive", "Owner"
+        name=name,
+        country_code=country_code,
+        timezone=timezone,
+        owner_email=f"olive.{number}@example.com",
+        owner_first_name="Olive",
+        owner_last_name="Owner",
     )
 
     def make(tx: Transaction) -> Acme:
         organisation, owner = organisations.create(tx, new, source="cli", now=now)
-        caller = Caller(organisation.id, owner.id, "owner", frozenset(SCOPES), "api")
+        caller = Caller(
+            organisation_id=organisation.id,
+            user_id=owner.id,
+            role="owner",
+            scopes=frozenset(SCOPES),
+            source="api",
+        )
         owner = people_rows.activate(tx, owner, by=caller, now=now)
         if settings:
             organisation = organisations.update(tx, settings, by=caller, now=now)
-        return Acme(organisation, owner, caller)
+        return Acme(organisation=organisation, owner=owner, caller=caller)
 
     return database.write_now(make)
 
@@ -123,7 +134,16 @@ def caller_for(
     key_id: str | None = None,
 ) -> Caller:
     """The person as a caller, with his own role unless another is named."""
-    return Caller(acme.id, user.id, role or user.role, scopes, source, request_id, variant, key_id)
+    return Caller(
+        organisation_id=acme.id,
+        user_id=user.id,
+        role=role or user.role,
+        scopes=scopes,
+        source=source,
+        request_id=request_id,
+        variant=variant,
+        key_id=key_id,
+    )
 
 
 def dry_run(database: Database, change: Callable[..., Any], *args: Any, **how: Any) -> Effects:
@@ -174,12 +194,12 @@ def a_request(
 ) -> LeaveRequest:
     """What the person asks for: one Monday of annual leave unless dates are named."""
     draft = Draft(
-        type_id(database, acme, code),
-        start_date,
-        end_date or start_date,
-        start_half_day,
-        end_half_day,
-        note,
+        leave_type_id=type_id(database, acme, code),
+        start_date=start_date,
+        end_date=end_date or start_date,
+        start_half_day=start_half_day,
+        end_half_day=end_half_day,
+        note=note,
     )
     return database.write_now(
         leave_requests.submit, by=caller_for(acme, user), draft=draft, now=now

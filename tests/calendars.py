@@ -30,14 +30,14 @@ class Read(NamedTuple):
 def by_icalendar(content: bytes) -> list[Read]:
     return [
         Read(
-            str(event["uid"]),
-            int(str(event["sequence"])),
-            str(event["summary"]),
-            str(event["status"]),
-            str(event["transp"]),
-            tuple(map(str, event.categories)),
-            _moment(event.decoded("dtstart")),
-            _moment(event.decoded("dtend")),
+            uid=str(event["uid"]),
+            sequence=int(str(event["sequence"])),
+            summary=str(event["summary"]),
+            status=str(event["status"]),
+            transparency=str(event["transp"]),
+            categories=tuple(map(str, event.categories)),
+            starts=_moment(event.decoded("dtstart")),
+            ends=_moment(event.decoded("dtend")),
         )
         for event in Calendar.from_ical(content).events
     ]
@@ -48,14 +48,14 @@ def by_vobject(content: bytes) -> list[Read]:
     calendar.validate(raiseException=True)
     return [
         Read(
-            event.uid.value,
-            int(event.sequence.value),
-            event.summary.value,
-            event.status.value,
-            event.transp.value,
-            tuple(event.categories.value),
-            _moment(event.dtstart.value),
-            _moment(event.dtend.value),
+            uid=event.uid.value,
+            sequence=int(event.sequence.value),
+            summary=event.summary.value,
+            status=event.status.value,
+            transparency=event.transp.value,
+            categories=tuple(event.categories.value),
+            starts=_moment(event.dtstart.value),
+            ends=_moment(event.dtend.value),
         )
         for event in calendar.contents.get("vevent", [])
     ]
@@ -104,14 +104,14 @@ def _by_ics(event: ics.Event) -> Read:
     else:
         starts, ends = (_moment(time.datetime) for time in (event.begin, event.end))
     return Read(
-        event.uid,
-        int(extra["SEQUENCE"]),
-        event.name,
-        event.status,
-        "TRANSPARENT" if event.transparent else "OPAQUE",
-        tuple(event.categories),
-        starts,
-        ends,
+        uid=event.uid,
+        sequence=int(extra["SEQUENCE"]),
+        summary=event.name,
+        status=event.status,
+        transparency="TRANSPARENT" if event.transparent else "OPAQUE",
+        categories=tuple(event.categories),
+        starts=starts,
+        ends=ends,
     )
 
 

@@ -60,18 +60,26 @@ def _refused(path: Path, tree: ast.Module) -> Iterator[Refused]:
                 if id(one) in passed_over and isinstance(one, ast.Call):
                     one.func = ast.Name("passed_over")
     for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and (position := _sentence_at(call)) is not None:
-            yield from _of_call(path, call, position)
+        match call:
+            case ast.Call(ast.Name("FieldError"), keywords=arguments):
+                for argument in arguments:
+                    if argument.arg == "detail":
+                        yield from _of_call(path, call, argument.value, ())
+            case ast.Call(args=arguments) if (position := _sentence_at(call)) is not None:
+                figures = tuple(one.value for one in call.keywords if one.arg)
+                if len(arguments) > position:
+                    yield from _of_call(path, call, arguments[position], figures)
 
 
-def _of_call(path: Path, call: ast.Call, position: int) -> Iterator[Refused]:
-    figures = tuple(one.value for one in call.keywords if one.arg)
+def _of_call(
+    path: Path, call: ast.Call, sentence: ast.expr, figures: tuple[ast.expr, ...]
+) -> Iterator[Refused]:
     name = str(path.relative_to(ROOT))
-    match call.args[position] if len(call.args) > position else None:
+    match sentence:
         case ast.Constant(str(template)):
-            yield Refused(name, call.lineno, template, figures)
+            yield Refused(path=name, line=call.lineno, template=template, figures=figures)
         case ast.JoinedStr() | ast.BinOp():
-            yield Refused(name, call.lineno, None, figures)
+            yield Refused(path=name, line=call.lineno, template=None, figures=figures)
 
 
 def _sentence_at(call: ast.Call) -> int | None:
@@ -79,8 +87,6 @@ def _sentence_at(call: ast.Call) -> int | None:
     match call.func:
         case ast.Name("Sentence"):
             return 0
-        case ast.Name("FieldError"):
-            return 2
         case ast.Name("_refusal"):
             return 1
         case ast.Attribute(ast.Name("InvalidInput" | "cls"), "of"):

@@ -18,7 +18,7 @@ _NOT_OF_REST: Final = {
     "slack_profiles.py",
 }
 # Where each of these has its code; `one_of` makes one of the field's name.
-_CODE_AT: Final = {"FieldError": 1, "PydanticCustomError": 0, "of": 1}
+_CODE_AT: Final = {"PydanticCustomError": 0, "of": 1}
 
 
 def codes_in_the_source() -> set[str]:
@@ -51,6 +51,10 @@ def codes_of_call(call: ast.Call, tree: ast.Module) -> Iterator[str]:
             return
     if name in _CODE_AT and len(call.args) > _CODE_AT[name]:
         yield from _texts(call.args[_CODE_AT[name]], tree)
+    if name == "FieldError":
+        for keyword in call.keywords:
+            if keyword.arg == "code":
+                yield from _texts(keyword.value, tree)
 
 
 def codes_of_words(fields: list[ast.expr | None], checks: list[ast.expr]) -> Iterator[str]:

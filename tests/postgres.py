@@ -93,7 +93,9 @@ def start(
     except BaseException:
         stop(folder)
         raise
-    return Server(f"postgresql://{_USER}@/postgres?host={quote(str(folder), safe='')}", folder)
+    return Server(
+        url=f"postgresql://{_USER}@/postgres?host={quote(str(folder), safe='')}", folder=folder
+    )
 
 
 def stop(folder: Path) -> None:

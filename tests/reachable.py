@@ -75,7 +75,9 @@ def reached_by(operation: Operation) -> frozenset[Place]:
         operation.query,
         operation.body,
     ]
-    waiting = [Place(one.__module__, one.__name__) for one in beginnings if one is not None]
+    waiting = [
+        Place(module=one.__module__, name=one.__name__) for one in beginnings if one is not None
+    ]
     reached: set[Place] = set()
     while waiting:
         place = waiting.pop()
@@ -114,7 +116,7 @@ def _top_named(module: str, name: str) -> Place | None:
     if known is None:
         return None
     if name in known.tops:
-        return Place(module, name)
+        return Place(module=module, name=name)
     if name in known.imported:
         return _top_named(*known.imported[name])
     return None
@@ -122,7 +124,9 @@ def _top_named(module: str, name: str) -> Place | None:
 
 @cache
 def _said_in(place: Place) -> frozenset[Said]:
-    return frozenset(Said(status, code, str(place)) for status, code in _codes_in(place))
+    return frozenset(
+        Said(status=status, code=code, place=str(place)) for status, code in _codes_in(place)
+    )
 
 
 def _codes_in(place: Place) -> Iterator[tuple[int, str]]:

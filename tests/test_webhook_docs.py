@@ -50,7 +50,15 @@ def real_events(database: Database) -> dict[str, Any]:
     )
     database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     found: dict[str, Any] = {}
-    done = deliveries.Outcome("delivered", 204, None, 1, b"", None, False)
+    done = deliveries.Outcome(
+        verdict="delivered",
+        status_code=204,
+        error=None,
+        duration_ms=1,
+        response_excerpt=b"",
+        retry_after_seconds=None,
+        at_least_60_seconds=False,
+    )
     while claimed := database.write_now(
         delivery_queue.claim, limit=100, claim_id=str(len(found)), now=NOW
     ):

@@ -189,7 +189,11 @@ class _Document:
     def _answer(self, operation: Operation) -> Answer:
         """The answer of an operation that succeeds."""
         shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
-        return Answer(operation.status, operation, operation.is_single or shown is not None)
+        return Answer(
+            status=operation.status,
+            operation=operation,
+            is_tagged=operation.is_single or shown is not None,
+        )
 
     def _summary_of(self, choice: Json) -> str:
         described = (self._resolved(choice) or {}).get("description")
@@ -199,7 +203,10 @@ class _Document:
         """A path that is no operation, with its refusals and headers filled in."""
         codes = described.get("x-codes", ())
         answers = {
-            status: {**answer, "headers": {**answer.get("headers", {}), **headers(Answer(200))}}
+            status: {
+                **answer,
+                "headers": {**answer.get("headers", {}), **headers(Answer(status=200))},
+            }
             for status, answer in described["responses"].items()
         }
         shown = {name: value for name, value in described.items() if name != "x-codes"}

@@ -55,63 +55,68 @@ class Header(NamedTuple):
 
 HEADERS: Final = (
     Header(
-        "X-Request-Id",
-        "The request's id: the one that you sent in this header, or a new one. The log, the audit "
-        "trail and problems name it.",
-        {"type": "string", "maxLength": 128},
-        "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
-        lambda answer: True,
+        name="X-Request-Id",
+        description="The request's id: the one that you sent in this header, or a new one. The "
+        "log, the audit trail and problems name it.",
+        schema={"type": "string", "maxLength": 128},
+        example="5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
+        applies=lambda answer: True,
     ),
     Header(
-        "Location",
-        "The path of what was created.",
-        {"type": "string", "format": "uri-reference"},
-        "/api/v1/leave-requests/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
-        lambda answer: answer.status == 201,
+        name="Location",
+        description="The path of what was created.",
+        schema={"type": "string", "format": "uri-reference"},
+        example="/api/v1/leave-requests/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        applies=lambda answer: answer.status == 201,
     ),
     Header(
-        "WWW-Authenticate",
-        "How to authenticate: by a bearer token.",
-        {"type": "string"},
-        "Bearer",
-        lambda answer: answer.status == 401,
+        name="WWW-Authenticate",
+        description="How to authenticate: by a bearer token.",
+        schema={"type": "string"},
+        example="Bearer",
+        applies=lambda answer: answer.status == 401,
     ),
     Header(
-        "Retry-After",
-        "After how many seconds to try again.",
-        {"type": "integer", "minimum": 1},
-        2,
-        lambda answer: answer.status in (429, 503) or (answer.status == 409 and answer.is_to_post),
+        name="Retry-After",
+        description="After how many seconds to try again.",
+        schema={"type": "integer", "minimum": 1},
+        example=2,
+        applies=lambda answer: (
+            answer.status in (429, 503) or (answer.status == 409 and answer.is_to_post)
+        ),
     ),
     Header(
-        "ETag",
-        "Changes with the contents: send it as `If-None-Match` to be spared what you have, or as "
-        "`If-Match` to change only what you have seen.",
-        {"type": "string"},
-        '"5e884898da28047151d0e56f8dc62927"',
-        lambda answer: answer.is_tagged and answer.is_done,
+        name="ETag",
+        description="Changes with the contents: send it as `If-None-Match` to be spared what you "
+        "have, or as `If-Match` to change only what you have seen.",
+        schema={"type": "string"},
+        example='"5e884898da28047151d0e56f8dc62927"',
+        applies=lambda answer: answer.is_tagged and answer.is_done,
     ),
     Header(
-        "Idempotent-Replayed",
-        "`true` where this is the kept answer of an earlier request with the same "
+        name="Idempotent-Replayed",
+        description="`true` where this is the kept answer of an earlier request with the same "
         "`Idempotency-Key`; absent otherwise.",
-        {"type": "string", "const": "true"},
-        "true",
-        lambda answer: answer.is_to_post and (answer.is_done or answer.status in (404, 409, 422)),
+        schema={"type": "string", "const": "true"},
+        example="true",
+        applies=lambda answer: (
+            answer.is_to_post and (answer.is_done or answer.status in (404, 409, 422))
+        ),
     ),
     Header(
-        "RateLimit-Policy",
-        "How many requests (`q`) an API key has in how many seconds (`w`).",
-        {"type": "string"},
-        '"default";q=600;w=60',
-        lambda answer: answer.is_counted,
+        name="RateLimit-Policy",
+        description="How many requests (`q`) an API key has in how many seconds (`w`).",
+        schema={"type": "string"},
+        example='"default";q=600;w=60',
+        applies=lambda answer: answer.is_counted,
     ),
     Header(
-        "RateLimit",
-        "How many requests are left (`r`), and in how many seconds there will be all again (`t`).",
-        {"type": "string"},
-        '"default";r=599;t=60',
-        lambda answer: answer.is_counted,
+        name="RateLimit",
+        description="How many requests are left (`r`), and in how many seconds there will be all "
+        "again (`t`).",
+        schema={"type": "string"},
+        example='"default";r=599;t=60',
+        applies=lambda answer: answer.is_counted,
     ),
 )
 

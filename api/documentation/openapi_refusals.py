@@ -55,7 +55,7 @@ class Refused:
         described = {one.code: one for one in codes}
         return {
             "description": _list_of(described.values()),
-            "headers": headers(Answer(status, operation)),
+            "headers": headers(Answer(status=status, operation=operation)),
             "content": {
                 "application/problem+json": {
                     "schema": _PROBLEM,

@@ -95,7 +95,12 @@ def swagger_ui(name: str) -> Path:
 
 def asset_of(content: bytes, media_type: str) -> Asset:
     version = hashlib.sha256(content).hexdigest()[:16]
-    return Asset(content, gzip.compress(content, 6, mtime=0), version, media_type)
+    return Asset(
+        content=content,
+        compressed=gzip.compress(content, 6, mtime=0),
+        version=version,
+        media_type=media_type,
+    )
 
 
 def page(title: str, *, address: str, files: Collection[Path], head: str = "", body: str) -> Asset:

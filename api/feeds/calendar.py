@@ -225,11 +225,11 @@ def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
     today = now.astimezone(UTC).date()
     said = [(name, value) for name, value in scope["headers"] if name in _WISHES]
     return _Asked(
-        Subscription(token, _scope(scope["query_string"]), today),
-        owner,
-        last_modified(max(owner.changed_at, midnight(today)), now),
-        _wishes(tuple(said)),
-        now,
+        subscription=Subscription(token=token, scope=_scope(scope["query_string"]), today=today),
+        owner=owner,
+        modified=last_modified(max(owner.changed_at, midnight(today)), now),
+        wishes=_wishes(tuple(said)),
+        now=now,
     )
 
 
@@ -237,9 +237,9 @@ def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
 @lru_cache(1_024)
 def _wishes(said: tuple[tuple[bytes, bytes], ...]) -> _Wishes:
     return _Wishes(
-        "gzip" if prefers_gzip(header(said, b"accept-encoding") or "") else "identity",
-        tags_in(said, b"if-none-match"),
-        header(said, b"if-modified-since"),
+        coding="gzip" if prefers_gzip(header(said, b"accept-encoding") or "") else "identity",
+        known=tags_in(said, b"if-none-match"),
+        if_modified_since=header(said, b"if-modified-since"),
     )
 
 
@@ -276,6 +276,12 @@ def _scope(query_string: bytes) -> FeedScope:
     name = asked.get("scope", ["personal"])[0]
     if name not in _SCOPES:
         raise InvalidInput(
-            [FieldError("?scope", "not_one_of", f"The scope is one of {', '.join(_SCOPES)}.")]
+            [
+                FieldError(
+                    pointer="?scope",
+                    code="not_one_of",
+                    detail=f"The scope is one of {', '.join(_SCOPES)}.",
+                )
+            ]
         )
     return _SCOPES[name]

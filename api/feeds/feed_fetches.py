@@ -40,7 +40,10 @@ class FeedFetches:
         if not owner.needs_touch(now):
             return
         program = program_of(user_agent or "")
-        self._fetches.add(owner.fetch.feed_id, _Fetch(owner.organisation_id, program, now))
+        self._fetches.add(
+            owner.fetch.feed_id,
+            _Fetch(organisation_id=owner.organisation_id, program=program, at=now),
+        )
         self._fetches.write_soon()
 
 

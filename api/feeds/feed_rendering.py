@@ -143,7 +143,9 @@ class Drawings:
         )
         organisation = known.organisation
         hours = WorkingHours(
-            organisation.day_starts_at, organisation.midday_at, organisation.day_ends_at
+            day_starts_at=organisation.day_starts_at,
+            midday_at=organisation.midday_at,
+            day_ends_at=organisation.day_ends_at,
         )
         away = absences.visible(
             tx, owner, scope, first_day=first_day, last_day=last_day, now=midnight(today)
@@ -151,7 +153,12 @@ class Drawings:
         holidays = _holidays(known, owner, first_day, last_day) if scope == "personal" else ()
         query = "" if scope == "personal" else f"?scope={scope}"
         url = f"{self._base_url}/cal{query}"
-        return View(Feed(_name(owner, scope), url), hours, away, [*holidays])
+        return View(
+            feed=Feed(name=_name(owner, scope), source_url=url),
+            hours=hours,
+            absences=away,
+            holidays=[*holidays],
+        )
 
 
 @lru_cache(16)
@@ -178,5 +185,11 @@ def _holidays(
     for day, holiday in sorted(found.items()):
         half = _HALF_OF_MASK.get(holiday.halves)
         yield PublicHoliday(
-            country_code, day, holiday.name, updated_at, half, owner.timezone, owner.sequence
+            country_code=country_code,
+            day=day,
+            name=holiday.name,
+            updated_at=updated_at,
+            half=half,
+            timezone=owner.timezone,
+            sequence=owner.sequence,
         )

@@ -101,8 +101,8 @@ def last_modified(changed_at: datetime, now: datetime) -> LastModified:
     """
     second = changed_at.replace(microsecond=0)
     if second + _SECOND <= now:
-        return LastModified(second + _SECOND, True)
-    return LastModified(min(second, now.replace(microsecond=0)), False)
+        return LastModified(at=second + _SECOND, is_settled=True)
+    return LastModified(at=min(second, now.replace(microsecond=0)), is_settled=False)
 
 
 @lru_cache(4_096)

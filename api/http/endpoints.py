@@ -55,14 +55,14 @@ class _Served:
         """The answer of a dry run; it is no state of anything, so it has no tag."""
         content = _json(body)
         length = (b"content-length", b"%d" % len(content))
-        return KeptAnswer(200, [*self._headers, _JSON, length], content)
+        return KeptAnswer(status=200, headers=[*self._headers, _JSON, length], content=content)
 
     def answer(self, result: Any) -> KeptAnswer:
         """What the handler returned, as status, headers and bytes."""
-        answer = result if type(result) is Answer else Answer(result)
+        answer = result if type(result) is Answer else Answer(body=result)
         headers = [*answer.headers, *self._headers]
         if self.operation.status == 204:
-            return KeptAnswer(204, headers, b"")
+            return KeptAnswer(status=204, headers=headers, content=b"")
         content = _json(answer.body)
         headers += (_JSON, (b"content-length", b"%d" % len(content)))
         if self.is_tagged:
@@ -71,7 +71,7 @@ class _Served:
             body: dict[str, Any] = answer.body
             kept = {name: value for name, value in body.items() if name in self._tagged_members}
             headers.append((b"etag", _tag_of(kept, _json(kept))))
-        return KeptAnswer(self.operation.status, headers, content)
+        return KeptAnswer(status=self.operation.status, headers=headers, content=content)
 
     def read(self, tx: Transaction, call: Call, scope: Scope) -> KeptAnswer:
         """The answer to a read."""
@@ -172,7 +172,9 @@ class Endpoint:
             if not idempotency.is_kept(refusal):
                 raise
             shown = refusal_problem(Request(scope), self._edge.base_url, refusal)
-            answer = KeptAnswer(shown.status_code, shown.raw_headers, bytes(shown.body))
+            answer = KeptAnswer(
+                status=shown.status_code, headers=shown.raw_headers, content=bytes(shown.body)
+            )
             first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
             return answer if first is None else _replay(first)
 
@@ -254,7 +256,11 @@ def _check_read_only(call: Call, current: bytes, may_differ: frozenset[str] = fr
     if differing:
         raise InvalidInput(
             [
-                FieldError(f"/{name}", "read_only", f"{name} cannot be changed; leave it out.")
+                FieldError(
+                    pointer=f"/{name}",
+                    code="read_only",
+                    detail=f"{name} cannot be changed; leave it out.",
+                )
                 for name in differing
             ]
         )
@@ -278,7 +284,11 @@ def _unless_known(answer: KeptAnswer, known: Tags | None) -> KeptAnswer:
     """304 instead of what the caller has already."""
     if known is None or not known.have_weakly(dict(answer.headers)[b"etag"]):
         return answer
-    return KeptAnswer(304, [one for one in answer.headers if one[0] not in _OF_CONTENT], b"")
+    return KeptAnswer(
+        status=304,
+        headers=[one for one in answer.headers if one[0] not in _OF_CONTENT],
+        content=b"",
+    )
 
 
 def _json(body: Any) -> bytes:

@@ -54,223 +54,236 @@ class Explained(NamedTuple):
 
 EXPLAINED: Final = (
     Explained(
-        InvalidInput(
+        example=InvalidInput(
             [
-                FieldError("/end_date", "end_before_start", "It ends before it begins."),
-                FieldError("/note", "note_required", "Annual leave needs a note."),
+                FieldError(
+                    pointer="/end_date", code="end_before_start", detail="It ends before it begins."
+                ),
+                FieldError(
+                    pointer="/note", code="note_required", detail="Annual leave needs a note."
+                ),
             ]
         ),
-        "Several fields are wrong. `errors` has one entry for each, with a `pointer` to it. If "
-        "only one field is wrong, the problem's own `code` is that field's code.",
-        "Correct every field in `errors` and send the request again.",
+        meaning="Several fields are wrong. `errors` has one entry for each, with a `pointer` to "
+        "it. If only one field is wrong, the problem's own `code` is that field's code.",
+        cure="Correct every field in `errors` and send the request again.",
     ),
     Explained(
-        errors.NotFound("leave request"),
-        "It does not exist, belongs to another organisation, or you may not see it. The "
+        example=errors.NotFound("leave request"),
+        meaning="It does not exist, belongs to another organisation, or you may not see it. The "
         "response is the same in all three cases, so that ids cannot be guessed.",
-        "Check the id, and that the key belongs to the right organisation and person.",
+        cure="Check the id, and that the key belongs to the right organisation and person.",
     ),
     Explained(
-        errors.Unauthenticated(),
-        "The header `Authorization` is missing or malformed, or the API key is unknown, expired "
-        "or revoked, or the person behind it has been deactivated or archived.",
-        "Send `Authorization: Bearer hiatus_sk_live_…`. If the key no longer works, create "
+        example=errors.Unauthenticated(),
+        meaning="The header `Authorization` is missing or malformed, or the API key is unknown, "
+        "expired or revoked, or the person behind it has been deactivated or archived.",
+        cure="Send `Authorization: Bearer hiatus_sk_live_…`. If the key no longer works, create "
         "another one.",
     ),
     Explained(
-        errors.Forbidden("You may not do this."),
-        "The key is valid, but its person may not do this.",
-        "Ask an admin or owner of your organisation.",
+        example=errors.Forbidden("You may not do this."),
+        meaning="The key is valid, but its person may not do this.",
+        cure="Ask an admin or owner of your organisation.",
     ),
     Explained(
-        errors.InsufficientRole("admin"),
-        "The person behind the key needs a higher role; `needed_role` names the lowest that does.",
-        "Use the key of a person with that role, or ask an owner to change yours.",
+        example=errors.InsufficientRole("admin"),
+        meaning="The person behind the key needs a higher role; `needed_role` names the lowest "
+        "that does.",
+        cure="Use the key of a person with that role, or ask an owner to change yours.",
     ),
     Explained(
-        errors.InsufficientScope("leave:write"),
-        "The key lacks a scope that this operation needs; `missing_scope` names it.",
-        "Create a key with the scope. The scopes of an existing key cannot be changed.",
+        example=errors.InsufficientScope("leave:write"),
+        meaning="The key lacks a scope that this operation needs; `missing_scope` names it.",
+        cure="Create a key with the scope. The scopes of an existing key cannot be changed.",
     ),
     Explained(
-        errors.OwnRequest(),
-        "No one approves or declines their own leave, whatever their role.",
-        "Let another approver decide. Cancelling your own request is always possible.",
+        example=errors.OwnRequest(),
+        meaning="No one approves or declines their own leave, whatever their role.",
+        cure="Let another approver decide. Cancelling your own request is always possible.",
     ),
     Explained(
-        errors.NotYourField(["role"]),
-        "Apart from first name, last name and job title, only admins and owners change a "
+        example=errors.NotYourField(["role"]),
+        meaning="Apart from first name, last name and job title, only admins and owners change a "
         "person's record; `fields` lists the fields that you may not change.",
-        "Leave those fields out, or ask an admin or owner.",
+        cure="Leave those fields out, or ask an admin or owner.",
     ),
     Explained(
-        leave_requests.NotYourApproval(),
-        "You can see the request, but other people are its approvers.",
-        "`GET /api/v1/approvals/pending` lists the requests that you may decide.",
+        example=leave_requests.NotYourApproval(),
+        meaning="You can see the request, but other people are its approvers.",
+        cure="`GET /api/v1/approvals/pending` lists the requests that you may decide.",
     ),
     Explained(
-        provisioning.NotAMember("You are not a member of this organisation."),
-        "In Slack: the person is a guest, a bot or a member of another workspace, is no longer "
-        "active here, or has an e-mail address that Slack has not confirmed or that belongs to "
-        "a person with another Slack account.",
-        "Confirm the address in Slack, or ask an admin to add, reactivate or unlink the person.",
+        example=provisioning.NotAMember("You are not a member of this organisation."),
+        meaning="In Slack: the person is a guest, a bot or a member of another workspace, is no "
+        "longer active here, or has an e-mail address that Slack has not confirmed or that "
+        "belongs to a person with another Slack account.",
+        cure="Confirm the address in Slack, or ask an admin to add, reactivate or unlink the "
+        "person.",
     ),
     Explained(
-        slack_installations.NotLinked("An administrator can link it with `hiatus slack link`."),
-        "While installing the Slack app: an existing organisation may be meant, but nothing "
-        "proves that the installer may act for it.",
-        "Ask an operator to run `hiatus slack link`, then install the app again.",
+        example=slack_installations.NotLinked(
+            "An administrator can link it with `hiatus slack link`."
+        ),
+        meaning="While installing the Slack app: an existing organisation may be meant, but "
+        "nothing proves that the installer may act for it.",
+        cure="Ask an operator to run `hiatus slack link`, then install the app again.",
     ),
     Explained(
-        errors.Conflict("This clashes with how things stand."),
-        "The request is valid, but conflicts with the current state.",
-        "Read the resource again, then decide whether to repeat the request.",
+        example=errors.Conflict("This clashes with how things stand."),
+        meaning="The request is valid, but conflicts with the current state.",
+        cure="Read the resource again, then decide whether to repeat the request.",
     ),
     Explained(
-        errors.InvalidTransition("approved", "cancelled"),
-        "This action is not possible in the leave request's current status, which "
+        example=errors.InvalidTransition("approved", "cancelled"),
+        meaning="This action is not possible in the leave request's current status, which "
         "`leave_status` names. Declined and cancelled leave cannot be changed.",
-        "Read the request again. For leave on other dates, create a new request.",
+        cure="Read the request again. For leave on other dates, create a new request.",
     ),
     Explained(
-        errors.OverlappingLeave(
+        example=errors.OverlappingLeave(
             _LEAVE_ID, date(2026, 8, 3), date(2026, 8, 7), begins_at_midday=True
         ),
-        "The person already has pending or approved leave in one of these half-days; "
+        meaning="The person already has pending or approved leave in one of these half-days; "
         "`leave_request_id` is that request.",
-        "Choose other dates or halves, or edit or cancel the other request first.",
+        cure="Choose other dates or halves, or edit or cancel the other request first.",
     ),
     Explained(
-        errors.EmailTaken("ada@example.com"),
-        "Another person of the organisation has this e-mail address. Case does not matter. The "
-        "address of an archived person is free.",
-        "Look the person up with `GET /api/v1/users`, or use another address.",
+        example=errors.EmailTaken("ada@example.com"),
+        meaning="Another person of the organisation has this e-mail address. Case does not "
+        "matter. The address of an archived person is free.",
+        cure="Look the person up with `GET /api/v1/users`, or use another address.",
     ),
     Explained(
-        errors.CodeTaken("annual"),
-        "Another leave type of the organisation has this code.",
-        "Choose another code, or change the type that has it.",
+        example=errors.CodeTaken("annual"),
+        meaning="Another leave type of the organisation has this code.",
+        cure="Choose another code, or change the type that has it.",
     ),
     Explained(
-        errors.NameTaken("Research", _LEAVE_ID),
-        "Another department, or another leave type that is not archived, has this name. Case "
-        "does not matter.",
-        "Use the existing one (`other_id` is its id), or choose another name.",
+        example=errors.NameTaken("Research", _LEAVE_ID),
+        meaning="Another department, or another leave type that is not archived, has this name. "
+        "Case does not matter.",
+        cure="Use the existing one (`other_id` is its id), or choose another name.",
     ),
     Explained(
-        errors.AlreadyExists("There is a set for GB-SCT already."),
-        "It exists already.",
-        "Use the existing one; the list shows it.",
+        example=errors.AlreadyExists("There is a set for GB-SCT already."),
+        meaning="It exists already.",
+        cure="Use the existing one; the list shows it.",
     ),
     Explained(
-        errors.LastOwner(),
-        "An organisation needs at least one active owner, so the last one cannot be demoted, "
-        "deactivated or archived.",
-        "Make another person an owner first.",
+        example=errors.LastOwner(),
+        meaning="An organisation needs at least one active owner, so the last one cannot be "
+        "demoted, deactivated or archived.",
+        cure="Make another person an owner first.",
     ),
     Explained(
-        errors.InUse("People belong to this department."),
-        "It is still in use, so it cannot be deleted.",
-        "Move what uses it, then delete it.",
+        example=errors.InUse("People belong to this department."),
+        meaning="It is still in use, so it cannot be deleted.",
+        cure="Move what uses it, then delete it.",
     ),
     Explained(
-        holiday_set_removal.HolidaySetInUse("People go by these public holidays."),
-        "The organisation, or a person who is not archived, has these public holidays.",
-        "Give them another country code, then delete the set.",
+        example=holiday_set_removal.HolidaySetInUse("People go by these public holidays."),
+        meaning="The organisation, or a person who is not archived, has these public holidays.",
+        cure="Give them another country code, then delete the set.",
     ),
     Explained(
-        holiday_overrides.TooManyOverrides(),
-        "The holiday set has reached the limit for overrides.",
-        "Delete a past one.",
+        example=holiday_overrides.TooManyOverrides(),
+        meaning="The holiday set has reached the limit for overrides.",
+        cure="Delete a past one.",
     ),
     Explained(
-        adjustments.TooManyAdjustments(),
-        "The person's leave year has reached the limit for adjustments.",
-        "Combine several corrections into one.",
+        example=adjustments.TooManyAdjustments(),
+        meaning="The person's leave year has reached the limit for adjustments.",
+        cure="Combine several corrections into one.",
     ),
     Explained(
-        people_file.BadLines([FieldError("/3/email", "invalid_email", "This is no address.")]),
-        "Only for `hiatus import`: lines of the file are wrong. Nothing was imported.",
-        "Correct the lines that are listed and run the command again.",
+        example=people_file.BadLines(
+            [FieldError(pointer="/3/email", code="invalid_email", detail="This is no address.")]
+        ),
+        meaning="Only for `hiatus import`: lines of the file are wrong. Nothing was imported.",
+        cure="Correct the lines that are listed and run the command again.",
     ),
     Explained(
-        people_import.FileOvertaken(),
-        "Only for `hiatus import`: a person of the file was added elsewhere during the import. "
-        "Nothing was imported.",
-        "Run the command again.",
+        example=people_import.FileOvertaken(),
+        meaning="Only for `hiatus import`: a person of the file was added elsewhere during the "
+        "import. Nothing was imported.",
+        cure="Run the command again.",
     ),
     Explained(
-        errors.CannotArchiveSelf(),
-        "People cannot archive or deactivate themselves.",
-        "Ask another admin or owner.",
+        example=errors.CannotArchiveSelf(),
+        meaning="People cannot archive or deactivate themselves.",
+        cure="Ask another admin or owner.",
     ),
     Explained(
-        people.UserPending(),
-        "A pending user has never used Hiatus, so there is nothing to reactivate.",
-        "Wait until they use Hiatus in Slack, or create an API key for them: both activate them.",
+        example=people.UserPending(),
+        meaning="A pending user has never used Hiatus, so there is nothing to reactivate.",
+        cure="Wait until they use Hiatus in Slack, or create an API key for them: both activate "
+        "them.",
     ),
     Explained(
-        people.UserArchived(),
-        "An archived person is kept for the record and cannot be changed.",
-        "Restore the person first (`POST /users/{id}/restore`), or create a new one.",
+        example=people.UserArchived(),
+        meaning="An archived person is kept for the record and cannot be changed.",
+        cure="Restore the person first (`POST /users/{id}/restore`), or create a new one.",
     ),
     Explained(
-        people_rows.ChangedMeanwhile(),
-        "Another request changed the same resource between your request's read and its write.",
-        "Read it again, and repeat the change if you still want it.",
+        example=people_rows.ChangedMeanwhile(),
+        meaning="Another request changed the same resource between your request's read and its "
+        "write.",
+        cure="Read it again, and repeat the change if you still want it.",
     ),
     Explained(
-        feeds.FeedTokenUnreadable(),
-        "The server lost the secret key that the token was encrypted with, and the operator "
-        "accepted the loss. Calendars that have the token still work.",
-        "Create a new token with `POST /calendar-feeds/regenerate`, which revokes the old one.",
+        example=feeds.FeedTokenUnreadable(),
+        meaning="The server lost the secret key that the token was encrypted with, and the "
+        "operator accepted the loss. Calendars that have the token still work.",
+        cure="Create a new token with `POST /calendar-feeds/regenerate`, which revokes the old "
+        "one.",
     ),
     Explained(
-        feeds.TooManyFeeds(),
-        "The person has reached the limit for calendar feeds.",
-        "Delete one that is no longer used.",
+        example=feeds.TooManyFeeds(),
+        meaning="The person has reached the limit for calendar feeds.",
+        cure="Delete one that is no longer used.",
     ),
     Explained(
-        webhooks.TooManyWebhooks(),
-        "The organisation has reached the limit for webhooks.",
-        "Delete one, or let one endpoint receive several events.",
+        example=webhooks.TooManyWebhooks(),
+        meaning="The organisation has reached the limit for webhooks.",
+        cure="Delete one, or let one endpoint receive several events.",
     ),
     Explained(
-        deliveries.WebhookDisabled(),
-        "The webhook is switched off, so nothing is sent to it.",
-        "Send a PATCH with `is_active` true, then try again.",
+        example=deliveries.WebhookDisabled(),
+        meaning="The webhook is switched off, so nothing is sent to it.",
+        cure="Send a PATCH with `is_active` true, then try again.",
     ),
     Explained(
-        errors.InsufficientAllowance(5, 9, "2026"),
-        "One of the leave years that the request touches has too few days left; `leave_year`, "
-        "`remaining_days` and `needed_days` say which and by how much.",
-        "Request fewer days, use a leave type that may be overdrawn, or ask an admin to adjust "
-        "the allowance.",
+        example=errors.InsufficientAllowance(5, 9, "2026"),
+        meaning="One of the leave years that the request touches has too few days left; "
+        "`leave_year`, `remaining_days` and `needed_days` say which and by how much.",
+        cure="Request fewer days, use a leave type that may be overdrawn, or ask an admin to "
+        "adjust the allowance.",
     ),
     Explained(
-        IdempotencyAnswerUnreadable(201),
-        "The request was sent before with this `Idempotency-Key`, and answered with the status "
-        "that `detail` names. The server has lost the secret key that the response was "
+        example=IdempotencyAnswerUnreadable(201),
+        meaning="The request was sent before with this `Idempotency-Key`, and answered with the "
+        "status that `detail` names. The server has lost the secret key that the response was "
         "encrypted with, and the operator accepted the loss. The request was not carried out a "
         "second time.",
-        "Check the current state. Use a new key for a new request.",
+        cure="Check the current state. Use a new key for a new request.",
     ),
     Explained(
-        IdempotencyInProgress(),
-        "The first request with this `Idempotency-Key` is still being carried out.",
-        "Wait for the seconds in `Retry-After` and send the same request again: you get the "
+        example=IdempotencyInProgress(),
+        meaning="The first request with this `Idempotency-Key` is still being carried out.",
+        cure="Wait for the seconds in `Retry-After` and send the same request again: you get the "
         "first response.",
     ),
     Explained(
-        IdempotencyKeyReused(),
-        "The `Idempotency-Key` was used in the last 24 hours for a request with another path, "
-        "query or body.",
-        "Use a new key for every new request, and the same key only to retry it.",
+        example=IdempotencyKeyReused(),
+        meaning="The `Idempotency-Key` was used in the last 24 hours for a request with another "
+        "path, query or body.",
+        cure="Use a new key for every new request, and the same key only to retry it.",
     ),
     Explained(
-        errors.UnusableCursor(),
-        "The cursor was altered, or comes from another list, filter, sort or organisation.",
-        "Send `next_cursor` unchanged, with the same parameters, or start without a cursor.",
+        example=errors.UnusableCursor(),
+        meaning="The cursor was altered, or comes from another list, filter, sort or organisation.",
+        cure="Send `next_cursor` unchanged, with the same parameters, or start without a cursor.",
     ),
 )
 
@@ -539,19 +552,27 @@ def of_field(code: str) -> Code:
         raise LookupError(f"{code} needs a row in api.http.error_codes.OF_FIELDS.")
     meaning, cure = OF_FIELDS[code]
     status = http.status_of(InvalidInput)
-    return Code(code, status, InvalidInput.title, meaning, cure, meaning, {})
+    return Code(
+        code=code,
+        status=status,
+        title=InvalidInput.title,
+        meaning=meaning,
+        cure=cure,
+        detail=meaning,
+        members={},
+    )
 
 
 def _of(explained: Explained) -> Code:
     example, kind = explained.example, type(explained.example)
     return Code(
-        kind.code,
-        http.status_of(kind),
-        kind.title,
-        explained.meaning,
-        explained.cure,
-        example.detail,
-        http.members(example),
+        code=kind.code,
+        status=http.status_of(kind),
+        title=kind.title,
+        meaning=explained.meaning,
+        cure=explained.cure,
+        detail=example.detail,
+        members=http.members(example),
     )
 
 

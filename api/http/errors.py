@@ -305,9 +305,9 @@ def _field_error(entry: Any, model: type[BaseModel], in_query: bool) -> FieldErr
         detail = _unknown(str(entry["loc"][-1]), model, "parameter" if in_query else "field")
     if in_query:
         code = "unknown_parameter" if code == "unknown_field" else code
-        return FieldError(f"?{entry['loc'][0]}", code, detail)
+        return FieldError(pointer=f"?{entry['loc'][0]}", code=code, detail=detail)
     pointer = "".join(f"/{_escaped(part)}" for part in entry["loc"])
-    return FieldError(pointer, code, detail)
+    return FieldError(pointer=pointer, code=code, detail=detail)
 
 
 def _unknown(name: str, model: type[BaseModel], kind: str) -> str:

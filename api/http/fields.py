@@ -129,7 +129,10 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     repeated = names_twice(pairs)
     if repeated:
         raise InvalidInput(
-            [FieldError(f"/{name}", "repeated_field", f"Send {name} once.") for name in repeated]
+            [
+                FieldError(pointer=f"/{name}", code="repeated_field", detail=f"Send {name} once.")
+                for name in repeated
+            ]
         )
     return dict(pairs)
 
@@ -187,7 +190,7 @@ class Paged(Query):
 
     @property
     def page(self) -> PageOf:
-        return PageOf(self.limit, self.cursor)
+        return PageOf(limit=self.limit, cursor=self.cursor)
 
 
 def _without_default(schema: dict[str, Any]) -> None:

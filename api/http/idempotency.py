@@ -63,9 +63,10 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
         raise InvalidInput(
             [
                 FieldError(
-                    "Idempotency-Key",
-                    "invalid_idempotency_key",
-                    "The header Idempotency-Key has 1 to 255 printable ASCII characters, once.",
+                    pointer="Idempotency-Key",
+                    code="invalid_idempotency_key",
+                    detail="The header Idempotency-Key has 1 to 255 printable ASCII characters, "
+                    "once.",
                 )
             ]
         )
@@ -73,7 +74,12 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
     line = f"{scope['method']}\n{scope['path']}\n".encode() + scope["query_string"] + b"\n"
     digest = sha256(line + content).hexdigest()
     assert caller.key_id is not None
-    return Claim(caller.organisation_id, caller.key_id, sent[0].decode("ascii"), digest)
+    return Claim(
+        organisation_id=caller.organisation_id,
+        api_key_id=caller.key_id,
+        idempotency_key=sent[0].decode("ascii"),
+        sha256=digest,
+    )
 
 
 def is_kept(refusal: Refusal) -> bool:

@@ -80,7 +80,7 @@ class Answer(NamedTuple):
 
 def created(path: str, body: Any) -> Answer:
     """A new thing and where it now is."""
-    return Answer(body, [(b"location", path.encode("ascii"))])
+    return Answer(body=body, headers=[(b"location", path.encode("ascii"))])
 
 
 class Edge(NamedTuple):
@@ -264,13 +264,19 @@ class Operation:
             )
         except ValueError as error:
             raise InvalidInput(
-                [FieldError("?", "wrong_format", "The query string cannot be read.")]
+                [
+                    FieldError(
+                        pointer="?", code="wrong_format", detail="The query string cannot be read."
+                    )
+                ]
             ) from error
         sent = dict(pairs)
         if len(sent) < len(pairs):
             raise InvalidInput(
                 [
-                    FieldError(f"?{name}", "repeated_parameter", f"Send {name} once.")
+                    FieldError(
+                        pointer=f"?{name}", code="repeated_parameter", detail=f"Send {name} once."
+                    )
                     for name in names_twice(pairs)
                 ]
             )

@@ -66,7 +66,7 @@ class MemoryCounter:
             self._drop_ended(now)
             window = self._windows[name] = [0, now + self._length]
         window[0] += 1
-        return Hit(window[0], window[1] - now)
+        return Hit(number=window[0], ends_in_seconds=window[1] - now)
 
     def _drop_ended(self, now: float) -> None:
         for name in list(self._ended(now)):
@@ -103,7 +103,7 @@ class RedisCounter:
             # Its text may hold the URL, which may hold a password.
             _log.warning("nothing is limited: Redis is away", error=type(error).__name__)
             return None
-        return Hit(count, max(ends_at - time.time(), 0.0))
+        return Hit(number=count, ends_in_seconds=max(ends_at - time.time(), 0.0))
 
 
 class Policy:

@@ -26,7 +26,7 @@ def list_visible(tx: Transaction, call: Call) -> Any:
     query: ListOfLeave = call.query
     found = leave_reading.visible(
         tx,
-        query.page if query.is_paged else PageOf(LONGEST_LIST),
+        query.page if query.is_paged else PageOf(limit=LONGEST_LIST),
         by=call.caller,
         now=call.now,
         user_id=query.user_id,

@@ -43,12 +43,14 @@ def list_all(tx: Transaction, call: Call) -> Any:
         "email": query.email,
         "sort": query.sort,
     }
-    page = query.page if query.is_paged else PageOf(people.LONGEST_LIST)
+    page = query.page if query.is_paged else PageOf(limit=people.LONGEST_LIST)
     found = people.page(tx, page, by=call.caller, **filters)
     if query.is_paged:
         return listing(found, show)
     users = [show(user) for user in found.items]
-    return Answer({"users": users} if variant == "2" else users, _link(call, found.next_cursor))
+    return Answer(
+        body={"users": users} if variant == "2" else users, headers=_link(call, found.next_cursor)
+    )
 
 
 def create(tx: Transaction, call: Call) -> Answer:
@@ -117,7 +119,13 @@ def _variant(call: Call) -> str:
     variant = str(call.caller.variant) if sent is None else sent
     if variant not in ("1", "2"):
         raise InvalidInput(
-            [FieldError("API-Variant", "unknown_variant", "The header API-Variant is 1 or 2.")]
+            [
+                FieldError(
+                    pointer="API-Variant",
+                    code="unknown_variant",
+                    detail="The header API-Variant is 1 or 2.",
+                )
+            ]
         )
     return variant
 

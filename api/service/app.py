@@ -80,12 +80,12 @@ def routes(
         settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
     )
     edge = Edge(
-        database,
-        clock,
-        settings.base_url,
-        settings.webhook_allow_private,
-        KeyUse(database),
-        rate_limits,
+        database=database,
+        clock=clock,
+        base_url=settings.base_url,
+        allow_private_webhooks=settings.webhook_allow_private,
+        key_use=KeyUse(database),
+        rate_limits=rate_limits,
     )
     return [
         # Those that clients poll come first: routes are tried in turn.

@@ -97,7 +97,7 @@ def heard_answer(heard: bytes | bytearray) -> HeardAnswer | None:
         end = _HEAD_END.search(heard)
         head, body = (heard, b"") if end is None else (heard[: end.start()], heard[end.end() :])
         if not line[1].startswith(b"1"):
-            return HeardAnswer(int(line[1]), head, body)
+            return HeardAnswer(status_code=int(line[1]), head=head, body=body)
         heard = body  # An interim answer, as 103.
     return None
 

@@ -50,7 +50,12 @@ def webhook_dispatcher(
         )
 
     async def attempt(delivery: Delivery) -> Outcome:
-        sent = Attempt(delivery.url, delivery.event_id, delivery.body, delivery.secrets)
+        sent = Attempt(
+            url=delivery.url,
+            message_id=delivery.event_id,
+            body=delivery.body,
+            secrets=delivery.secrets,
+        )
         return await sender.attempt(sent, clock())
 
     async def settle(done: list[Settled]) -> None:

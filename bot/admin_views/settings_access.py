@@ -58,7 +58,7 @@ def key_form() -> dict[str, Any]:
         fields.field(
             "scopes",
             say("Scopes"),
-            fields.several([Option(scope, scope) for scope in SCOPES]),
+            fields.several([Option(label=scope, value=scope) for scope in SCOPES]),
             hint=say("What the key can do. Write access includes read access."),
         ),
         fields.field(

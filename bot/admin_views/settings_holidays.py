@@ -19,13 +19,13 @@ WHOLE: Final = "whole"
 HOLIDAY: Final = "holiday"
 WORK: Final = "work"
 _HALVES: Final = (
-    Option(later("Whole day"), WHOLE),
-    Option(later("Morning"), "am"),
-    Option(later("Afternoon"), "pm"),
+    Option(label=later("Whole day"), value=WHOLE),
+    Option(label=later("Morning"), value="am"),
+    Option(label=later("Afternoon"), value="pm"),
 )
 _KINDS: Final = (
-    Option(later("Public holiday"), HOLIDAY),
-    Option(later("Not a public holiday"), WORK),
+    Option(label=later("Public holiday"), value=HOLIDAY),
+    Option(label=later("Not a public holiday"), value=WORK),
 )
 
 

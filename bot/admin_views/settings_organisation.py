@@ -20,17 +20,17 @@ _MOST_FOUND: Final = 100
 _COLOUR: Final = "#4a7fb5"
 _ARCHIVED: Final = later("Archived")
 _YEAR_TYPES: Final = (
-    Option(later("Calendar year"), "calendar"),
-    Option(later("From the day and month below"), "fiscal"),
-    Option(later("From each person's first day of work"), "anniversary"),
+    Option(label=later("Calendar year"), value="calendar"),
+    Option(label=later("From the day and month below"), value="fiscal"),
+    Option(label=later("From each person's first day of work"), value="anniversary"),
 )
 _FLAGS: Final = (
-    Option(later("Requires approval"), "requires_approval"),
-    Option(later("Uses the allowance"), "deducts_allowance"),
-    Option(later("Allowance can be overdrawn"), "allow_overdraft"),
-    Option(later("Paid"), "is_paid"),
-    Option(later("Colleagues see only “Away”"), "is_private"),
-    Option(later("Requires a note"), "requires_note"),
+    Option(label=later("Requires approval"), value="requires_approval"),
+    Option(label=later("Uses the allowance"), value="deducts_allowance"),
+    Option(label=later("Allowance can be overdrawn"), value="allow_overdraft"),
+    Option(label=later("Paid"), value="is_paid"),
+    Option(label=later("Colleagues see only “Away”"), value="is_private"),
+    Option(label=later("Requires a note"), value="requires_note"),
 )
 FLAGS: Final = tuple(flag.value for flag in _FLAGS)
 JOIN: Final = "slack_members_join"
@@ -39,7 +39,7 @@ DIGEST: Final = "digest"
 
 def organisation(one: Organisation) -> dict[str, Any]:
     """All settings of the organisation."""
-    months = [Option(words.month(number), str(number)) for number in range(1, 13)]
+    months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
     ticked = [JOIN] * one.slack_members_join + [DIGEST] * (one.digest_channel is not None)
     channel: Block = {
         "type": "conversations_select",
@@ -54,7 +54,9 @@ def organisation(one: Organisation) -> dict[str, Any]:
         fields.field(
             "country_code",
             say("Country for public holidays"),
-            fields.search(ids.COUNTRY_SEARCH, Option(one.country_code, one.country_code)),
+            fields.search(
+                ids.COUNTRY_SEARCH, Option(label=one.country_code, value=one.country_code)
+            ),
             hint=(
                 say(
                     "A country on its own has only its national holidays. Choose a region to "
@@ -65,7 +67,9 @@ def organisation(one: Organisation) -> dict[str, Any]:
         fields.field(
             "timezone",
             say("Time zone"),
-            fields.search(ids.TIMEZONE_SEARCH, Option(one.timezone, one.timezone), least=2),
+            fields.search(
+                ids.TIMEZONE_SEARCH, Option(label=one.timezone, value=one.timezone), least=2
+            ),
         ),
         fields.field(
             "working_days", say("Working days"), fields.several(working_days(), one.working_days)
@@ -98,15 +102,15 @@ def organisation(one: Organisation) -> dict[str, Any]:
         fields.field(
             "carry_over_expiry_month",
             say("Use carried-over days by the end of"),
-            fields.menu([Option(say("The leave year"), ids.NOTHING), *months], expiry),
+            fields.menu([Option(label=say("The leave year"), value=ids.NOTHING), *months], expiry),
         ),
         fields.field(
             "slack",
             say("In Slack"),
             fields.boxes(
                 (
-                    Option(say("Add new workspace members automatically"), JOIN),
-                    Option(say("Post who's out in the channel below"), DIGEST),
+                    Option(label=say("Add new workspace members automatically"), value=JOIN),
+                    Option(label=say("Post who's out in the channel below"), value=DIGEST),
                 ),
                 ticked,
             ),

@@ -36,9 +36,9 @@ def working_days() -> list[Option]:
     for number, day in enumerate(_WEEK):
         name = words.weekday(number)
         found += [
-            Option(name, day),
-            Option(say("{weekday}, morning", weekday=name), f"{day}:am"),
-            Option(say("{weekday}, afternoon", weekday=name), f"{day}:pm"),
+            Option(label=name, value=day),
+            Option(label=say("{weekday}, morning", weekday=name), value=f"{day}:am"),
+            Option(label=say("{weekday}, afternoon", weekday=name), value=f"{day}:pm"),
         ]
     return found
 
@@ -59,7 +59,7 @@ def person_options(found: Sequence[User], *, with_nobody: bool) -> list[Block]:
 
 def person_option(user: User) -> Option:
     name = user.name or user.email
-    return Option(f"{text.cut(name, 40)} ({user.email})", user.id)
+    return Option(label=f"{text.cut(name, 40)} ({user.email})", value=user.id)
 
 
 def person(user: User, manager: User | None, departments: Sequence[Department]) -> dict[str, Any]:
@@ -91,7 +91,9 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
         fields.field(
             "public_holiday_country_code",
             say("Public holidays"),
-            fields.search(ids.COUNTRY_SEARCH, Option(country, country) if country else None),
+            fields.search(
+                ids.COUNTRY_SEARCH, Option(label=country, value=country) if country else None
+            ),
             hint=say(
                 "Leave empty to use the organisation's. A country on its own has only its "
                 "national holidays."
@@ -163,7 +165,7 @@ def _office(
     departments: Sequence[Department], user: User | None = None, manager: User | None = None
 ) -> list[Block]:
     """What somebody is, and on whom his leave depends."""
-    roles = [Option(words.role(role), role) for role in ROLES]
+    roles = [Option(label=words.role(role), value=role) for role in ROLES]
     return [
         fields.field("role", say("Role"), fields.menu(roles, user.role if user else ROLES[0])),
         fields.field(
@@ -191,12 +193,12 @@ def _department(departments: Sequence[Department], chosen: str | None) -> Block:
 
 
 def _no_department() -> Option:
-    return Option(say("No department"), ids.NOTHING)
+    return Option(label=say("No department"), value=ids.NOTHING)
 
 
 def _named(departments: Iterable[Department]) -> list[Option]:
     named = sorted(departments, key=lambda one: (one.name.casefold(), one.id))
-    return [Option(one.name, one.id) for one in named]
+    return [Option(label=one.name, value=one.id) for one in named]
 
 
 def _endings(user: User) -> list[Block]:

@@ -35,7 +35,10 @@ def webhooks(page: Page[Webhook]) -> dict[str, Any]:
 
 def form(one: Webhook | None = None) -> dict[str, Any]:
     """Where to send what; of a new endpoint where there is none yet."""
-    events = [Option(say("All events"), _EVERY), *(Option(name, name) for name in EVENT_TYPES)]
+    events = [
+        Option(label=say("All events"), value=_EVERY),
+        *(Option(label=name, value=name) for name in EVENT_TYPES),
+    ]
     url = fields.typed(one and one.url, _LONGEST_URL, placeholder="https://example.com/hook")
     blocks = [
         fields.field("url", say("URL"), url),

@@ -30,7 +30,7 @@ class Language(NamedTuple):
     sentences: gettext.NullTranslations
 
 
-ENGLISH: Final = Language(Locale("en", "GB"), gettext.NullTranslations())
+ENGLISH: Final = Language(locale=Locale("en", "GB"), sentences=gettext.NullTranslations())
 
 _spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
 
@@ -107,7 +107,7 @@ def _read(name: str) -> Language:
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
-    return Language(locale, gettext.GNUTranslations(compiled))
+    return Language(locale=locale, sentences=gettext.GNUTranslations(compiled))
 
 
 def _filled(message: str, values: dict[str, Any]) -> str:

@@ -85,7 +85,7 @@ class OneWorkspace(Workspaces):
     async def of_request(self, team_id: str) -> Workspace | None:
         if self._known is None:
             # Slack was away so far; whose token it is is asked before anything is linked.
-            return Workspace(team_id, self.client, None, None)
+            return Workspace(team_id=team_id, client=self.client, bot_id=None, bot_user_id=None)
         return self._known if self._known.team_id == team_id else None
 
     async def of_delivery(self, team_id: str) -> Workspace | None:
@@ -133,7 +133,10 @@ class OneWorkspace(Workspaces):
             if self._known is None:
                 answer = await self.client.auth_test()
                 self._known = Workspace(
-                    answer["team_id"], self.client, answer.get("bot_id"), answer.get("user_id")
+                    team_id=answer["team_id"],
+                    client=self.client,
+                    bot_id=answer.get("bot_id"),
+                    bot_user_id=answer.get("user_id"),
                 )
             return self._known
 
@@ -160,7 +163,9 @@ class InstalledWorkspaces(Workspaces):
         if found is None:
             return None
         client = slack_web.with_token(self._template, found.bot_token)
-        return Workspace(found.team_id, client, found.bot_id, found.bot_user_id)
+        return Workspace(
+            team_id=found.team_id, client=client, bot_id=found.bot_id, bot_user_id=found.bot_user_id
+        )
 
     async def organisation_of(self, team_id: str) -> Organisation | None:
         return await self._database.read(slack_workspaces.find, team_id)

@@ -29,7 +29,9 @@ _STATES: Final = ("value", "selected_date", "selected_conversation", "selected_u
 
 def listeners(name: str, save: Act) -> tuple[Listener, Listener]:
     """Of a form that may ask whether it is meant: one function saves the form and the answer."""
-    return Listener("view", name, save), Listener("view", name + ids.CONFIRMED, save)
+    return Listener(kind="view", name=name, act=save), Listener(
+        kind="view", name=name + ids.CONFIRMED, act=save
+    )
 
 
 class Form:
@@ -128,9 +130,9 @@ def effects_of(tx: Transaction, change: Save, *, by: Caller) -> Sight:
     change(tx, recorder)
     effects = recorder.effects
     return Sight(
-        effects,
-        people_rows.names(tx, by.organisation_id, consequences.named(effects)),
-        {one.id: one.name for one in known.departments.values()},
+        effects=effects,
+        names=people_rows.names(tx, by.organisation_id, consequences.named(effects)),
+        departments={one.id: one.name for one in known.departments.values()},
     )
 
 

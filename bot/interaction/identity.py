@@ -202,4 +202,10 @@ async def _looked_up(visit: Visit, slack_user_id: str) -> dict[str, Any]:
 
 def as_caller(organisation: Organisation, user: User) -> Caller:
     """The person, as one who does something in Slack."""
-    return Caller(organisation.id, user.id, user.role, _SCOPES, "slack")
+    return Caller(
+        organisation_id=organisation.id,
+        user_id=user.id,
+        role=user.role,
+        scopes=_SCOPES,
+        source="slack",
+    )

@@ -171,7 +171,7 @@ class Visit:
         """The button, and the message that it belongs to."""
         container = self.body["container"]
         value = str(self.body["actions"][0].get("value", ""))
-        return Clicked(value, container["channel_id"], container["message_ts"])
+        return Clicked(value=value, channel=container["channel_id"], ts=container["message_ts"])
 
     @property
     def value(self) -> str:

@@ -25,7 +25,7 @@ from storage.leave import ledgers
 def listeners(command: str) -> tuple[Listener, ...]:
     """The command under the operator's name for it, and under Slack's own, where Slack lets go."""
     names = dict.fromkeys((command, ids.LEAVE_COMMAND))
-    return tuple(Listener("command", name, timeoff) for name in names)
+    return tuple(Listener(kind="command", name=name, act=timeoff) for name in names)
 
 
 async def timeoff(visit: Visit) -> None:
@@ -80,14 +80,14 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     user = people_rows.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or known.organisation.timezone)
     last_day = end_of_week(first_day) if is_week else first_day
-    page = PageOf(answers.MOST_AWAY)
+    page = PageOf(limit=answers.MOST_AWAY)
     team, everybody = (
         absences.away(
             tx, page, user, known.organisation, scope, first_day=first_day, last_day=last_day
         )
         for scope in ("team", "org")
     )
-    return Away(first_day, last_day, team, everybody)
+    return Away(first_day=first_day, last_day=last_day, team=team, everybody=everybody)
 
 
 # In all languages for every reader: no word has another meaning in another language.

@@ -153,7 +153,9 @@ def _decided(
     leave_reading.get(tx, clicked.value, by=by, now=visit.now)
     place = (by.organisation_id, clicked.value, str(by.user_id))
     if slack_messages.find(tx, *place) is None:
-        slack_messages.remember(tx, *place, Posted(clicked.channel, clicked.ts), now=visit.now)
+        slack_messages.remember(
+            tx, *place, Posted(channel=clicked.channel, ts=clicked.ts), now=visit.now
+        )
     decide(tx)
 
 
@@ -204,10 +206,10 @@ async def _redraw(visit: Visit, clicked: Clicked, by: Caller) -> None:
 
 
 LISTENERS: Final = (
-    Listener("action", ids.APPROVE, approve),
-    Listener("action", ids.DECLINE, ask_reason),
-    Listener("view", ids.DECLINE_FORM, decline_with_reason),
-    Listener("action", ids.RECONSIDER, ask_to_reconsider),
-    Listener("view", ids.APPROVE_AFTER_ALL_FORM, approve_after_all),
-    Listener("view", ids.DECLINE_AFTER_ALL_FORM, decline_after_all),
+    Listener(kind="action", name=ids.APPROVE, act=approve),
+    Listener(kind="action", name=ids.DECLINE, act=ask_reason),
+    Listener(kind="view", name=ids.DECLINE_FORM, act=decline_with_reason),
+    Listener(kind="action", name=ids.RECONSIDER, act=ask_to_reconsider),
+    Listener(kind="view", name=ids.APPROVE_AFTER_ALL_FORM, act=approve_after_all),
+    Listener(kind="view", name=ids.DECLINE_AFTER_ALL_FORM, act=decline_after_all),
 )

@@ -69,7 +69,7 @@ def _happened_at(visit: Visit) -> datetime:
 
 
 LISTENERS: Final = (
-    Listener("event", "user_change", user_change),
-    Listener("event", "app_uninstalled", app_uninstalled),
-    Listener("event", "tokens_revoked", tokens_revoked),
+    Listener(kind="event", name="user_change", act=user_change),
+    Listener(kind="event", name="app_uninstalled", act=app_uninstalled),
+    Listener(kind="event", name="tokens_revoked", act=tokens_revoked),
 )

@@ -113,13 +113,13 @@ def _value(visit: Visit) -> str:
 
 
 LISTENERS: Final = (
-    Listener("event", "app_home_opened", opened),
-    Listener("action", ids.HOME_REQUEST, request_leave),
-    Listener("action", ids.HOME_NEXT, leaf),
-    Listener("action", ids.HOME_FIRST, leaf),
-    Listener("action", ids.HOME_SCOPE, leaf),
-    Listener("action", ids.HOME_CANCEL, cancel),
-    Listener("action", ids.HOME_APPROVE, approve),
-    Listener("action", ids.HOME_DECLINE, ask_reason),
-    Listener("view", ids.HOME_DECLINE_FORM, decline_with_reason),
+    Listener(kind="event", name="app_home_opened", act=opened),
+    Listener(kind="action", name=ids.HOME_REQUEST, act=request_leave),
+    Listener(kind="action", name=ids.HOME_NEXT, act=leaf),
+    Listener(kind="action", name=ids.HOME_FIRST, act=leaf),
+    Listener(kind="action", name=ids.HOME_SCOPE, act=leaf),
+    Listener(kind="action", name=ids.HOME_CANCEL, act=cancel),
+    Listener(kind="action", name=ids.HOME_APPROVE, act=approve),
+    Listener(kind="action", name=ids.HOME_DECLINE, act=ask_reason),
+    Listener(kind="view", name=ids.HOME_DECLINE_FORM, act=decline_with_reason),
 )

@@ -80,11 +80,11 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     known = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or known.organisation.timezone)
-    page = own_leave.page(tx, PageOf(answers.MOST_OWN), by=by, today=today)
-    return OwnLeave(page, known.leave_types)
+    page = own_leave.page(tx, PageOf(limit=answers.MOST_OWN), by=by, today=today)
+    return OwnLeave(page=page, leave_types=known.leave_types)
 
 
 LISTENERS: Final = (
-    Listener("action", ids.CANCEL, cancel),
-    Listener("action", ids.CANCEL_LISTED, cancel_listed),
+    Listener(kind="action", name=ids.CANCEL, act=cancel),
+    Listener(kind="action", name=ids.CANCEL_LISTED, act=cancel_listed),
 )

@@ -138,11 +138,11 @@ def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
     user = people_rows.get(tx, str(by.user_id), by=by)
     week = days.working_week(user.working_days or known.organisation.working_days)
     return Reader(
-        local_day(now, user.timezone or known.organisation.timezone),
-        list(known.leave_types.values()),
-        is_month_first(known.organisation.country_code),
-        frozenset(weekday for weekday, halves in enumerate(week) if halves),
-        language.locale().language,
+        today=local_day(now, user.timezone or known.organisation.timezone),
+        leave_types=list(known.leave_types.values()),
+        is_month_first=is_month_first(known.organisation.country_code),
+        weekdays=frozenset(weekday for weekday, halves in enumerate(week) if halves),
+        language=language.locale().language,
     )
 
 
@@ -152,11 +152,11 @@ def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -
     # Days that were typed and not understood are not replaced by others.
     otherwise = None if wish.has_unclear_days else reader.today
     filled = Filled(
-        offered[0].id if len(offered) == 1 else wish.leave_type_id,
-        wish.start_date or otherwise,
-        wish.end_date or otherwise,
-        wish.start_half_day == "pm",
-        wish.end_half_day == "am",
+        leave_type_id=offered[0].id if len(offered) == 1 else wish.leave_type_id,
+        start_date=wish.start_date or otherwise,
+        end_date=wish.end_date or otherwise,
+        begins_at_midday=wish.start_half_day == "pm",
+        ends_at_midday=wish.end_half_day == "am",
     )
     return _drawn_filled(tx, "", filled, by=by, now=now)
 
@@ -165,7 +165,7 @@ def _drawn_filled(
     tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime
 ) -> _Drawing:
     known = organisation_config.of_organisation(tx, by.organisation_id)
-    return _Drawing(known, filled, _foreseen(tx, filled, None, by=by, now=now))
+    return _Drawing(known=known, filled=filled, preview=_foreseen(tx, filled, None, by=by, now=now))
 
 
 def _drawn_for_edit(
@@ -180,7 +180,12 @@ def _drawn_for_edit(
     shown = Filled.with_request(request)
     if filled is not None:
         shown = filled._replace(leave_type_id=request.leave_type_id)
-    return _Drawing(known, shown, _foreseen(tx, shown, request.id, by=by, now=now), request)
+    return _Drawing(
+        known=known,
+        filled=shown,
+        preview=_foreseen(tx, shown, request.id, by=by, now=now),
+        edited=request,
+    )
 
 
 def _foreseen(
@@ -206,8 +211,8 @@ def _edit(
 
 
 LISTENERS: Final = (
-    Listener("action", ids.RECOUNT, recount),
-    Listener("action", ids.EDIT, open_edit),
-    Listener("view", ids.REQUEST_FORM, submitted),
-    Listener("view", ids.EDIT_FORM, edited),
+    Listener(kind="action", name=ids.RECOUNT, act=recount),
+    Listener(kind="action", name=ids.EDIT, act=open_edit),
+    Listener(kind="view", name=ids.REQUEST_FORM, act=submitted),
+    Listener(kind="view", name=ids.EDIT_FORM, act=edited),
 )

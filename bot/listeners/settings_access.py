@@ -127,7 +127,7 @@ async def remove_feed(visit: Visit) -> None:
 async def _keys(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         page = api_keys.page(
-            tx, PageOf(_KEYS_SHOWN, cursor), by=by, own_only=True, is_revoked=False
+            tx, PageOf(limit=_KEYS_SHOWN, cursor=cursor), by=by, own_only=True, is_revoked=False
         )
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.keys(page, organisation.timezone, visit.now)
@@ -141,7 +141,7 @@ async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[st
     def read(tx: Transaction) -> dict[str, Any]:
         # The token is made when it is first asked for.
         own = feeds.personal(tx, by=by, now=visit.now)
-        page = feeds.page(tx, PageOf(_FEEDS_SHOWN, cursor), by=by)
+        page = feeds.page(tx, PageOf(limit=_FEEDS_SHOWN, cursor=cursor), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.feeds(base_url, own, page, organisation.timezone)
 
@@ -149,15 +149,15 @@ async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[st
 
 
 LISTENERS: Final = (
-    Listener("action", ids.KEYS, keys),
-    Listener("action", ids.KEYS_MORE, more_keys),
-    Listener("action", ids.KEY_NEW, ask_key),
-    Listener("view", ids.KEY_FORM, create_key),
-    Listener("action", ids.KEY_REVOKE, revoke_key),
-    Listener("action", ids.FEEDS, calendar_feeds),
-    Listener("action", ids.FEEDS_MORE, more_feeds),
-    Listener("action", ids.FEEDS_REGENERATE, regenerate),
-    Listener("action", ids.FEED_NEW, ask_feed),
-    Listener("view", ids.FEED_FORM, create_feed),
-    Listener("action", ids.FEED_REMOVE, remove_feed),
+    Listener(kind="action", name=ids.KEYS, act=keys),
+    Listener(kind="action", name=ids.KEYS_MORE, act=more_keys),
+    Listener(kind="action", name=ids.KEY_NEW, act=ask_key),
+    Listener(kind="view", name=ids.KEY_FORM, act=create_key),
+    Listener(kind="action", name=ids.KEY_REVOKE, act=revoke_key),
+    Listener(kind="action", name=ids.FEEDS, act=calendar_feeds),
+    Listener(kind="action", name=ids.FEEDS_MORE, act=more_feeds),
+    Listener(kind="action", name=ids.FEEDS_REGENERATE, act=regenerate),
+    Listener(kind="action", name=ids.FEED_NEW, act=ask_feed),
+    Listener(kind="view", name=ids.FEED_FORM, act=create_feed),
+    Listener(kind="action", name=ids.FEED_REMOVE, act=remove_feed),
 )

@@ -90,15 +90,17 @@ async def delete_department(visit: Visit) -> None:
 
 
 async def _departments(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(departments.page, PageOf(_SHOWN, cursor), by=by)
+    page = await visit.edge.database.read(
+        departments.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
+    )
     return views.departments(page)
 
 
 LISTENERS: Final = (
-    Listener("action", ids.DEPARTMENTS, list_departments),
-    Listener("action", ids.DEPARTMENTS_MORE, more_departments),
-    Listener("action", ids.DEPARTMENT_NEW, new_department),
-    Listener("action", ids.DEPARTMENT_EDIT, edit_department),
+    Listener(kind="action", name=ids.DEPARTMENTS, act=list_departments),
+    Listener(kind="action", name=ids.DEPARTMENTS_MORE, act=more_departments),
+    Listener(kind="action", name=ids.DEPARTMENT_NEW, act=new_department),
+    Listener(kind="action", name=ids.DEPARTMENT_EDIT, act=edit_department),
     *forms.listeners(ids.DEPARTMENT_FORM, save_department),
-    Listener("action", ids.DEPARTMENT_DELETE, delete_department),
+    Listener(kind="action", name=ids.DEPARTMENT_DELETE, act=delete_department),
 )

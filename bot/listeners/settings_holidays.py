@@ -111,7 +111,9 @@ def _add(tx: Transaction, form: Form, **how: Any) -> HolidayOverride:
     if day is None:
         raise InvalidInput.of("date", "required", later("Choose a day."))
     is_holiday = form.chosen("is_holiday") != views.WORK
-    new = NewOverride(day, form.text("name"), is_holiday, _half(form.chosen("half")))
+    new = NewOverride(
+        date=day, name=form.text("name"), is_holiday=is_holiday, half=_half(form.chosen("half"))
+    )
     try:
         return holiday_overrides.add(tx, form.about, new, **how)
     except AlreadyExists as refusal:
@@ -158,7 +160,7 @@ def _half(given: str | None) -> Literal["am", "pm"] | None:
 
 async def _sets(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
-        page = holiday_sets.page(tx, PageOf(_SETS_SHOWN, cursor), by=by)
+        page = holiday_sets.page(tx, PageOf(limit=_SETS_SHOWN, cursor=cursor), by=by)
         codes = [one.country_code for one in page.items]
         return views.sets(
             page, {code: holiday_calendar.country_name(code, locale()) for code in codes}
@@ -173,22 +175,24 @@ async def _overrides(
 ) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         one = holiday_sets.get(organisation_config.of_organisation(tx, by.organisation_id), set_id)
-        page = holiday_overrides.page(tx, set_id, PageOf(_OVERRIDES_SHOWN, cursor), by=by)
+        page = holiday_overrides.page(
+            tx, set_id, PageOf(limit=_OVERRIDES_SHOWN, cursor=cursor), by=by
+        )
         return views.overrides(one, holiday_calendar.country_name(one.country_code, locale()), page)
 
     return await visit.edge.database.read_long(read)
 
 
 LISTENERS: Final = (
-    Listener("action", ids.HOLIDAYS, list_sets),
-    Listener("action", ids.HOLIDAYS_MORE, more_sets),
-    Listener("action", ids.HOLIDAYS_NEW, new_set),
-    Listener("view", ids.HOLIDAYS_FORM, add_set),
-    Listener("action", ids.HOLIDAYS_REMOVE, remove_set),
-    Listener("action", ids.OVERRIDES, list_overrides),
-    Listener("action", ids.OVERRIDES_MORE, more_overrides),
-    Listener("action", ids.OVERRIDE_NEW, new_override),
+    Listener(kind="action", name=ids.HOLIDAYS, act=list_sets),
+    Listener(kind="action", name=ids.HOLIDAYS_MORE, act=more_sets),
+    Listener(kind="action", name=ids.HOLIDAYS_NEW, act=new_set),
+    Listener(kind="view", name=ids.HOLIDAYS_FORM, act=add_set),
+    Listener(kind="action", name=ids.HOLIDAYS_REMOVE, act=remove_set),
+    Listener(kind="action", name=ids.OVERRIDES, act=list_overrides),
+    Listener(kind="action", name=ids.OVERRIDES_MORE, act=more_overrides),
+    Listener(kind="action", name=ids.OVERRIDE_NEW, act=new_override),
     *forms.listeners(ids.OVERRIDE_FORM, add_override),
-    Listener("action", ids.OVERRIDE_REMOVE, ask_removal),
-    Listener("view", ids.OVERRIDE_REMOVE_FORM, remove_override),
+    Listener(kind="action", name=ids.OVERRIDE_REMOVE, act=ask_removal),
+    Listener(kind="view", name=ids.OVERRIDE_REMOVE_FORM, act=remove_override),
 )

@@ -162,20 +162,22 @@ async def restore_leave_type(visit: Visit) -> None:
 
 
 async def _leave_types(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(leave_types.page, PageOf(_TYPES_SHOWN, cursor), by=by)
+    page = await visit.edge.database.read(
+        leave_types.page, PageOf(limit=_TYPES_SHOWN, cursor=cursor), by=by
+    )
     return views.leave_types(page)
 
 
 LISTENERS: Final = (
-    Listener("action", ids.ORGANISATION, organisation),
+    Listener(kind="action", name=ids.ORGANISATION, act=organisation),
     *forms.listeners(ids.ORGANISATION_FORM, save_organisation),
-    Listener("options", ids.COUNTRY_SEARCH, offer_countries),
-    Listener("options", ids.TIMEZONE_SEARCH, offer_timezones),
-    Listener("action", ids.LEAVE_TYPES, list_leave_types),
-    Listener("action", ids.LEAVE_TYPES_MORE, more_leave_types),
-    Listener("action", ids.LEAVE_TYPE_NEW, new_leave_type),
-    Listener("action", ids.LEAVE_TYPE_EDIT, edit_leave_type),
-    Listener("view", ids.LEAVE_TYPE_FORM, save_leave_type),
-    Listener("action", ids.LEAVE_TYPE_ARCHIVE, archive_leave_type),
-    Listener("action", ids.LEAVE_TYPE_RESTORE, restore_leave_type),
+    Listener(kind="options", name=ids.COUNTRY_SEARCH, act=offer_countries),
+    Listener(kind="options", name=ids.TIMEZONE_SEARCH, act=offer_timezones),
+    Listener(kind="action", name=ids.LEAVE_TYPES, act=list_leave_types),
+    Listener(kind="action", name=ids.LEAVE_TYPES_MORE, act=more_leave_types),
+    Listener(kind="action", name=ids.LEAVE_TYPE_NEW, act=new_leave_type),
+    Listener(kind="action", name=ids.LEAVE_TYPE_EDIT, act=edit_leave_type),
+    Listener(kind="view", name=ids.LEAVE_TYPE_FORM, act=save_leave_type),
+    Listener(kind="action", name=ids.LEAVE_TYPE_ARCHIVE, act=archive_leave_type),
+    Listener(kind="action", name=ids.LEAVE_TYPE_RESTORE, act=restore_leave_type),
 )

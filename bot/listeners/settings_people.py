@@ -130,7 +130,9 @@ def _added(
         return slack_profiles.add(tx, profile, values, by=by, now=visit.now)
     missing = [name for name in ("email", "first_name", "last_name") if name not in values]
     if missing:
-        raise InvalidInput([FieldError(f"/{name}", "required", _NEEDED) for name in missing])
+        raise InvalidInput(
+            [FieldError(pointer=f"/{name}", code="required", detail=_NEEDED) for name in missing]
+        )
     try:
         return people.create(tx, values, by=by, now=visit.now)
     except EmailTaken as refusal:
@@ -222,18 +224,18 @@ async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:
 
 
 LISTENERS: Final = (
-    Listener("action", ids.PEOPLE, search),
-    Listener("options", ids.PEOPLE_PICK, offer_people),
-    Listener("options", ids.PERSON_SEARCH, offer_people),
-    Listener("options", ids.DEPARTMENT_SEARCH, offer_departments),
-    Listener("action", ids.PEOPLE_PICK, person),
+    Listener(kind="action", name=ids.PEOPLE, act=search),
+    Listener(kind="options", name=ids.PEOPLE_PICK, act=offer_people),
+    Listener(kind="options", name=ids.PERSON_SEARCH, act=offer_people),
+    Listener(kind="options", name=ids.DEPARTMENT_SEARCH, act=offer_departments),
+    Listener(kind="action", name=ids.PEOPLE_PICK, act=person),
     *forms.listeners(ids.PERSON_FORM, save_person),
-    Listener("action", ids.PERSON_NEW, new_person),
-    Listener("view", ids.PERSON_NEW_FORM, add_person),
-    Listener("action", ids.PERSON_DEACTIVATE, ask_deactivation),
-    Listener("view", ids.PERSON_DEACTIVATE_FORM, deactivate),
-    Listener("action", ids.PERSON_REACTIVATE, reactivate),
-    Listener("action", ids.PERSON_UNLINK, unlink),
-    Listener("action", ids.PERSON_ARCHIVE, ask_archiving),
-    Listener("view", ids.PERSON_ARCHIVE_FORM, archive),
+    Listener(kind="action", name=ids.PERSON_NEW, act=new_person),
+    Listener(kind="view", name=ids.PERSON_NEW_FORM, act=add_person),
+    Listener(kind="action", name=ids.PERSON_DEACTIVATE, act=ask_deactivation),
+    Listener(kind="view", name=ids.PERSON_DEACTIVATE_FORM, act=deactivate),
+    Listener(kind="action", name=ids.PERSON_REACTIVATE, act=reactivate),
+    Listener(kind="action", name=ids.PERSON_UNLINK, act=unlink),
+    Listener(kind="action", name=ids.PERSON_ARCHIVE, act=ask_archiving),
+    Listener(kind="view", name=ids.PERSON_ARCHIVE_FORM, act=archive),
 )

@@ -147,14 +147,14 @@ async def _switch(visit: Visit, *, is_active: bool) -> None:
 
 
 async def _webhooks(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(webhooks.page, PageOf(_SHOWN, cursor), by=by)
+    page = await visit.edge.database.read(webhooks.page, PageOf(limit=_SHOWN, cursor=cursor), by=by)
     return views.webhooks(page)
 
 
 async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         one = webhooks.get(tx, webhook_id, by=by)
-        log = delivery_log.page(tx, one.id, PageOf(1), by=by)
+        log = delivery_log.page(tx, one.id, PageOf(limit=1), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         last = log.items[0] if log.items else None
         health = webhooks.health(tx, [one.id], by=by)[one.id]
@@ -164,16 +164,16 @@ async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") ->
 
 
 LISTENERS: Final = (
-    Listener("action", ids.WEBHOOKS, list_webhooks),
-    Listener("action", ids.WEBHOOKS_MORE, more_webhooks),
-    Listener("action", ids.WEBHOOK_NEW, new_webhook),
-    Listener("view", ids.WEBHOOK_FORM, add_webhook),
-    Listener("action", ids.WEBHOOK, open_webhook),
-    Listener("action", ids.WEBHOOK_EDIT, edit_webhook),
-    Listener("view", ids.WEBHOOK_EDIT_FORM, save_webhook),
-    Listener("action", ids.WEBHOOK_TEST, test),
-    Listener("action", ids.WEBHOOK_ROTATE, rotate),
-    Listener("action", ids.WEBHOOK_ON, switch_on),
-    Listener("action", ids.WEBHOOK_OFF, switch_off),
-    Listener("action", ids.WEBHOOK_DELETE, delete),
+    Listener(kind="action", name=ids.WEBHOOKS, act=list_webhooks),
+    Listener(kind="action", name=ids.WEBHOOKS_MORE, act=more_webhooks),
+    Listener(kind="action", name=ids.WEBHOOK_NEW, act=new_webhook),
+    Listener(kind="view", name=ids.WEBHOOK_FORM, act=add_webhook),
+    Listener(kind="action", name=ids.WEBHOOK, act=open_webhook),
+    Listener(kind="action", name=ids.WEBHOOK_EDIT, act=edit_webhook),
+    Listener(kind="view", name=ids.WEBHOOK_EDIT_FORM, act=save_webhook),
+    Listener(kind="action", name=ids.WEBHOOK_TEST, act=test),
+    Listener(kind="action", name=ids.WEBHOOK_ROTATE, act=rotate),
+    Listener(kind="action", name=ids.WEBHOOK_ON, act=switch_on),
+    Listener(kind="action", name=ids.WEBHOOK_OFF, act=switch_off),
+    Listener(kind="action", name=ids.WEBHOOK_DELETE, act=delete),
 )

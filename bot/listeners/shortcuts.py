@@ -8,4 +8,6 @@ from bot.base import ids
 from bot.interaction.listening import Listener
 from bot.listeners import request_form
 
-LISTENERS: Final = (Listener("shortcut", ids.REQUEST_SHORTCUT, request_form.open_form),)
+LISTENERS: Final = (
+    Listener(kind="shortcut", name=ids.REQUEST_SHORTCUT, act=request_form.open_form),
+)

@@ -40,11 +40,11 @@ async def ignored(visit: Visit) -> None:
 
 
 LISTENERS: Final = (
-    Listener("command", _ANYTHING, unknown_command),
-    Listener("action", _ANYTHING, unknown_action),
-    Listener("shortcut", _ANYTHING, outdated),
-    Listener("view", _ANYTHING, outdated),
-    Listener("view_closed", _ANYTHING, ignored),
-    Listener("options", _ANYTHING, ignored),
-    Listener("event", _ANYTHING, ignored),
+    Listener(kind="command", name=_ANYTHING, act=unknown_command),
+    Listener(kind="action", name=_ANYTHING, act=unknown_action),
+    Listener(kind="shortcut", name=_ANYTHING, act=outdated),
+    Listener(kind="view", name=_ANYTHING, act=outdated),
+    Listener(kind="view_closed", name=_ANYTHING, act=ignored),
+    Listener(kind="options", name=_ANYTHING, act=ignored),
+    Listener(kind="event", name=_ANYTHING, act=ignored),
 )

@@ -145,4 +145,9 @@ def _watched(
         return None
     found = home.look(tx, by=by, now=now)
     locale = slack_locales.of_person(tx, organisation_id, user_id)
-    return Watched(found, organisation.slack_team_id, user.slack_user_id, locale)
+    return Watched(
+        home=found,
+        team_id=organisation.slack_team_id,
+        slack_user_id=user.slack_user_id,
+        locale=locale,
+    )

@@ -58,7 +58,7 @@ FINAL_ERRORS: Final = frozenset(
 _GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
 # Kept with the notice, for operators.
 NO_ACCOUNT: Final = "no account in the workspace has this confirmed e-mail address"
-_NOT_INSTALLED: Final = Outcome("failed", "the app is not installed in the workspace")
+_NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -101,20 +101,20 @@ class Notifier:
         except Exception as error:  # noqa: BLE001  # an error in one organisation's data
             # Retried with back-off and finally given up, like a message that Slack refuses.
             _log.exception("slack.notice_failed", notice_id=notice.id, kind=notice.kind)
-            return Outcome("retry", type(error).__name__)
+            return Outcome(verdict="retry", error=type(error).__name__)
 
     async def _delivered(self, notice: Notice) -> Outcome:
         if notice.kind in ("webhook_disabled", "webhook_failing"):
             found = await self._database.read(notifications.look_at_webhook, notice)
             if found is None:
-                return Outcome("delivered")
+                return Outcome(verdict="delivered")
             return await self._attempted(
                 notice, found.team_id, found.locale, partial(self._webhook, found)
             )
         if notice.kind == "digest_refused":
             refused = await self._database.read(notifications.look_at_digest, notice)
             if refused is None:
-                return Outcome("delivered")
+                return Outcome(verdict="delivered")
             return await self._attempted(
                 notice, refused.team_id, refused.locale, partial(self._digest, refused)
             )
@@ -123,18 +123,18 @@ class Notifier:
                 notifications.look_at_summary, notice, now=self._clock()
             )
             if summary is None:
-                return Outcome("delivered")
+                return Outcome(verdict="delivered")
             return await self._attempted(
                 notice, summary.team_id, summary.locale, partial(self._summary, summary)
             )
         if notice.kind == "cover_changed":
             await self._database.write_long(notifications.expand, notice, now=self._clock())
-            return Outcome("delivered")
+            return Outcome(verdict="delivered")
         sight = await self._database.read(notifications.look, notice, now=self._clock())
         if sight is None:
             gone = "the request is gone"
             _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)
-            return Outcome("failed", gone)
+            return Outcome(verdict="failed", error=gone)
         draw = {
             "approval_card": self._card,
             "approver_notice": self._approver_notice,
@@ -172,7 +172,7 @@ class Notifier:
     async def _card(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         gone = None
         if notice.is_refresh and not _is_worth_refreshing(sight):
-            return Outcome("delivered")
+            return Outcome(verdict="delivered")
         if sight.message is not None:
             try:
                 return await self._redrawn(notice, sight, sight.message, workspace.client)
@@ -182,7 +182,7 @@ class Notifier:
                 gone = sight.message
         if not sight.card.may_decide or notice.is_refresh:
             # Decided before it was shown, no longer this person's to decide, or no news.
-            return Outcome("delivered", gone=gone)
+            return Outcome(verdict="delivered", gone=gone)
         drawn = await self._posted(notice, sight, workspace)
         return drawn._replace(gone=gone)
 
@@ -198,42 +198,48 @@ class Notifier:
                 thread_ts=message.ts,
                 text=replies.changed_reply(sight.card),
             )
-        return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
+        return Outcome(
+            verdict="delivered", drawn=Drawn(message=message, version=sight.card.request.version)
+        )
 
     async def _posted(self, notice: Notice, sight: Sight, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", NO_ACCOUNT)
+            return Outcome(verdict="failed", error=NO_ACCOUNT)
         answer = await workspace.client.chat_postMessage(
             channel=slack_user_id, **cards.message(sight.card)
         )
-        message = Posted(answer["channel"], answer["ts"])
-        return Outcome("delivered", drawn=Drawn(message, sight.card.request.version))
+        message = Posted(channel=answer["channel"], ts=answer["ts"])
+        return Outcome(
+            verdict="delivered", drawn=Drawn(message=message, version=sight.card.request.version)
+        )
 
     async def _requester_notice(
         self, sight: Sight, notice: Notice, workspace: Workspace
     ) -> Outcome:
         if replies.requester_notice(sight.card, notice.event_type, sight.news) is None:
-            return Outcome("delivered")
+            return Outcome(verdict="delivered")
         if sight.recipient.status not in ("pending", "active"):
-            return Outcome("failed", "the person is switched off")
+            return Outcome(verdict="failed", error="the person is switched off")
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", NO_ACCOUNT)
+            return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Drawn anew: only now it may be known which language to speak.
         message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
         if sight.message is not None:
             await _updated(sight.message, replies.superseded(sight.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-        posted = Posted(answer["channel"], answer["ts"])
-        return Outcome("delivered", drawn=Drawn(posted, sight.card.request.version))
+        posted = Posted(channel=answer["channel"], ts=answer["ts"])
+        return Outcome(
+            verdict="delivered", drawn=Drawn(message=posted, version=sight.card.request.version)
+        )
 
     async def _own_message(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         """What the requester did himself, in the message that he has; anew where there is none."""
         message = replies.requester_notice(sight.card, notice.event_type)
         if sight.message is not None and message is not None:
             if await _updated(sight.message, message, workspace.client):
-                return Outcome("delivered")
+                return Outcome(verdict="delivered")
             sight = sight._replace(message=None)
         return await self._requester_notice(sight, notice, workspace)
 
@@ -241,7 +247,7 @@ class Notifier:
         """News for an approver who need not decide: beneath the card, else a message of its own."""
         told = replies.approver_notice(sight.card, notice.event_type)
         if told is None or sight.recipient.status != "active":
-            return Outcome("delivered")
+            return Outcome(verdict="delivered")
         if sight.message is not None:
             try:
                 await workspace.client.chat_postMessage(
@@ -250,22 +256,22 @@ class Notifier:
                     reply_broadcast=True,
                     text=told,
                 )
-                return Outcome("delivered")
+                return Outcome(verdict="delivered")
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE | {"thread_not_found"}:
                     raise
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", NO_ACCOUNT)
+            return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have told the person's language.
         told = replies.approver_notice(sight.card, notice.event_type) or told
         await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
-        return Outcome("delivered")
+        return Outcome(verdict="delivered")
 
     async def _reminder(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
         """Beneath the card, and in the DM itself; the card anew where it is gone."""
         if not sight.card.may_decide:
-            return Outcome("delivered")
+            return Outcome(verdict="delivered")
         if sight.message is None:
             return await self._card(sight, notice, workspace)
         await workspace.client.chat_postMessage(
@@ -274,35 +280,35 @@ class Notifier:
             reply_broadcast=True,
             text=reminders.reminder(sight.card),
         )
-        return Outcome("delivered")
+        return Outcome(verdict="delivered")
 
     async def _summary(self, sight: SummarySight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", NO_ACCOUNT)
+            return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = reminders.summary(sight)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-        return Outcome("delivered")
+        return Outcome(verdict="delivered")
 
     async def _digest(self, sight: DigestSight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", NO_ACCOUNT)
+            return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = digest.refused(sight.channel, sight.because)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-        return Outcome("delivered")
+        return Outcome(verdict="delivered")
 
     async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
         slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
         if slack_user_id is None:
-            return Outcome("failed", NO_ACCOUNT)
+            return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = (
             replies.webhook_disabled(sight.webhook)
             if sight.failing_since is None
             else replies.webhook_failing(sight.webhook, sight.failing_since, sight.timezone)
         )
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-        return Outcome("delivered")
+        return Outcome(verdict="delivered")
 
     async def _slack_user_id(
         self, notice: Notice, recipient: User, workspace: Workspace
@@ -366,5 +372,7 @@ def _outcome_of(notice: Notice, failure: Exception) -> Outcome:
         is_final=is_final,
     )
     if is_final:
-        return Outcome("failed", summary)
-    return Outcome("retry", summary, slack_web.retry_after_seconds(failure))
+        return Outcome(verdict="failed", error=summary)
+    return Outcome(
+        verdict="retry", error=summary, retry_after_seconds=slack_web.retry_after_seconds(failure)
+    )

@@ -52,11 +52,13 @@ class Event(NamedTuple):
 
 
 EVENTS: Final[Mapping[str, Event]] = {
-    "app_home_opened": Event(None, "Draws the Home tab."),
-    "app_uninstalled": Event(None, "Deliveries to the workspace stop; its data stays."),
-    "tokens_revoked": Event(None, "The same, where only the token was taken away."),
+    "app_home_opened": Event(scope=None, reason="Draws the Home tab."),
+    "app_uninstalled": Event(
+        scope=None, reason="Deliveries to the workspace stop; its data stays."
+    ),
+    "tokens_revoked": Event(scope=None, reason="The same, where only the token was taken away."),
     "user_change": Event(
-        "users:read", "Keeps names, time zones, locales and deactivation in step."
+        scope="users:read", reason="Keeps names, time zones, locales and deactivation in step."
     ),
 }
 
@@ -69,7 +71,13 @@ class Shortcut(NamedTuple):
     description: str
 
 
-SHORTCUTS: Final = (Shortcut("Request leave", ids.REQUEST_SHORTCUT, "Open the leave request form"),)
+SHORTCUTS: Final = (
+    Shortcut(
+        name="Request leave",
+        callback_id=ids.REQUEST_SHORTCUT,
+        description="Open the leave request form",
+    ),
+)
 
 
 def render(

@@ -54,7 +54,7 @@ class Unclear(Exception):
 
     def __init__(self, kind: PuzzleKind, typed: str, choices: tuple[str, ...] = ()) -> None:
         super().__init__(kind)
-        self.puzzle = Puzzle(kind, typed, choices)
+        self.puzzle = Puzzle(kind=kind, typed=typed, choices=choices)
 
 
 class Span(NamedTuple):
@@ -112,14 +112,14 @@ def span_of(
     person works. ``prefers_past``: days without a year are the latest such days, if near enough.
     """
     ordered = [_in_order(one, is_month_first) if isinstance(one, Day) else one for one in terms]
-    typed = _Typed(ordered, [], [], [])
+    typed = _Typed(terms=ordered, days=[], lengths=[], halves=[])
     typed = typed._replace(
         days=[one for one in ordered if isinstance(one, Day)],
         lengths=typed.words("days", "weeks"),
         halves=typed.words("half"),
     )
     try:
-        return _span_of(typed, _SeenFrom(today, weekdays, prefers_past))
+        return _span_of(typed, _SeenFrom(today=today, weekdays=weekdays, prefers_past=prefers_past))
     except OverflowError:
         # Python's calendar has the years 1 to 9999.
         raise Unclear("impossible_day", _typed(terms)) from None
@@ -241,8 +241,8 @@ def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFro
             raise Unclear("which_length", length.typed)
     if last == first:
         return _halved_day(first, halves)
-    puzzles = tuple(Puzzle("which_half", one.typed) for one in halves[:1])
-    return Span(first, last, puzzles=puzzles)
+    puzzles = tuple(Puzzle(kind="which_half", typed=one.typed) for one in halves[:1])
+    return Span(start_date=first, end_date=last, puzzles=puzzles)
 
 
 def _since(day: Day, today: date) -> date:
@@ -457,21 +457,35 @@ def _first_of(day: Day, found: Sequence[date]) -> date:
 def _halved_day(day: date, halves: Sequence[Word]) -> Span:
     named = {one.half for one in halves if one.half is not None}
     if halves and not named:
-        return Span(day, day, puzzles=(Puzzle("which_half", halves[0].typed),))
+        return Span(
+            start_date=day,
+            end_date=day,
+            puzzles=(Puzzle(kind="which_half", typed=halves[0].typed),),
+        )
     if named == {"am"}:
-        return Span(day, day, None, "am")
-    return Span(day, day, "pm" if named == {"pm"} else None, None)
+        return Span(start_date=day, end_date=day, start_half_day=None, end_half_day="am")
+    return Span(
+        start_date=day,
+        end_date=day,
+        start_half_day="pm" if named == {"pm"} else None,
+        end_half_day=None,
+    )
 
 
 def _halved_range(
     first: date, last: date, of_first: Sequence[Word] | None, of_last: Sequence[Word]
 ) -> Span:
     """``of_first`` are the halves typed before the last day; None where one cannot tell."""
-    puzzles = [Puzzle("which_half", one.typed) for one in [*(of_first or ()), *of_last]]
+    puzzles = [Puzzle(kind="which_half", typed=one.typed) for one in [*(of_first or ()), *of_last]]
     begins, ends = ([one.half for one in halves or ()] for halves in (of_first, of_last))
     if len(begins) > 1 or len(ends) > 1 or None in [*begins, *ends]:
-        return Span(first, last, puzzles=tuple(puzzles[:1]))
+        return Span(start_date=first, end_date=last, puzzles=tuple(puzzles[:1]))
     if ends == ["pm"] and not begins:
         # It would change nothing where it stands, so something else is meant.
-        return Span(first, last, puzzles=tuple(puzzles))
-    return Span(first, last, "pm" if begins == ["pm"] else None, "am" if ends == ["am"] else None)
+        return Span(start_date=first, end_date=last, puzzles=tuple(puzzles))
+    return Span(
+        start_date=first,
+        end_date=last,
+        start_half_day="pm" if begins == ["pm"] else None,
+        end_half_day="am" if ends == ["am"] else None,
+    )

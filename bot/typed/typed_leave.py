@@ -77,7 +77,7 @@ def read(typed: str, reader: Reader) -> Wish:
         found, left = _types_among(words, offered, known)
         types += found
         if left:
-            puzzles.append(Puzzle("unknown", " ".join(left)))
+            puzzles.append(Puzzle(kind="unknown", typed=" ".join(left)))
     is_understood = not puzzles
     leave_type_id = None
     try:
@@ -122,7 +122,9 @@ def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[st
         pattern = rf"(?<!\S){re.escape(phrase)}(?![^\s,;])"
         if re.search(pattern, text):
             text = re.sub(pattern, ";", text)
-            found.append(_Named(phrase, [one for one in offered if phrase in _names(one)]))
+            found.append(
+                _Named(typed=phrase, meant=[one for one in offered if phrase in _names(one)])
+            )
     return text, found
 
 
@@ -153,7 +155,7 @@ def _longest_at(
         for phrase in phrases:
             meant = [one for one in offered if is_meant(phrase, one)]
             if meant and (phrase not in fillers or is_meant is _is_name):
-                return _Named(phrase, meant)
+                return _Named(typed=phrase, meant=meant)
     return None
 
 

@@ -135,7 +135,7 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
             match, term = found
             if not _is_preposition(term, terms, text, match.end(), words, patterns):
                 if _are_two_dates(terms, term) and text[end_of_day:at] == " ":
-                    terms.append(Word("to", " "))
+                    terms.append(Word(kind="to", typed=" "))
                 terms.append(term)
             if isinstance(term, Day):
                 end_of_day = match.end()
@@ -194,7 +194,7 @@ def _word_at(
                 continue
             half = words.halves.get(found.get("half") or "")
             amount = _BETWEEN_WEEKS[which_week] if which_week else _count(found, words)
-            return match, Word(kind, match.group(), half, amount)
+            return match, Word(kind=kind, typed=match.group(), half=half, amount=amount)
     return None
 
 
@@ -218,13 +218,13 @@ def _day_of(match: re.Match[str], words: Words) -> Day:
     if found.get("days_away") or found.get("weeks_away"):
         days_from_today = _count(found, words) * (7 if found.get("weeks_away") else 1)
     return Day(
-        match.group(),
-        number("number"),
-        words.months.get(found.get("month") or "") or number("iso_month"),
-        year,
-        words.weekdays.get(found.get("weekday") or ""),
-        words.which_week.get(found.get("which_week") or ""),
-        days_from_today,
-        None if first is None or second is None else (first, second),
-        found.get("between") == ".",
+        typed=match.group(),
+        number=number("number"),
+        month=words.months.get(found.get("month") or "") or number("iso_month"),
+        year=year,
+        weekday=words.weekdays.get(found.get("weekday") or ""),
+        which_week=words.which_week.get(found.get("which_week") or ""),
+        days_from_today=days_from_today,
+        pair=None if first is None or second is None else (first, second),
+        is_dotted=found.get("between") == ".",
     )

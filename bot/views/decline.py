@@ -24,7 +24,7 @@ class Subject(NamedTuple):
     def of(cls, private_metadata: str) -> Subject:
         """Read back what ``view`` kept. Raises ValueError for anything else."""
         request_id, channel, ts = private_metadata.split(" ")
-        return cls(request_id, channel, ts)
+        return cls(request_id=request_id, channel=channel, ts=ts)
 
 
 def view(card: ApprovalCard, subject: Subject) -> dict[str, Any]:

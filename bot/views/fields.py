@@ -169,7 +169,7 @@ def search(
 
 def said(options: Sequence[Option]) -> list[Option]:
     """Options whose labels are ours, in the language spoken."""
-    return [Option(say(one.label), one.value) for one in options]
+    return [Option(label=say(one.label), value=one.value) for one in options]
 
 
 def option(label: str, value: str) -> Block:

@@ -45,15 +45,18 @@ class Filled(NamedTuple):
     def with_request(cls, request: LeaveRequest) -> Filled:
         """The form as it was filled in for this request."""
         span = Span(
-            request.start_date, request.end_date, request.start_half_day, request.end_half_day
+            start_date=request.start_date,
+            end_date=request.end_date,
+            start_half_day=request.start_half_day,
+            end_half_day=request.end_half_day,
         )
         return cls(
-            request.leave_type_id,
-            request.start_date,
-            request.end_date,
-            span.first_slot % 2 == 1,
-            span.last_slot % 2 == 0,
-            request.note,
+            leave_type_id=request.leave_type_id,
+            start_date=request.start_date,
+            end_date=request.end_date,
+            begins_at_midday=span.first_slot % 2 == 1,
+            ends_at_midday=span.last_slot % 2 == 0,
+            note=request.note,
         )
 
     def draft(self) -> Draft | None:
@@ -61,12 +64,12 @@ class Filled(NamedTuple):
         if self.leave_type_id is None or self.start_date is None or self.end_date is None:
             return None
         return Draft(
-            self.leave_type_id,
-            self.start_date,
-            self.end_date,
-            "pm" if self.begins_at_midday else None,
-            "am" if self.ends_at_midday else None,
-            self.note,
+            leave_type_id=self.leave_type_id,
+            start_date=self.start_date,
+            end_date=self.end_date,
+            start_half_day="pm" if self.begins_at_midday else None,
+            end_half_day="am" if self.ends_at_midday else None,
+            note=self.note,
         )
 
 
@@ -166,12 +169,12 @@ def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
 def filled_of(values: Mapping[str, Any], leave_type_id: str | None = None) -> Filled:
     """What was filled in, from a view's ``state.values``; the type is that of a kept one."""
     return Filled(
-        leave_type_id or _chosen(values, ids.LEAVE_TYPE),
-        _picked_day(values, ids.FIRST_DAY),
-        _picked_day(values, ids.LAST_DAY),
-        _chosen(values, ids.BEGINS) == ids.MIDDAY,
-        _chosen(values, ids.ENDS) == ids.MIDDAY,
-        _answer(values, ids.NOTE).get("value"),
+        leave_type_id=leave_type_id or _chosen(values, ids.LEAVE_TYPE),
+        start_date=_picked_day(values, ids.FIRST_DAY),
+        end_date=_picked_day(values, ids.LAST_DAY),
+        begins_at_midday=_chosen(values, ids.BEGINS) == ids.MIDDAY,
+        ends_at_midday=_chosen(values, ids.ENDS) == ids.MIDDAY,
+        note=_answer(values, ids.NOTE).get("value"),
     )
 
 
@@ -184,7 +187,7 @@ def draft_of(filled: Filled) -> Draft:
     if draft is None:
         raise InvalidInput(
             [
-                FieldError(f"/{field}", "required", say("Choose one."))
+                FieldError(pointer=f"/{field}", code="required", detail=say("Choose one."))
                 for field, value in zip(
                     (ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY), filled, strict=False
                 )

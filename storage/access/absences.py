@@ -156,19 +156,19 @@ def _absence(row: Any, viewer_id: str, organisation_timezone: str) -> Absence:
     is_own = user_id == viewer_id
     is_hidden = is_private and not is_own
     return Absence(
-        request_id,
-        f"{first_name} {last_name}".strip(),
-        is_own,
-        status,
-        day(start_date),
-        day(end_date),
-        start_half_day,
-        end_half_day,
-        None if is_hidden else type_name,
-        None if is_hidden else colour,
-        timezone or organisation_timezone,
-        version,
-        instant(updated_at),
+        request_id=request_id,
+        person_name=f"{first_name} {last_name}".strip(),
+        is_own=is_own,
+        status=status,
+        start_date=day(start_date),
+        end_date=day(end_date),
+        start_half_day=start_half_day,
+        end_half_day=end_half_day,
+        summary_type=None if is_hidden else type_name,
+        colour=None if is_hidden else colour,
+        timezone=timezone or organisation_timezone,
+        sequence=version,
+        updated_at=instant(updated_at),
     )
 
 

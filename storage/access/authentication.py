@@ -87,16 +87,16 @@ def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = 
     if key is None or (key.expires_at is not None and key.expires_at <= milliseconds(now)):
         raise Unauthenticated
     caller = Caller(
-        key.organisation_id,
-        key.user_id,
-        key.role,
-        _scopes(key.scopes),
-        "api",
-        request_id,
-        key.variant,
-        key.key_id,
+        organisation_id=key.organisation_id,
+        user_id=key.user_id,
+        role=key.role,
+        scopes=_scopes(key.scopes),
+        source="api",
+        request_id=request_id,
+        variant=key.variant,
+        key_id=key.key_id,
     )
-    return Recognised(caller, key)
+    return Recognised(caller=caller, key=key)
 
 
 def recognise(

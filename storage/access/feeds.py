@@ -252,22 +252,22 @@ def _owner(row: Sequence[Any]) -> FeedOwner:
         last_fetched_at,
     ) = row
     return FeedOwner(
-        organisation_id,
-        user_id,
-        f"{first_name} {last_name}".strip(),
-        timezone or organisation_timezone,
-        country_code or organisation_country_code,
-        department_id,
-        feed_name,
-        organisation_name,
-        organisation_timezone,
-        server_name,
-        reference_version,
-        int(changes or 0),
-        int(sequence or 0),
-        rows.instant(sequence_at or 0),
-        rows.instant(max(changed_at, sequence_at or 0)),
-        LastFetch(feed_id, rows.instant_or_none(last_fetched_at)),
+        organisation_id=organisation_id,
+        user_id=user_id,
+        name=f"{first_name} {last_name}".strip(),
+        timezone=timezone or organisation_timezone,
+        holiday_country_code=country_code or organisation_country_code,
+        department_id=department_id,
+        feed_name=feed_name,
+        organisation_name=organisation_name,
+        organisation_timezone=organisation_timezone,
+        server=server_name,
+        reference_version=reference_version,
+        changes=int(changes or 0),
+        sequence=int(sequence or 0),
+        sequence_at=rows.instant(sequence_at or 0),
+        changed_at=rows.instant(max(changed_at, sequence_at or 0)),
+        fetch=LastFetch(feed_id=feed_id, at=rows.instant_or_none(last_fetched_at)),
     )
 
 
@@ -312,12 +312,12 @@ def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -
 def _feed(tx: Transaction, row: Sequence[Any]) -> CalendarFeed:
     feed_id, name, token_encrypted, created_at, fetched_at, fetched_by, first_name, last_name = row
     return CalendarFeed(
-        feed_id,
-        name or default_name(f"{first_name} {last_name}".strip()),
-        _token(tx, token_encrypted),
-        rows.instant(created_at),
-        rows.instant_or_none(fetched_at),
-        fetched_by,
+        id=feed_id,
+        name=name or default_name(f"{first_name} {last_name}".strip()),
+        token=_token(tx, token_encrypted),
+        created_at=rows.instant(created_at),
+        last_fetched_at=rows.instant_or_none(fetched_at),
+        last_fetched_by=fetched_by,
     )
 
 
@@ -356,7 +356,9 @@ def _add(
         token_encrypted=tx.secrets.encrypt(token),
         created_at=now,
     )
-    return CalendarFeed(feed_id, name or default_name(owner.name), token, now)
+    return CalendarFeed(
+        id=feed_id, name=name or default_name(owner.name), token=token, created_at=now
+    )
 
 
 def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:

@@ -104,7 +104,7 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
         content = tx.secrets.decrypt(bytes(body).decode())
     except InvalidToken as error:
         raise IdempotencyAnswerUnreadable(status) from error
-    return KeptAnswer(status, pairs, content.encode())
+    return KeptAnswer(status=status, headers=pairs, content=content.encode())
 
 
 def begin(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:

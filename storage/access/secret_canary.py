@@ -78,7 +78,7 @@ def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BAT
     is_complete = accept_loss or not is_key_missing
     if is_complete:
         database.write_now(_replace)
-    return Reencrypted(changed, unreadable, is_complete)
+    return Reencrypted(changed=changed, unreadable=unreadable, is_complete=is_complete)
 
 
 class _Batch(NamedTuple):
@@ -164,7 +164,7 @@ def _reencrypt_batch(
     if changes:
         changed = tx.change(_change, kind=kind, changes=orjson.dumps(changes).decode())
     last = (found[-1][0], found[-1][1]) if len(found) == limit else None
-    return _Batch(changed, len(old) - len(readable), last)
+    return _Batch(changed=changed, unreadable=len(old) - len(readable), last=last)
 
 
 @compiled

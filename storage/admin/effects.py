@@ -110,7 +110,7 @@ class EffectsRecorder:
         for user, booked in _booked(tx, known, users, today):
             last_day = max([today, *(one.end_date for one in booked.leave)])
             left = _left(known, user, booked, today, last_day)
-            self._before[user.id] = _Before(today, last_day, left)
+            self._before[user.id] = _Before(today=today, last_day=last_day, left=left)
 
     def balance_changes(
         self, tx: Transaction, known: Reference, users: Iterable[User]
@@ -125,7 +125,11 @@ class EffectsRecorder:
             has = _left(known, user, booked, today, last_day)
             changes += [
                 BalanceEffect(
-                    user.id, year, max(today, year.first_day), had.get(year), has.get(year)
+                    user_id=user.id,
+                    year=year,
+                    on=max(today, year.first_day),
+                    before_half_days=had.get(year),
+                    after_half_days=has.get(year),
                 )
                 for year in sorted(had.keys() | has.keys())
                 if had.get(year) != has.get(year)
@@ -168,7 +172,7 @@ def _booked(
             tx, known.organisation.id, [user.id for user in some], begin
         )
         for user in some:
-            yield user, found.get(user.id, Booked([], []))
+            yield user, found.get(user.id, Booked(leave=[], adjustments=[]))
 
 
 def _left(

@@ -178,7 +178,9 @@ def _cause(before: Reference, after: Reference, code: str, day: date) -> recalcu
     if was is None or now_is is None:
         kind = "public_holiday_added" if was is None else "public_holiday_removed"
     holiday = now_is or was
-    return recalculation.Cause(kind, day, None if holiday is None else holiday.name)
+    return recalculation.Cause(
+        code=kind, holiday_date=day, holiday_name=None if holiday is None else holiday.name
+    )
 
 
 def _checked(
@@ -201,7 +203,12 @@ def _checked(
     if len(others) >= MOST_OVERRIDES:
         raise TooManyOverrides
     return HolidayOverride(
-        new_id(now), new.date, fields.name(name, "name"), new.is_holiday, new.half, now
+        id=new_id(now),
+        date=new.date,
+        name=fields.name(name, "name"),
+        is_holiday=new.is_holiday,
+        half=new.half,
+        created_at=now,
     )
 
 
@@ -212,7 +219,12 @@ def _taken(day: date) -> AlreadyExists:
 def _value(row: Any) -> HolidayOverride:
     override_id, day, name, is_holiday, half, created_at = row
     return HolidayOverride(
-        override_id, rows.day(day), name, bool(is_holiday), half, rows.instant(created_at)
+        id=override_id,
+        date=rows.day(day),
+        name=name,
+        is_holiday=bool(is_holiday),
+        half=half,
+        created_at=rows.instant(created_at),
     )
 
 

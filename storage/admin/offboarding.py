@@ -33,7 +33,9 @@ def give_up_leave(
     standing = leave_rows.standing_of(tx, known.organisation.id, user.id, today)
     given_up = [(before, _given_up(before, today, now)) for before in standing]
     leave = tuple(
-        LeaveEffect(user, before, after) for before, after in given_up if after is not None
+        LeaveEffect(user=user, before=before, after=after)
+        for before, after in given_up
+        if after is not None
     )
     cancelled = [one for one in leave if one.after.status == "cancelled"]
     shortened = [one for one in leave if one.after.status != "cancelled"]

@@ -139,7 +139,13 @@ def create(
         **settings,
     )
     _insert(tx, organisation)
-    by = Caller(organisation.id, None, "owner", frozenset(), source)
+    by = Caller(
+        organisation_id=organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source=source,
+    )
     _record(tx, "organisation.created", {}, _audited(organisation), by=by, now=now)
     holiday_sets.ensure(tx, organisation.country_code, by=by, now=now)
     leave_types.add_defaults(tx, by=by, now=now)

@@ -385,7 +385,7 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
 
 def list_all(tx: Transaction, /, *, by: Caller, **filters: Any) -> list[User]:
     """What ``page`` gives with the same filters, at most 10,000 people."""
-    return page(tx, PageOf(LONGEST_LIST), by=by, **filters).items
+    return page(tx, PageOf(limit=LONGEST_LIST), by=by, **filters).items
 
 
 class _PageFilters(TypedDict):

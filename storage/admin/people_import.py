@@ -76,7 +76,12 @@ class _Plan(NamedTuple):
         created = sum(person.user is None for person in self.people)
         updated = sum(person.is_changed for person in self.people)
         unchanged = len(self.people) - created - updated
-        return Imported(created, updated, unchanged, len(self.new_departments))
+        return Imported(
+            people_created=created,
+            people_updated=updated,
+            people_unchanged=unchanged,
+            departments_created=len(self.new_departments),
+        )
 
 
 def preview(
@@ -139,20 +144,20 @@ def _planned(
         raise BadLines(faults)
     depths: dict[str, int] = {}
     found.sort(key=lambda person: _depth(person.id, managers, depths))
-    return _Plan(found, new_departments)
+    return _Plan(people=found, new_departments=new_departments)
 
 
 def _fault(person: _Person, column: str, code: str, detail: str) -> FieldError:
-    return FieldError(f"/{person.line.number}/{column}", code, detail)
+    return FieldError(pointer=f"/{person.line.number}/{column}", code=code, detail=detail)
 
 
 def _person(line: Line, user: User | None, now: datetime) -> _Person:
     # An archived person's address is free: it makes a new person.
     if user is None or user.status == "archived":
-        return _Person(line, new_id(now), None, dict(line.values))
+        return _Person(line=line, id=new_id(now), user=None, values=dict(line.values))
     # The address as it was first written stays.
     values = {name: value for name, value in line.values.items() if name != "email"}
-    return _Person(line, user.id, user, values)
+    return _Person(line=line, id=user.id, user=user, values=values)
 
 
 def _known(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, User]:
@@ -215,7 +220,7 @@ def _set_departments(
             continue
         ids = existing.get(name.casefold())
         if ids is None:
-            new.append(_NewDepartment(new_id(now), name))
+            new.append(_NewDepartment(id=new_id(now), name=name))
             ids = existing[name.casefold()] = [new[-1].id]
         if len(ids) > 1:
             detail = f"There are {len(ids)} departments called {name}."
@@ -347,5 +352,7 @@ def _update(
     except (people_rows.ChangedMeanwhile, BadLines):
         raise
     except Refusal as refusal:
-        line = FieldError(f"/{person.line.number}", refusal.code, refusal.detail)
+        line = FieldError(
+            pointer=f"/{person.line.number}", code=refusal.code, detail=refusal.detail
+        )
         raise BadLines([line]) from refusal

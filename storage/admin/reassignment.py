@@ -84,9 +84,9 @@ def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) ->
     """The requests that await others now."""
     rerouted = [
         Rerouted(
-            request,
-            tuple(before.get(request.user_id, ())),
-            tuple(after.get(request.user_id, ())),
+            request=request,
+            before=tuple(before.get(request.user_id, ())),
+            after=tuple(after.get(request.user_id, ())),
         )
         for request in requests
     ]

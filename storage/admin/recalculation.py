@@ -81,10 +81,10 @@ def cause_of_settings(*, other_week: bool, other_country: bool) -> Cause | None:
 
 def _cause(other_week: bool, other_country: bool) -> Cause | None:
     if other_week and other_country:
-        return Cause("working_days_and_public_holidays_changed")
+        return Cause(code="working_days_and_public_holidays_changed")
     if other_week:
-        return Cause("working_days_changed")
-    return Cause("public_holidays_changed") if other_country else None
+        return Cause(code="working_days_changed")
+    return Cause(code="public_holidays_changed") if other_country else None
 
 
 def lock_people(tx: Transaction, organisation_id: str, gone_by: GoneBy) -> list[User]:
@@ -141,7 +141,7 @@ def plan(
                 updated_at=now,
                 version=before.version + 1,
             )
-            recounted.append(LeaveEffect(user, before, after))
+            recounted.append(LeaveEffect(user=user, before=before, after=after))
     return sorted(recounted, key=lambda one: (one.before.start_date, one.before.id))
 
 
@@ -196,16 +196,23 @@ def news(tx: Transaction, organisation_id: str, request_id: str, at: datetime) -
     after = {name: change["after"] for name, change in changes.items()}
     day = after.get("holiday_date")
     return News(
-        round(2 * changes["total_days"]["before"]),
-        round(2 * after["total_days"]),
-        Cause(after["why"], None if day is None else rows.day(day), after.get("holiday_name")),
+        before_half_days=round(2 * changes["total_days"]["before"]),
+        after_half_days=round(2 * after["total_days"]),
+        cause=Cause(
+            code=after["why"],
+            holiday_date=None if day is None else rows.day(day),
+            holiday_name=after.get("holiday_name"),
+        ),
     )
 
 
 def _counted(known: Reference, user: User, request: LeaveRequest, today: date) -> str:
     """What the request's dates count by today's rules; those before today as they did."""
     span = days.Span(
-        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+        start_date=request.start_date,
+        end_date=request.end_date,
+        start_half_day=request.start_half_day,
+        end_half_day=request.end_half_day,
     )
     counted_halves = days.counted_halves(drafts.count(known, user, span))
     past = max((today - request.start_date).days, 0)

@@ -115,7 +115,9 @@ class InvalidInput(Refusal):
     @classmethod
     def of(cls, field: str, code: str, template: str, /, **figures: Figure) -> InvalidInput:
         """The refusal of a single body field."""
-        return cls([FieldError(f"/{field}", code, Sentence(template, **figures))])
+        return cls(
+            [FieldError(pointer=f"/{field}", code=code, detail=Sentence(template, **figures))]
+        )
 
 
 class NotFound(Refusal):

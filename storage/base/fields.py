@@ -44,7 +44,7 @@ def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str
         check = checks.get(field)
         if check is None:
             detail = Sentence("There is no field {field}.", field=field)
-            errors.append(FieldError(f"/{field}", "unknown_field", detail))
+            errors.append(FieldError(pointer=f"/{field}", code="unknown_field", detail=detail))
             continue
         try:
             normal[field] = check(value, field)
@@ -61,7 +61,11 @@ def require(fields: Mapping[str, Any], *names: str) -> None:
     if missing:
         raise InvalidInput(
             [
-                FieldError(f"/{name}", "required", Sentence("{field} is required.", field=name))
+                FieldError(
+                    pointer=f"/{name}",
+                    code="required",
+                    detail=Sentence("{field} is required.", field=name),
+                )
                 for name in missing
             ]
         )

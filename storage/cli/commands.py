@@ -131,7 +131,13 @@ def _refuse(sentence: str) -> NoReturn:
 
 def operator(organisation: Organisation) -> Caller:
     """Whoever has a shell on the server: nobody of the organisation, and may do everything."""
-    return Caller(organisation.id, None, "owner", frozenset(SCOPES), "cli")
+    return Caller(
+        organisation_id=organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(SCOPES),
+        source="cli",
+    )
 
 
 def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]) -> None:
@@ -168,12 +174,12 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
         if not last_name:
             raise typer.BadParameter("give a first and a last name", param_hint="--owner-name")
         new = NewOrganisation(
-            name,
-            country,
-            timezone,
-            owner_email,
-            first_name,
-            last_name.strip(),
+            name=name,
+            country_code=country,
+            timezone=timezone,
+            owner_email=owner_email,
+            owner_first_name=first_name,
+            owner_last_name=last_name.strip(),
             domain=employer_domain(owner_email if domain is None else domain),
         )
         with opened(env) as database:
@@ -309,9 +315,9 @@ def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
     """Every key with its owner's e-mail address."""
     by = operator(chosen_organisation(tx, slug))
     emails = {user.id: user.email for user in people.list_all(tx, by=by)}
-    keys, cursor = api_keys.page(tx, PageOf(_KEYS_PER_READ), by=by)
+    keys, cursor = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ), by=by)
     while cursor is not None:
-        more, cursor = api_keys.page(tx, PageOf(_KEYS_PER_READ, cursor), by=by)
+        more, cursor = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ, cursor=cursor), by=by)
         keys += more
     return [(key, emails.get(key.user_id, key.user_id)) for key in keys]
 

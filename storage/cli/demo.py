@@ -59,18 +59,41 @@ class _Leave(NamedTuple):
 
 
 _LEAVE: Final = (
-    _Leave("Amir", "annual", -25, 5, "approve"),
-    _Leave("Chloe", "annual", -1, 4, "approve", "Lisbon with friends"),
-    _Leave("Kenji", "sick", 0, 1),
-    _Leave("Noor", "annual", -12, 3, "approve"),
-    _Leave("Noor", "annual", 8, 5, None, "My brother gets married"),
-    _Leave("Tom", "annual", 2, 1, "approve", half_day="pm"),
-    _Leave("Marta", "annual", 4, 3, "approve"),
-    _Leave("Grace", "annual", 15, 5, "approve"),
-    _Leave("Amir", "annual", 6, 4, None, "Moving house"),
-    _Leave("Chloe", "unpaid", 30, 10, "decline", "A long trip"),
-    _Leave("Kenji", "annual", 12, 2, "cancel"),
-    _Leave("Henrik", "parental", 20, 20, "approve"),
+    _Leave(first_name="Amir", code="annual", starts_in=-25, weekdays=5, then="approve"),
+    _Leave(
+        first_name="Chloe",
+        code="annual",
+        starts_in=-1,
+        weekdays=4,
+        then="approve",
+        note="Lisbon with friends",
+    ),
+    _Leave(first_name="Kenji", code="sick", starts_in=0, weekdays=1),
+    _Leave(first_name="Noor", code="annual", starts_in=-12, weekdays=3, then="approve"),
+    _Leave(
+        first_name="Noor",
+        code="annual",
+        starts_in=8,
+        weekdays=5,
+        then=None,
+        note="My brother gets married",
+    ),
+    _Leave(first_name="Tom", code="annual", starts_in=2, weekdays=1, then="approve", half_day="pm"),
+    _Leave(first_name="Marta", code="annual", starts_in=4, weekdays=3, then="approve"),
+    _Leave(first_name="Grace", code="annual", starts_in=15, weekdays=5, then="approve"),
+    _Leave(
+        first_name="Amir", code="annual", starts_in=6, weekdays=4, then=None, note="Moving house"
+    ),
+    _Leave(
+        first_name="Chloe",
+        code="unpaid",
+        starts_in=30,
+        weekdays=10,
+        then="decline",
+        note="A long trip",
+    ),
+    _Leave(first_name="Kenji", code="annual", starts_in=12, weekdays=2, then="cancel"),
+    _Leave(first_name="Henrik", code="parental", starts_in=20, weekdays=20, then="approve"),
 )
 
 
@@ -86,7 +109,15 @@ def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
 
 def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     """Make the organisation, its people, keys and leave, by the use cases that everybody uses."""
-    new = NewOrganisation("Acme", "GB-ENG", "Europe/London", OWNER_EMAIL, "Olivia", "Bennett", SLUG)
+    new = NewOrganisation(
+        name="Acme",
+        country_code="GB-ENG",
+        timezone="Europe/London",
+        owner_email=OWNER_EMAIL,
+        owner_first_name="Olivia",
+        owner_last_name="Bennett",
+        slug=SLUG,
+    )
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
     by = _caller(organisation.id, owner)
     owner = people_rows.activate(tx, owner, by=by, now=now)
@@ -113,12 +144,12 @@ def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
     if owner.organisation_id != organisation.id:
         return None
     return DemoOrganisation(
-        organisation.id,
-        organisation.name,
-        OWNER_EMAIL,
-        _key_for(tx, OWNER_EMAIL),
-        MEMBER_EMAIL,
-        _key_for(tx, MEMBER_EMAIL),
+        organisation_id=organisation.id,
+        organisation_name=organisation.name,
+        owner_email=OWNER_EMAIL,
+        api_key=_key_for(tx, OWNER_EMAIL),
+        member_email=MEMBER_EMAIL,
+        member_api_key=_key_for(tx, MEMBER_EMAIL),
     )
 
 
@@ -170,15 +201,15 @@ def _take(
     tx: Transaction, wish: _Leave, staff: dict[str, User], *, by: Caller, now: datetime
 ) -> LeaveRequest:
     requester = _caller(by.organisation_id, staff[wish.first_name])
-    types = leave_types.page(tx, PageOf(100), by=by).items
+    types = leave_types.page(tx, PageOf(limit=100), by=by).items
     first_day = _weekday(now.date(), wish.starts_in)
     draft = Draft(
-        next(leave_type.id for leave_type in types if leave_type.code == wish.code),
-        first_day,
-        _weekday(first_day, wish.weekdays - 1),
-        wish.half_day,
-        None,
-        wish.note,
+        leave_type_id=next(leave_type.id for leave_type in types if leave_type.code == wish.code),
+        start_date=first_day,
+        end_date=_weekday(first_day, wish.weekdays - 1),
+        start_half_day=wish.half_day,
+        end_half_day=None,
+        note=wish.note,
     )
     request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
     if wish.then == "approve":
@@ -204,4 +235,10 @@ def _weekday(day: date, number: int) -> date:
 
 
 def _caller(organisation_id: str, user: User) -> Caller:
-    return Caller(organisation_id, user.id, user.role, frozenset(SCOPES), "cli")
+    return Caller(
+        organisation_id=organisation_id,
+        user_id=user.id,
+        role=user.role,
+        scopes=frozenset(SCOPES),
+        source="cli",
+    )

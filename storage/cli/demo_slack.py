@@ -54,7 +54,7 @@ def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
     """Queue the card of every request that waits, for whoever may decide on it."""
     by = _system(organisation_id)
     known = organisation_config.of_organisation(tx, organisation_id)
-    waiting = leave_reading.page(tx, PageOf(_MOST_WAITING), by=by, status="pending")
+    waiting = leave_reading.page(tx, PageOf(limit=_MOST_WAITING), by=by, status="pending")
     today = local_day(now, known.organisation.timezone)
     for request in waiting.items:
         asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
@@ -78,7 +78,7 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
 
 
 def _staff(tx: Transaction, organisation_id: str) -> list[User]:
-    everybody = people.page(tx, PageOf(_MOST_PEOPLE), by=_system(organisation_id)).items
+    everybody = people.page(tx, PageOf(limit=_MOST_PEOPLE), by=_system(organisation_id)).items
     return [user for user in everybody if user.status in ("pending", "active")]
 
 
@@ -88,7 +88,13 @@ def _slack_id(user: User) -> str:
 
 
 def _system(organisation_id: str) -> Caller:
-    return Caller(organisation_id, None, "owner", frozenset(SCOPES), "cli")
+    return Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(SCOPES),
+        source="cli",
+    )
 
 
 @compiled

@@ -49,7 +49,7 @@ class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
     """Where a value is bound. Peewee's converters do not see it: ``bound`` prepares the value."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(_Name(name), converter=False, unpack=False)
+        super().__init__(_Name(name=name), converter=False, unpack=False)
 
 
 class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, user_ids)

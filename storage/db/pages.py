@@ -68,7 +68,7 @@ def page_of(
     if len(rows) > page.limit:
         payload = base64_encode(orjson.dumps(key(shown[-1])))
         next_cursor = _signer(tx, bound_to).sign(payload).decode()
-    return Page([value(row) for row in shown], next_cursor)
+    return Page(items=[value(row) for row in shown], next_cursor=next_cursor)
 
 
 def _signer(tx: Transaction, bound_to: tuple[object, ...]) -> Signer:

@@ -120,7 +120,7 @@ class SqliteDatabase(Database):
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
         work = in_callers_context(lambda tx: use_case(tx, *args, **kwargs))
-        self._enqueue(_Job(work, done, loop, loop))
+        self._enqueue(_Job(work=work, done=done, loop=loop, runs_on=loop))
         return await done
 
     async def write_long(
@@ -136,7 +136,15 @@ class SqliteDatabase(Database):
     async def _on_writer(self, work: Callable[[Transaction], T], *, is_dry_run: bool) -> T:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        self._enqueue(_Job(in_callers_context(work), done, loop, None, is_dry_run))
+        self._enqueue(
+            _Job(
+                work=in_callers_context(work),
+                done=done,
+                loop=loop,
+                runs_on=None,
+                is_dry_run=is_dry_run,
+            )
+        )
         return await done
 
     def read_now(
@@ -163,7 +171,15 @@ class SqliteDatabase(Database):
             # The writing thread may be waiting for that very loop.
             raise RuntimeError("Here is an event loop: await write(), write_long() or dry_run().")
         done: Future[T] = Future()
-        self._enqueue(_Job(in_callers_context(work), done, None, None, is_dry_run))
+        self._enqueue(
+            _Job(
+                work=in_callers_context(work),
+                done=done,
+                loop=None,
+                runs_on=None,
+                is_dry_run=is_dry_run,
+            )
+        )
         return done.result()
 
     def close(self) -> None:
@@ -225,14 +241,14 @@ class SqliteDatabase(Database):
                 _end(connection)
                 # A loop that only paused will still hear of it.
                 paused = DatabaseUnavailable("The event loop did not run.")
-                outcomes = [_Outcome(job, None, paused) for job in group]
+                outcomes = [_Outcome(job=job, result=None, error=paused) for job in group]
             except sqlite3.Error as error:
                 _end(connection)
                 # Whoever queued up behind a lock would wait as long again, one after the other.
                 while self._jobs:
                     group.append(self._jobs.popleft())
                 unavailable = DatabaseUnavailable(str(error))
-                outcomes = [_Outcome(job, None, unavailable) for job in group]
+                outcomes = [_Outcome(job=job, result=None, error=unavailable) for job in group]
             # Refusals too wait for the commit: they may rest on a neighbour's uncommitted rows.
             _deliver(outcomes)
             self._wake({name for outcome in outcomes for name in outcome.woken})
@@ -273,9 +289,9 @@ class SqliteDatabase(Database):
         tx = Transaction(partial(_execute, connection), self.engine, self.secrets, known)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            return [_Outcome(job, job.work(tx), None)]
+            return [_Outcome(job=job, result=job.work(tx), error=None)]
         except BaseException as error:  # noqa: BLE001  # carried to the caller who asked for it
-            return [_Outcome(job, None, error)]
+            return [_Outcome(job=job, result=None, error=error)]
         finally:
             _end(connection)
 
@@ -308,7 +324,7 @@ class SqliteDatabase(Database):
                 outcomes.append(self._write_one(connection, job, known))
             except _MustBeUndone as error:
                 connection.execute("ROLLBACK TO one")
-                outcomes.append(_Outcome(job, None, error.__cause__))
+                outcomes.append(_Outcome(job=job, result=None, error=error.__cause__))
             connection.execute("RELEASE one")
         return outcomes
 
@@ -325,14 +341,14 @@ class SqliteDatabase(Database):
         tx = Transaction(partial(_execute, connection), self.engine, self.secrets, known)
         changes_before = connection.total_changes
         try:
-            return _Outcome(job, job.work(tx), None, tx.woken)
+            return _Outcome(job=job, result=job.work(tx), error=None, woken=tx.woken)
         except BaseException as error:  # carried to the caller who asked for it
             if not connection.in_transaction:
                 # A full disk, for one, makes SQLite undo the neighbours too.
                 raise sqlite3.OperationalError("The transaction was lost.") from error
             if connection.total_changes != changes_before:
                 raise _MustBeUndone from error
-            return _Outcome(job, None, error)
+            return _Outcome(job=job, result=None, error=error)
 
 
 def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.Cursor:

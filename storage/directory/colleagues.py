@@ -56,13 +56,13 @@ def off_with(
 def _colleague(row: Sequence[Any]) -> ColleagueOff:
     start, _, first_name, last_name, end, start_half, end_half, type_name, is_private, status = row
     return ColleagueOff(
-        f"{first_name} {last_name}".strip(),
-        rows.day(start),
-        rows.day(end),
-        start_half,
-        end_half,
-        None if is_private else type_name,
-        status == "pending",
+        name=f"{first_name} {last_name}".strip(),
+        start_date=rows.day(start),
+        end_date=rows.day(end),
+        start_half_day=start_half,
+        end_half_day=end_half,
+        type_name=None if is_private else type_name,
+        is_pending=status == "pending",
     )
 
 

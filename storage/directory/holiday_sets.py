@@ -69,7 +69,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
         tx,
         page,
         found,
-        lambda row: HolidaySet(row[0], row[1], rows.instant(row[2])),
+        lambda row: HolidaySet(id=row[0], country_code=row[1], created_at=rows.instant(row[2])),
         lambda row: [row[0]],
         *bound_to,
     )
@@ -123,10 +123,26 @@ def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDat
         half = _HALF_OF_MASK[holiday.halves]
         override = overrides.pop(day, None)
         source: Literal["country", "override"] = "country" if override is None else "override"
-        found.append(HolidayOnDate(day, holiday.name, source, half, True, override and override.id))
+        found.append(
+            HolidayOnDate(
+                date=day,
+                name=holiday.name,
+                source=source,
+                half=half,
+                is_holiday=True,
+                override_id=override and override.id,
+            )
+        )
     # What is left took a holiday away, or says so of a day that was none.
     found += [
-        HolidayOnDate(day, override.name, "override", None, False, override.id)
+        HolidayOnDate(
+            date=day,
+            name=override.name,
+            source="override",
+            half=None,
+            is_holiday=False,
+            override_id=override.id,
+        )
         for day, override in overrides.items()
         if first_day <= day <= last_day
     ]
@@ -153,7 +169,7 @@ def holidays_between(
             continue
         halves = _MASK_OF_HALF[override.half]
         if override.is_holiday:
-            found[day] = Holiday(override.name, halves)
+            found[day] = Holiday(name=override.name, halves=halves)
         elif day in found:
             left = found[day].halves & ~halves
             if left == NOTHING:
@@ -173,7 +189,7 @@ def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
 
 
 def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> HolidaySet:
-    holiday_set = HolidaySet(new_id(now), code, now)
+    holiday_set = HolidaySet(id=new_id(now), country_code=code, created_at=now)
     tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **holiday_set._asdict())
     audit.record(
         tx,

@@ -87,7 +87,13 @@ def claim(tx: Transaction, *, claim_id: str, now: datetime, limit: int) -> list[
         claim_id=claim_id,
     )
     return [
-        Sync(organisation_id, teams[organisation_id], claim_id, failures, now)
+        Sync(
+            organisation_id=organisation_id,
+            team_id=teams[organisation_id],
+            claim_id=claim_id,
+            failures=failures,
+            started_at=now,
+        )
         for organisation_id, failures in claimed
     ]
 

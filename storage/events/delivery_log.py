@@ -158,7 +158,7 @@ def redeliver_failed(
         limit=limit,
     )
     _requested(tx, webhook_id, {"since": since, "count": count}, by=by, now=now)
-    return Redelivered(count, count == limit)
+    return Redelivered(queued=count, has_more=count == limit)
 
 
 def _requested(
@@ -185,7 +185,7 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
         tx.change(_delete_attempts, keys=_keys(old))
         tx.change(_delete_deliveries, keys=_keys(old), before=before)
     events = tx.change(_delete_events, before_id=ids.earliest_id(before), limit=limit)
-    return Pruned(len(expired), len(old), events)
+    return Pruned(expired=len(expired), deliveries=len(old), events=events)
 
 
 def _keys(found: Sequence[tuple[Any, ...]]) -> str:
@@ -207,16 +207,16 @@ def _delivery(row: Sequence[Any], attempts: list[LoggedAttempt]) -> LoggedDelive
     ) = row
     waits = status == "pending" and claim_id is None
     return LoggedDelivery(
-        delivery_id,
-        event_id,
-        event_type,
-        leave_request_id,
-        sequence,
-        status,
-        rows.instant(due_at) if waits else None,
-        rows.instant(created_at),
-        rows.instant_or_none(settled_at),
-        attempts,
+        id=delivery_id,
+        event_id=event_id,
+        event_type=event_type,
+        leave_request_id=leave_request_id,
+        sequence=sequence,
+        status=status,
+        next_attempt_at=rows.instant(due_at) if waits else None,
+        created_at=rows.instant(created_at),
+        settled_at=rows.instant_or_none(settled_at),
+        attempts=attempts,
     )
 
 
@@ -235,7 +235,13 @@ def _attempts_of(
     ):
         # Whatever the receiver said, shown as text.
         text = bytes(answer or b"").decode("utf-8", "replace")
-        attempt = LoggedAttempt(rows.instant(attempted_at), status_code, error, milliseconds, text)
+        attempt = LoggedAttempt(
+            attempted_at=rows.instant(attempted_at),
+            status_code=status_code,
+            error=error,
+            duration_milliseconds=milliseconds,
+            answer=text,
+        )
         by_delivery.setdefault(delivery_id, []).append(attempt)
     return by_delivery
 

@@ -108,7 +108,7 @@ def waiting(tx: Transaction, *, now: datetime) -> Waiting:
     """How much waits, and since when."""
     row = tx.first(_waiting, now=now, counted=COUNTED)
     assert row is not None
-    return Waiting(int(row[0] or 0), int(row[1] or 0), row[2])
+    return Waiting(due=int(row[0] or 0), in_flight=int(row[1] or 0), oldest_due_at=row[2])
 
 
 def oldest_due_at(tx: Transaction) -> int | None:
@@ -128,13 +128,13 @@ def _delivery(tx: Transaction, row: Sequence[Any], claim_id: str, now: datetime)
     except InvalidToken:  # One endpoint's trouble must not keep the others' deliveries.
         secrets = []
     return Delivery(
-        organisation_id,
-        delivery_id,
-        webhook_id,
-        event_id,
-        event_type,
-        attempts,
-        claim_id,
+        organisation_id=organisation_id,
+        id=delivery_id,
+        webhook_id=webhook_id,
+        event_id=event_id,
+        event_type=event_type,
+        attempts=attempts,
+        claim_id=claim_id,
         url=url,
         body=bytes(body),
         secrets=secrets,

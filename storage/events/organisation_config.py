@@ -103,26 +103,28 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
     leave_types = map(rows.leave_type, tx.all(_leave_types, organisation_id=organisation_id))
     sets: dict[str, HolidaySet] = {}
     for set_id, country_code, created_at in tx.all(_sets, organisation_id=organisation_id):
-        sets[set_id] = HolidaySet(set_id, country_code, rows.instant(created_at))
+        sets[set_id] = HolidaySet(
+            id=set_id, country_code=country_code, created_at=rows.instant(created_at)
+        )
     overrides: dict[str, list[Override]] = {}
     for set_id, *columns in tx.all(_overrides, organisation_id=organisation_id):
         day, name, is_holiday, half, override_id = columns
         code = sets[set_id].country_code
         overrides.setdefault(code, []).append(
-            Override(day, name, bool(is_holiday), half, override_id)
+            Override(date=day, name=name, is_holiday=bool(is_holiday), half=half, id=override_id)
         )
     organisation = rows.organisation(row)
     gone = tx.first(
         _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
     )
     return Reference(
-        organisation,
-        {department.id: department for department in departments},
-        {leave_type.id: leave_type for leave_type in leave_types},
-        sets,
-        overrides,
-        [rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
-        organisation.slack_team_id is not None and gone is None,
+        organisation=organisation,
+        departments={department.id: department for department in departments},
+        leave_types={leave_type.id: leave_type for leave_type in leave_types},
+        holiday_sets=sets,
+        overrides=overrides,
+        webhooks=[rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
+        is_in_slack=organisation.slack_team_id is not None and gone is None,
     )
 
 

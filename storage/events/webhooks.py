@@ -119,7 +119,9 @@ def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[s
     request_rules.check_role(by.role, "admin")
     found = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
     return {
-        webhook_id: WebhookHealth(rows.instant_or_none(since), rows.instant_or_none(next_at))
+        webhook_id: WebhookHealth(
+            failing_since=rows.instant_or_none(since), next_attempt_at=rows.instant_or_none(next_at)
+        )
         for webhook_id, since, next_at in found
     }
 
@@ -272,7 +274,13 @@ def disable(
         "webhook.disabled",
         "webhook",
         webhook_id,
-        by=Caller(organisation_id, None, "owner", frozenset(), "scheduler"),
+        by=Caller(
+            organisation_id=organisation_id,
+            user_id=None,
+            role="owner",
+            scopes=frozenset(),
+            source="scheduler",
+        ),
         now=now,
         before={"is_active": True, "disabled_reason": None},
         after={"is_active": False, "disabled_reason": reason},

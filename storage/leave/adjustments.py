@@ -78,7 +78,15 @@ def add(
     )
     if counted is not None and counted[0] >= MOST_ADJUSTMENTS:
         raise TooManyAdjustments
-    added = Adjustment(new_id(now), user.id, leave_year, half_days, text, by.user_id, now)
+    added = Adjustment(
+        id=new_id(now),
+        user_id=user.id,
+        leave_year=leave_year,
+        half_days=half_days,
+        reason=text,
+        created_by=by.user_id,
+        created_at=now,
+    )
     tx.insert(
         AllowanceAdjustmentRow,
         organisation_id=by.organisation_id,

@@ -42,7 +42,12 @@ class BookedLeave(NamedTuple):
 
     @property
     def span(self) -> days.Span:
-        return days.Span(self.start_date, self.end_date, self.start_half_day, self.end_half_day)
+        return days.Span(
+            start_date=self.start_date,
+            end_date=self.end_date,
+            start_half_day=self.start_half_day,
+            end_half_day=self.end_half_day,
+        )
 
 
 class Adjusted(NamedTuple):
@@ -73,10 +78,10 @@ def leave_year_rule(reference: Reference, user: User) -> LeaveYearRule:
     """When this person's leave years begin."""
     organisation = reference.organisation
     return LeaveYearRule(
-        organisation.leave_year_type,
-        organisation.leave_year_start_month,
-        organisation.leave_year_start_day,
-        user.start_date,
+        type=organisation.leave_year_type,
+        month=organisation.leave_year_start_month,
+        day=organisation.leave_year_start_day,
+        start_date=user.start_date,
     )
 
 
@@ -114,7 +119,12 @@ def books(
     )
     leave, adjustments = _entered(found)
     _, source = granted_half_days(reference, user)
-    return Books(account(reference, user, adjustments), source, leave, adjustments)
+    return Books(
+        account=account(reference, user, adjustments),
+        source=source,
+        leave=leave,
+        adjustments=adjustments,
+    )
 
 
 def booked_of_many(
@@ -140,7 +150,12 @@ def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -
     for one in adjustments:
         sums[one.leave_year] = sums.get(one.leave_year, 0) + one.half_days
     rule = leave_year_rule(reference, user)
-    return Account(rule, granted, sums, _carry_over(reference.organisation, user))
+    return Account(
+        rule=rule,
+        granted_half_days=granted,
+        adjusted_half_days=sums,
+        carry_over=_carry_over(reference.organisation, user),
+    )
 
 
 def reckoned_from(reference: Reference, user: User, first_day: date) -> date:
@@ -173,13 +188,24 @@ def _entered(found: Iterable[Sequence[Any]]) -> Booked:
     for row in sorted(found, key=_START_DATE):
         leave_id, leave_type_id, start, end, start_half, end_half, status, halves = row
         if leave_type_id is None:
-            adjustments.append(Adjusted(leave_id, int(start[:4]), int(halves)))
+            adjustments.append(
+                Adjusted(id=leave_id, leave_year=int(start[:4]), half_days=int(halves))
+            )
             continue
         first, last = rows.day(start), rows.day(end)
         leave.append(
-            BookedLeave(leave_id, leave_type_id, first, last, start_half, end_half, status, halves)
+            BookedLeave(
+                id=leave_id,
+                leave_type_id=leave_type_id,
+                start_date=first,
+                end_date=last,
+                start_half_day=start_half,
+                end_half_day=end_half,
+                status=status,
+                counted_halves=halves,
+            )
         )
-    return Booked(leave, adjustments)
+    return Booked(leave=leave, adjustments=adjustments)
 
 
 def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
@@ -189,7 +215,9 @@ def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
     if user.start_date is not None:
         known_from = max(known_from, user.start_date)
     return CarryOver(
-        organisation.carry_over_half_days, organisation.carry_over_expiry_month, known_from
+        most_half_days=organisation.carry_over_half_days,
+        expiry_month=organisation.carry_over_expiry_month,
+        known_from=known_from,
     )
 
 
@@ -197,7 +225,9 @@ def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduct
     """Those of a type that is taken off the allowance."""
     types = reference.leave_types
     return [
-        Deduction(one.counted_halves, one.start_date, one.end_date)
+        Deduction(
+            counted_halves=one.counted_halves, start_date=one.start_date, end_date=one.end_date
+        )
         for one in leave
         if types[one.leave_type_id].deducts_allowance
     ]

@@ -138,9 +138,18 @@ def _hold(
     others = [other for other in books.leave if other.id != replaces]
     hold(_check_overlap, span, others)
     if leave_type.deducts_allowance:
-        asked = Deduction(counted_halves, span.start_date, span.end_date)
+        asked = Deduction(
+            counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
+        )
         hold(_check_allowance, leave_type, books.account, balances.deducting(known, others), asked)
-    return Assessment(span, leave_type, day_counts, counted_halves, note, books)
+    return Assessment(
+        span=span,
+        leave_type=leave_type,
+        day_counts=day_counts,
+        counted_halves=counted_halves,
+        note=note,
+        books=books,
+    )
 
 
 def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest) -> str:
@@ -150,7 +159,10 @@ def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest
     OverlappingLeave or InsufficientAllowance.
     """
     span = days.Span(
-        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+        start_date=request.start_date,
+        end_date=request.end_date,
+        start_half_day=request.start_half_day,
+        end_half_day=request.end_half_day,
     )
     day_counts = count(known, user, span)
     request_rules.check_working_time(day_counts)
@@ -160,7 +172,9 @@ def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest
     _check_overlap(span, others)
     leave_type = known.leave_types[request.leave_type_id]
     if leave_type.deducts_allowance:
-        asked = Deduction(counted_halves, span.start_date, span.end_date)
+        asked = Deduction(
+            counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
+        )
         _check_allowance(leave_type, books.account, balances.deducting(known, others), asked)
     return counted_halves
 

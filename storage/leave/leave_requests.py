@@ -79,24 +79,24 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
     asked = _asked(tx, subject) if found.leave_type.requires_approval else []
     request = LeaveRequest(
-        new_id(now),
-        by.user_id,
-        found.leave_type.id,
-        "pending",
-        draft.start_date,
-        draft.end_date,
-        draft.start_half_day,
-        draft.end_half_day,
-        days.total_half_days(found.counted_halves),
-        found.counted_halves,
-        found.note,
-        None,
-        None,
-        None,
-        None,
-        now,
-        now,
-        1,
+        id=new_id(now),
+        user_id=by.user_id,
+        leave_type_id=found.leave_type.id,
+        status="pending",
+        start_date=draft.start_date,
+        end_date=draft.end_date,
+        start_half_day=draft.start_half_day,
+        end_half_day=draft.end_half_day,
+        total_half_days=days.total_half_days(found.counted_halves),
+        counted_halves=found.counted_halves,
+        note=found.note,
+        decided_by=None,
+        decided_at=None,
+        decision_reason=None,
+        cancelled_at=None,
+        created_at=now,
+        updated_at=now,
+        version=1,
     )
     leave_rows.add(tx, request, by=by, now=now)
     outbox.announce(
@@ -455,7 +455,9 @@ def _subject(
     *columns, has_admin, version = row
     known = organisation_config.of_organisation(tx, organisation_id, version)
     today = local_day(now, known.organisation.timezone)
-    return _Subject(rows.user(columns), known, today, bool(has_admin))
+    return _Subject(
+        user=rows.user(columns), reference=known, today=today, has_admin=bool(has_admin)
+    )
 
 
 def _own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:

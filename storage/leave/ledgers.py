@@ -92,17 +92,17 @@ def balance(
     remaining = sum(line.half_days for line in lines)
     lapsing = standing.lapsing_half_days - standing.lapsed_half_days(day)
     return Balance(
-        user.id,
-        day,
-        user.working_days or known.organisation.working_days,
-        standing.year,
-        lines,
-        remaining + taken + pending,
-        taken,
-        pending,
-        remaining,
-        lapsing,
-        standing.carried_until if lapsing else None,
+        user_id=user.id,
+        on=day,
+        working_days=user.working_days or known.organisation.working_days,
+        year=standing.year,
+        lines=lines,
+        entitled_half_days=remaining + taken + pending,
+        taken_half_days=taken,
+        pending_half_days=pending,
+        remaining_half_days=remaining,
+        lapsing_half_days=lapsing,
+        lapsing_after=standing.carried_until if lapsing else None,
     )
 
 
@@ -129,13 +129,13 @@ def adjustment_of(row: Any) -> Adjustment:
     """A row of ``ADJUSTMENT`` as a value."""
     adjustment_id, user_id, leave_year_start, half_days, reason, created_by, created_at = row
     return Adjustment(
-        adjustment_id,
-        user_id,
-        int(leave_year_start[:4]),
-        half_days,
-        reason,
-        created_by,
-        rows.instant(created_at),
+        id=adjustment_id,
+        user_id=user_id,
+        leave_year=int(leave_year_start[:4]),
+        half_days=half_days,
+        reason=reason,
+        created_by=created_by,
+        created_at=rows.instant(created_at),
     )
 
 
@@ -160,7 +160,7 @@ def _of_status(lines: list[Line], status: LeaveStatus) -> int:
 def _checked(on: date, today: date) -> date:
     if abs(on.year - today.year) > REACH_YEARS:
         detail = Sentence("Choose a date within {years} years of today.", years=REACH_YEARS)
-        raise InvalidInput([FieldError("?on", "out_of_range", detail)])
+        raise InvalidInput([FieldError(pointer="?on", code="out_of_range", detail=detail)])
     return on
 
 
@@ -170,20 +170,28 @@ def _lines(
     """In the order in which one would explain them; amounts of nothing are left out."""
     year = standing.year
     granted = standing.granted_half_days
-    lines = [Line("allowance", granted, source=books.source)]
+    lines = [Line(type="allowance", half_days=granted, source=books.source)]
     if standing.prorated_half_days != granted:
-        lines.append(Line("pro_rata", standing.prorated_half_days - granted, day=user.start_date))
+        lines.append(
+            Line(
+                type="pro_rata",
+                half_days=standing.prorated_half_days - granted,
+                day=user.start_date,
+            )
+        )
     if standing.carried_half_days:
         before = leave_years.leave_year_before(books.account.rule, year)
-        lines.append(Line("carry_over", standing.carried_half_days, from_year=before))
+        lines.append(
+            Line(type="carry_over", half_days=standing.carried_half_days, from_year=before)
+        )
     lines += _adjustment_lines(tx, known, user, books, year)
     for one in books.leave:
         taken = days.half_days_in(one.counted_halves, one.start_date, *year)
         if taken and known.leave_types[one.leave_type_id].deducts_allowance:
-            lines.append(Line("leave", -taken, leave=one))
+            lines.append(Line(type="leave", half_days=-taken, leave=one))
     if standing.lapsed_half_days(on):
         lapsed = -standing.lapsed_half_days(on)
-        lines.append(Line("carry_over_expired", lapsed, day=standing.carried_until))
+        lines.append(Line(type="carry_over_expired", half_days=lapsed, day=standing.carried_until))
     return lines
 
 
@@ -205,7 +213,7 @@ def _adjustment_lines(
     by_id = {row[0]: adjustment_of(row) for row in found}
     # The amounts are the books': PostgreSQL may show this second statement a newer adjustment.
     return [
-        Line("adjustment", one.half_days, adjustment=by_id[one.id])
+        Line(type="adjustment", half_days=one.half_days, adjustment=by_id[one.id])
         for one in sorted(adjusted, key=lambda one: one.id)
     ]
 

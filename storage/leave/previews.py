@@ -93,7 +93,20 @@ def preview(
     if replaced is not None:
         refusals = _refusals_of_edit(replaced, draft) + refusals
     if found is None:
-        return Preview(user, None, [], 0, [], [], None, [], [], 0, 0, refusals)
+        return Preview(
+            user=user,
+            leave_type=None,
+            lines=[],
+            total_half_days=0,
+            years=[],
+            approvers=[],
+            approved_because=None,
+            unreachable=[],
+            colleagues=[],
+            colleagues_count=0,
+            pending_colleagues_count=0,
+            refusals=refusals,
+        )
     deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
     unreachable = []
     if why != "no_approval_needed":
@@ -103,18 +116,18 @@ def preview(
     team = colleagues.off_with(tx, by.organisation_id, user, found.span)
     off = [one for one in team if not one.is_pending]
     return Preview(
-        user,
-        found.leave_type,
-        day_lines.lines(found.day_counts),
-        days.total_half_days(found.counted_halves),
-        _years(known, found, replaces),
-        deciders,
-        why,
-        unreachable,
-        off[: colleagues.MOST_NAMED],
-        len(off),
-        len(team) - len(off),
-        refusals,
+        user=user,
+        leave_type=found.leave_type,
+        lines=day_lines.lines(found.day_counts),
+        total_half_days=days.total_half_days(found.counted_halves),
+        years=_years(known, found, replaces),
+        approvers=deciders,
+        approved_because=why,
+        unreachable=unreachable,
+        colleagues=off[: colleagues.MOST_NAMED],
+        colleagues_count=len(off),
+        pending_colleagues_count=len(team) - len(off),
+        refusals=refusals,
     )
 
 
@@ -129,12 +142,17 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
         raise NotFound("leave request")
     known = organisation_config.of_organisation(tx, by.organisation_id)
     counts = drafts.count(known, user, _span(request))
-    return ExplainedRequest(request, day_lines.stored_lines(counts, request.counted_halves))
+    return ExplainedRequest(
+        request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
+    )
 
 
 def _span(request: LeaveRequest) -> days.Span:
     return days.Span(
-        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+        start_date=request.start_date,
+        end_date=request.end_date,
+        start_half_day=request.start_half_day,
+        end_half_day=request.end_half_day,
     )
 
 
@@ -164,7 +182,9 @@ def _years(known: Reference, found: Assessment, replaces: str | None) -> list[Ye
     account, span = found.books.account, found.span
     booked = balances.deducting(known, found.books.leave)
     others = balances.deducting(known, (one for one in found.books.leave if one.id != replaces))
-    asked = Deduction(found.counted_halves, span.start_date, span.end_date)
+    asked = Deduction(
+        counted_halves=found.counted_halves, start_date=span.start_date, end_date=span.end_date
+    )
     with_it = [*others, asked] if found.leave_type.deducts_allowance else others
     before = year_balances.standings(account, booked, span.start_date, span.end_date)
     after = year_balances.standings(account, with_it, span.start_date, span.end_date)

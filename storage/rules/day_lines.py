@@ -43,13 +43,13 @@ def stored_lines(counts: Iterable[DayCount], counted_halves: str) -> list[DayLin
 
 def _line(count: DayCount, counted: int) -> DayLine:
     return DayLine(
-        count.date,
-        total_half_days(str(counted)),
-        _half(count, counted, MORNING),
-        _half(count, counted, AFTERNOON),
-        _reason(count, counted),
-        count.holiday_name,
-        counted != count.counted,
+        date=count.date,
+        half_days=total_half_days(str(counted)),
+        am=_half(count, counted, MORNING),
+        pm=_half(count, counted, AFTERNOON),
+        reason=_reason(count, counted),
+        holiday_name=count.holiday_name,
+        has_changed=counted != count.counted,
     )
 
 

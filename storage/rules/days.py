@@ -78,7 +78,7 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
         else:
             week[weekday] |= mask
             continue
-        errors.append(FieldError(f"/{field}/{index}", code, detail))
+        errors.append(FieldError(pointer=f"/{field}/{index}", code=code, detail=detail))
     if errors:
         raise InvalidInput(errors)
     return tuple(
@@ -154,7 +154,12 @@ def asked_span(
             "impossible_half_days",
             "Leave on a single day cannot begin in the afternoon and end in the morning.",
         )
-    return Span(start_date, end_date, start_half_day, end_half_day)
+    return Span(
+        start_date=start_date,
+        end_date=end_date,
+        start_half_day=start_half_day,
+        end_half_day=end_half_day,
+    )
 
 
 def overlaps(one: Span, other: Span) -> bool:
@@ -232,10 +237,28 @@ def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) 
         worked = week[(ordinal - _MONDAY_ORDINAL) % 7]
         holiday = holidays.get(day)
         if holiday is None:
-            days.append(DayCount(day, asked, worked, NOTHING, None, asked & worked))
+            days.append(
+                DayCount(
+                    date=day,
+                    asked=asked,
+                    worked=worked,
+                    holiday=NOTHING,
+                    holiday_name=None,
+                    counted=asked & worked,
+                )
+            )
         else:
             name, halves = holiday
-            days.append(DayCount(day, asked, worked, halves, name, asked & worked & ~halves))
+            days.append(
+                DayCount(
+                    date=day,
+                    asked=asked,
+                    worked=worked,
+                    holiday=halves,
+                    holiday_name=name,
+                    counted=asked & worked & ~halves,
+                )
+            )
     return days
 
 

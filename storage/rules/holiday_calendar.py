@@ -83,9 +83,9 @@ def all_countries(locale: Locale = ENGLISH) -> tuple[Country, ...]:
     """Every country, by name. The first call in a process takes most of a second."""
     return tuple(
         Country(
-            code,
-            country_name(code, locale),
-            tuple((region, region_name(region)) for region in regions(code)),
+            code=code,
+            name=country_name(code, locale),
+            regions=tuple((region, region_name(region)) for region in regions(code)),
         )
         for code in countries(locale)
     )
@@ -115,7 +115,11 @@ def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
         language=own_language if own_language.startswith("en") else "en_US",
     )
     return MappingProxyType(
-        {day: Holiday(name, WHOLE_DAY) for day, name in sorted(known.items()) if day.year == year}
+        {
+            day: Holiday(name=name, halves=WHOLE_DAY)
+            for day, name in sorted(known.items())
+            if day.year == year
+        }
     )
 
 

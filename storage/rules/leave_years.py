@@ -69,8 +69,11 @@ def leave_year_beginning_in(rule: LeaveYearRule, calendar_year: int) -> LeaveYea
     month, day = _anchor(rule)
     first_day = _anniversary(calendar_year, month, day)
     if calendar_year == MAXYEAR:
-        return LeaveYear(first_day, date.max)
-    return LeaveYear(first_day, _anniversary(calendar_year + 1, month, day) - timedelta(days=1))
+        return LeaveYear(first_day=first_day, last_day=date.max)
+    return LeaveYear(
+        first_day=first_day,
+        last_day=_anniversary(calendar_year + 1, month, day) - timedelta(days=1),
+    )
 
 
 def leave_year_containing(rule: LeaveYearRule, day: date) -> LeaveYear:
@@ -79,7 +82,7 @@ def leave_year_containing(rule: LeaveYearRule, day: date) -> LeaveYear:
     if day >= year.first_day:
         return year
     if day.year == MINYEAR:
-        return LeaveYear(date.min, year.first_day - timedelta(days=1))
+        return LeaveYear(first_day=date.min, last_day=year.first_day - timedelta(days=1))
     return leave_year_beginning_in(rule, day.year - 1)
 
 

@@ -194,12 +194,14 @@ def _line(number: int, header: list[str], cells: list[str]) -> Line:
     """Raises BadLines with every fault of the line."""
     if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
         detail = f"It has {len(cells)} cells; the header has {len(header)}."
-        raise BadLines([FieldError(f"/{number}", "too_many_cells", detail)])
+        raise BadLines([FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)])
     typed = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if cell.strip()}
     values: dict[str, Any] = {}
     errors: list[FieldError] = []
     if "email" not in typed:
-        errors.append(FieldError(f"/{number}/email", "required", "email is required."))
+        errors.append(
+            FieldError(pointer=f"/{number}/email", code="required", detail="email is required.")
+        )
     for name, cell in typed.items():
         try:
             values[name] = COLUMNS[name](cell, name)
@@ -210,7 +212,7 @@ def _line(number: int, header: list[str], cells: list[str]) -> Line:
     department, manager = values.pop("department", None), values.pop("manager_email", None)
     if "leave_allowance" in values:
         values["leave_allowance_half_days"] = values.pop("leave_allowance")
-    return Line(number, values, department, manager)
+    return Line(number=number, values=values, department=department, manager_email=manager)
 
 
 def _repeated(lines: list[Line]) -> list[FieldError]:
@@ -220,5 +222,7 @@ def _repeated(lines: list[Line]) -> list[FieldError]:
         earlier = first.setdefault(line.email.casefold(), line.number)
         if earlier != line.number:
             detail = f"{line.email} stands in line {earlier} already."
-            errors.append(FieldError(f"/{line.number}/email", "repeated_email", detail))
+            errors.append(
+                FieldError(pointer=f"/{line.number}/email", code="repeated_email", detail=detail)
+            )
     return errors

@@ -45,13 +45,13 @@ class Step(NamedTuple):
 
 # Contract 4. Creation is not in it: a new request has no status to come from.
 LIFECYCLE: Final[Mapping[Action, Step]] = {
-    "edit": Step(("pending",), "pending", "edited"),
-    "approve": Step(("pending",), "approved", "approved"),
-    "decline": Step(("pending",), "declined", "declined"),
-    "cancel": Step(("pending", "approved"), "cancelled", "cancelled"),
+    "edit": Step(from_statuses=("pending",), to_status="pending", done="edited"),
+    "approve": Step(from_statuses=("pending",), to_status="approved", done="approved"),
+    "decline": Step(from_statuses=("pending",), to_status="declined", done="declined"),
+    "cancel": Step(from_statuses=("pending", "approved"), to_status="cancelled", done="cancelled"),
     # Only from Slack, only for a while (`may_reconsider`).
-    "approve_after_all": Step(("declined",), "approved", "approved"),
-    "decline_after_all": Step(("approved",), "declined", "declined"),
+    "approve_after_all": Step(from_statuses=("declined",), to_status="approved", done="approved"),
+    "decline_after_all": Step(from_statuses=("approved",), to_status="declined", done="declined"),
 }
 
 
@@ -153,7 +153,7 @@ def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[F
         leave_type=leave_type.name,
         notice=HalfDays(2 * leave_type.min_notice_days),
     )
-    return [FieldError("/start_date", "too_little_notice", detail)]
+    return [FieldError(pointer="/start_date", code="too_little_notice", detail=detail)]
 
 
 def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[FieldError]:
@@ -167,14 +167,14 @@ def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[Fiel
         most=HalfDays(2 * most_days),
         asked=HalfDays(asked_half_days),
     )
-    return [FieldError("/end_date", "too_many_days", detail)]
+    return [FieldError(pointer="/end_date", code="too_many_days", detail=detail)]
 
 
 def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
     if not leave_type.requires_note or (note and not note.isspace()):
         return []
     detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
-    return [FieldError("/note", "note_required", detail)]
+    return [FieldError(pointer="/note", code="note_required", detail=detail)]
 
 
 class YearDemand(NamedTuple):

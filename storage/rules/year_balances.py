@@ -133,7 +133,11 @@ def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> 
     for standing in standings(account, [*others, asked], asked.start_date, asked.end_date):
         needed = asked.half_days_in(*standing.year)
         left = standing.remaining_half_days(min(asked.end_date, standing.year.last_day))
-        found.append(YearDemand(standing.year, left + needed, needed))
+        found.append(
+            YearDemand(
+                year=standing.year, remaining_half_days=left + needed, needed_half_days=needed
+            )
+        )
     return found
 
 
@@ -157,7 +161,11 @@ def later_demands(
         return []
     before = standings(account, others, first_day, last_day)
     return [
-        YearDemand(one.year, one.final_half_days, one.final_half_days - other.final_half_days)
+        YearDemand(
+            year=one.year,
+            remaining_half_days=one.final_half_days,
+            needed_half_days=one.final_half_days - other.final_half_days,
+        )
         for one, other in zip(before[1:], after[1:], strict=True)
         if other.final_half_days < min(one.final_half_days, 0) and not asked.half_days_in(*one.year)
     ]
@@ -182,14 +190,16 @@ def _standing(
         used = sum(leave.half_days_in(year.first_day, until) for leave in deductions)
         lapsing_half_days = max(carried_half_days - used, 0)
     return Standing(
-        year,
-        account.granted_half_days,
-        leave_years.prorated_half_days(account.granted_half_days, year, account.rule.start_date),
-        carried_half_days,
-        account.adjusted_half_days.get(year.first_day.year, 0),
-        sum([leave.half_days_in(*year) for leave in deductions]),
-        lapsing_half_days,
-        until,
+        year=year,
+        granted_half_days=account.granted_half_days,
+        prorated_half_days=leave_years.prorated_half_days(
+            account.granted_half_days, year, account.rule.start_date
+        ),
+        carried_half_days=carried_half_days,
+        adjusted_half_days=account.adjusted_half_days.get(year.first_day.year, 0),
+        taken_half_days=sum([leave.half_days_in(*year) for leave in deductions]),
+        lapsing_half_days=lapsing_half_days,
+        carried_until=until,
     )
 
 

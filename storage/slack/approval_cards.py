@@ -89,18 +89,20 @@ def card(
         asked = pending_approvals.of_request(tx, organisation_id, request, today=today)
     off = colleagues.off_with(tx, organisation_id, requester, _span(request))
     return ApprovalCard(
-        request,
-        requester,
-        known.leave_types[request.leave_type_id],
-        _name_of(tx, organisation_id, request.decided_by),
-        tuple(approver.name for approver in asked),
-        _may_decide(tx, organisation_id, request, viewer, today),
-        _may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
-        _balances(tx, known, request, requester),
-        tuple(off[: colleagues.MOST_NAMED]),
-        len(off),
-        viewer.timezone or known.organisation.timezone,
-        _name_of(tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)),
+        request=request,
+        requester=requester,
+        leave_type=known.leave_types[request.leave_type_id],
+        decided_by_name=_name_of(tx, organisation_id, request.decided_by),
+        awaited_names=tuple(approver.name for approver in asked),
+        may_decide=_may_decide(tx, organisation_id, request, viewer, today),
+        may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
+        balances=_balances(tx, known, request, requester),
+        colleagues=tuple(off[: colleagues.MOST_NAMED]),
+        colleagues_count=len(off),
+        timezone=viewer.timezone or known.organisation.timezone,
+        cancelled_by_name=_name_of(
+            tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)
+        ),
     )
 
 
@@ -149,16 +151,26 @@ def _balances(
         return ()
     books = balances.books(tx, known, requester, request.start_date, request.end_date)
     others = balances.deducting(known, (one for one in books.leave if one.id != request.id))
-    asked = Deduction(request.counted_halves, request.start_date, request.end_date)
+    asked = Deduction(
+        counted_halves=request.counted_halves,
+        start_date=request.start_date,
+        end_date=request.end_date,
+    )
     return tuple(
-        YearBalance(demand.year.name, demand.remaining_half_days - demand.needed_half_days)
+        YearBalance(
+            year_name=demand.year.name,
+            remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
+        )
         for demand in year_balances.demands(books.account, others, asked)
     )
 
 
 def _span(request: LeaveRequest) -> days.Span:
     return days.Span(
-        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+        start_date=request.start_date,
+        end_date=request.end_date,
+        start_half_day=request.start_half_day,
+        end_half_day=request.end_half_day,
     )
 
 

@@ -175,17 +175,17 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         limit=MOST_SHOWN,
     )
     return Digest(
-        organisation.id,
-        team_id,
-        channel,
-        _locale(tx, organisation.id),
-        today,
-        tuple(_absent(one, today) for one in found),
-        found[0][0] if found else 0,
-        (ts or None) if is_todays else None,
-        (shown_sha256 or None) if is_todays else None,
-        now + LEASE,
-        _tomorrow(organisation, today),
+        organisation_id=organisation.id,
+        team_id=team_id,
+        channel=channel,
+        locale=_locale(tx, organisation.id),
+        day=today,
+        out=tuple(_absent(one, today) for one in found),
+        total=found[0][0] if found else 0,
+        ts=(ts or None) if is_todays else None,
+        shown_sha256=(shown_sha256 or None) if is_todays else None,
+        lease_ends_at=now + LEASE,
+        tomorrow_at=_tomorrow(organisation, today),
     )
 
 
@@ -224,10 +224,10 @@ def _absent(row: Sequence[Any], today: date) -> Out:
     _, first_name, last_name, start_date, end_date, counted_halves, type_name, is_private = row
     mask = int(counted_halves[(today - rows.day(start_date)).days])
     return Out(
-        f"{first_name} {last_name}".strip(),
-        None if is_private else type_name,
-        _HALVES.get(mask),
-        rows.day(end_date),
+        name=f"{first_name} {last_name}".strip(),
+        type_name=None if is_private else type_name,
+        half=_HALVES.get(mask),
+        last_day=rows.day(end_date),
     )
 
 

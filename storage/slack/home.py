@@ -59,7 +59,12 @@ class PageCursors(NamedTuple):
         if len(parts) != len(cls._fields):
             return cls()
         own, waiting, away, scope = parts
-        return cls(own, waiting, away, "team" if scope == "team" else "org" if scope else None)
+        return cls(
+            own=own,
+            waiting=waiting,
+            away=away,
+            scope="team" if scope == "team" else "org" if scope else None,
+        )
 
 
 class Item(NamedTuple):
@@ -141,15 +146,15 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         ),
     )
     return Home(
-        user,
-        known.organisation,
-        today,
-        last_day,
-        ledgers.balance(tx, user.id, on=None, by=by, now=now),
-        _items(tx, known, own),
-        _items(tx, known, waiting),
-        away,
-        PageCursors(at_own, at_waiting, at_away, scope),
+        user=user,
+        organisation=known.organisation,
+        today=today,
+        last_day=last_day,
+        balance=ledgers.balance(tx, user.id, on=None, by=by, now=now),
+        own=_items(tx, known, own),
+        waiting=_items(tx, known, waiting),
+        away=away,
+        cursors=PageCursors(own=at_own, waiting=at_waiting, away=at_away, scope=scope),
     )
 
 
@@ -166,19 +171,23 @@ def _from(
     """A page and the cursor that it begins after; the first page where there is none there."""
     if cursor is not None:
         try:
-            page = read(PageOf(most, cursor))
+            page = read(PageOf(limit=most, cursor=cursor))
         except UnusableCursor:
             page = None
         if page is not None and page.items:
             return page, cursor
-    return read(PageOf(most)), None
+    return read(PageOf(limit=most)), None
 
 
 def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[Item]:
     user_ids = {request.user_id for request in page.items}
     names = people_rows.names(tx, known.organisation.id, user_ids)
     items = [
-        Item(request, names[request.user_id], known.leave_types[request.leave_type_id])
+        Item(
+            request=request,
+            person_name=names[request.user_id],
+            leave_type=known.leave_types[request.leave_type_id],
+        )
         for request in page.items
     ]
-    return Page(items, page.next_cursor)
+    return Page(items=items, next_cursor=page.next_cursor)

@@ -181,18 +181,18 @@ def _notice(row: Sequence[Any], claim_id: str) -> Notice:
         :8
     ]
     return Notice(
-        organisation_id,
-        notice_id,
-        kind,
-        user_id,
-        request_id,
-        event_type,
-        attempts,
-        rows.instant(created_at),
-        claim_id,
-        row[8],
-        row[9] and rows.day(row[9]),
-        row[10] and rows.day(row[10]),
+        organisation_id=organisation_id,
+        id=notice_id,
+        kind=kind,
+        user_id=user_id,
+        leave_request_id=request_id,
+        event_type=event_type,
+        attempts=attempts,
+        created_at=rows.instant(created_at),
+        claim_id=claim_id,
+        webhook_id=row[8],
+        first_day=row[9] and rows.day(row[9]),
+        last_day=row[10] and rows.day(row[10]),
     )
 
 
@@ -216,14 +216,25 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
         news = recalculation.news(tx, *place, at=notice.created_at)
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     is_superseded = notice.is_refresh and _is_awaited(tx, notice)
-    return Sight(team_id, recipient, locale, card, message, news, is_superseded)
+    return Sight(
+        team_id=team_id,
+        recipient=recipient,
+        locale=locale,
+        card=card,
+        message=message,
+        news=news,
+        is_superseded=is_superseded,
+    )
 
 
 def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
     """Queue the redraws that follow from a ``cover_changed`` notice."""
     if notice.first_day is not None and notice.last_day is not None:
         change = card_refreshes.CoverChange(
-            notice.organisation_id, notice.user_id, notice.first_day, notice.last_day
+            organisation_id=notice.organisation_id,
+            user_id=notice.user_id,
+            first_day=notice.first_day,
+            last_day=notice.last_day,
         )
         card_refreshes.expand(tx, change, now=now)
 
@@ -243,12 +254,12 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
         return None
     organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
     return WebhookSight(
-        organisation.slack_team_id,
-        recipient,
-        slack_locales.of_person(tx, notice.organisation_id, recipient.id),
-        webhook,
-        rows.instant_or_none(failing_since_at) if webhook.is_active else None,
-        recipient.timezone or organisation.timezone,
+        team_id=organisation.slack_team_id,
+        recipient=recipient,
+        locale=slack_locales.of_person(tx, notice.organisation_id, recipient.id),
+        webhook=webhook,
+        failing_since=rows.instant_or_none(failing_since_at) if webhook.is_active else None,
+        timezone=recipient.timezone or organisation.timezone,
     )
 
 
@@ -283,13 +294,13 @@ def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> Summar
     count = found[0][0]
     requests = tuple(
         WaitingRequest(
-            f"{first_name} {last_name}".strip(),
-            type_name,
-            rows.day(start_date),
-            rows.day(end_date),
-            start_half_day,
-            end_half_day,
-            total_half_days,
+            requester_name=f"{first_name} {last_name}".strip(),
+            leave_type_name=type_name,
+            start_date=rows.day(start_date),
+            end_date=rows.day(end_date),
+            start_half_day=start_half_day,
+            end_half_day=end_half_day,
+            total_half_days=total_half_days,
         )
         for (
             _,
@@ -305,7 +316,9 @@ def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> Summar
     )
     team_id = organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    return SummarySight(team_id, recipient, locale, requests, count)
+    return SummarySight(
+        team_id=team_id, recipient=recipient, locale=locale, requests=requests, total=count
+    )
 
 
 def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:

@@ -37,7 +37,13 @@ def join_from_slack(
         return user
     # Slack sends the same first word several times at once; only one may make the person.
     locks.organisation(tx, organisation_id)
-    by = Caller(organisation_id, None, "owner", frozenset(), "slack")
+    by = Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="slack",
+    )
     user = slack_matching.find(tx, organisation_id, profile)
     user = user and people_rows.find(tx, organisation_id, user.id, is_held=True)
     if user is not None:

@@ -82,12 +82,19 @@ def step(
     passed = sum(at is not None and at <= now for at in times)
     next_start = working_days.next_start(worktime, now)
     if not worktime.is_at_work(now) and (is_daily or passed > sent):
-        return Step(False, sent, next_start)
+        return Step(is_due=False, sent=sent, next_at=next_start)
     asks_next = sent < passed == len(times)
     if is_daily:
-        return Step(passed > 0, max(sent, passed), next_start, asks_next)
+        return Step(
+            is_due=passed > 0, sent=max(sent, passed), next_at=next_start, asks_next=asks_next
+        )
     next_at = times[passed] if passed < len(times) else None
-    return Step(passed > sent and not asks_next, max(sent, passed), next_at, asks_next)
+    return Step(
+        is_due=passed > sent and not asks_next,
+        sent=max(sent, passed),
+        next_at=next_at,
+        asks_next=asks_next,
+    )
 
 
 def _begins(worktime: Worktime, asked_on: date, number: int) -> datetime | None:
@@ -136,7 +143,9 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = AT
             and now < one.decided_at + request_rules.SECOND_THOUGHTS
         ):
             until = one.decided_at + request_rules.SECOND_THOUGHTS
-            _moved_on(tx, organisation_id, one, Step(False, one.sent, until), now)
+            _moved_on(
+                tx, organisation_id, one, Step(is_due=False, sent=one.sent, next_at=until), now
+            )
         else:
             _forget(tx, organisation_id, one)
     open_ = [one for one in found if one not in over]
@@ -146,7 +155,9 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = AT
     elif open_:
         # Nobody can be reminded; `begin_anew` is called as soon as somebody can.
         for one in open_:
-            _moved_on(tx, organisation_id, one, Step(False, one.sent, None), now)
+            _moved_on(
+                tx, organisation_id, one, Step(is_due=False, sent=one.sent, next_at=None), now
+            )
     return len(found)
 
 
@@ -174,7 +185,7 @@ def _look_at(tx: Transaction, known: Reference, waiting: Sequence[_Waiting], now
         worktime = worktimes[one.approver.id]
         done = step(worktime, one.asked_at, one.sent, now=now, is_daily=is_daily)
         if not is_asked:
-            done = Step(False, one.sent, working_days.next_start(worktime, now))
+            done = Step(is_due=False, sent=one.sent, next_at=working_days.next_start(worktime, now))
         if not _moved_on(tx, organisation_id, one, done, now):
             continue
         if done.asks_next:
@@ -228,7 +239,13 @@ def _ask_next_steps(
         )
         for request_id, user_ids in added.items()
     ]
-    by = Caller(organisation_id, None, "owner", frozenset(), "scheduler")
+    by = Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="scheduler",
+    )
     audit.record_all(tx, "leave_request.next_step_asked", "leave_request", changes, by=by, now=now)
     outbox.notify_all(
         tx,
@@ -306,14 +323,14 @@ def _worktimes(
     for user in users:
         country_code = holiday_sets.country_code_of(known, user)
         found[user.id] = Worktime(
-            days.working_week(user.working_days or organisation.working_days),
-            holiday_sets.holidays_between(known, country_code, first, last),
-            away[user.id],
-            Hours(
-                organisation.day_starts_at,
-                organisation.midday_at,
-                organisation.day_ends_at,
-                user.timezone or organisation.timezone,
+            week=days.working_week(user.working_days or organisation.working_days),
+            holidays=holiday_sets.holidays_between(known, country_code, first, last),
+            away=away[user.id],
+            hours=Hours(
+                starts_at=organisation.day_starts_at,
+                midday_at=organisation.midday_at,
+                ends_at=organisation.day_ends_at,
+                timezone=user.timezone or organisation.timezone,
             ),
         )
     return found
@@ -351,15 +368,15 @@ def _waiting(row: Sequence[Any]) -> _Waiting:
         *approver,
     ) = row
     return _Waiting(
-        request_id,
-        rows.instant(asked_at),
-        sent,
-        due_at,
-        status,
-        rows.instant_or_none(decided_at),
-        bool(is_next_step),
-        requester_id,
-        rows.user(approver),
+        request_id=request_id,
+        asked_at=rows.instant(asked_at),
+        sent=sent,
+        due_at=due_at,
+        status=status,
+        decided_at=rows.instant_or_none(decided_at),
+        is_next_step=bool(is_next_step),
+        requester_id=requester_id,
+        approver=rows.user(approver),
     )
 
 

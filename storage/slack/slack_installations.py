@@ -120,13 +120,13 @@ def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installe
     found = slack_workspaces.find(tx, new.team_id)
     if found is not None:
         _save(tx, found.id, new, now=now)
-        return Installed(found, "renewed")
+        return Installed(organisation=found, kind="renewed")
     matching = _matching(tx, new)
     organisation = matching or _create(tx, new, now=now)
     slack_workspaces.link(tx, organisation, new.team_id, source="slack", now=now)
     _save(tx, organisation.id, new, now=now)
     _join(tx, organisation.id, new.installer, now=now)
-    return Installed(organisation, "linked" if matching else "created")
+    return Installed(organisation=organisation, kind="linked" if matching else "created")
 
 
 def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> bool:
@@ -205,7 +205,13 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
         now=now,
     )
     # Made for this account, whether or not Slack has confirmed its address.
-    by = Caller(organisation.id, None, "owner", frozenset(), "slack")
+    by = Caller(
+        organisation_id=organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="slack",
+    )
     linked = owner._replace(slack_user_id=person.slack_user_id)
     people_rows.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
     return organisation
@@ -275,7 +281,13 @@ def _record(
     now: datetime,
     after: dict[str, Any],
 ) -> None:
-    by = Caller(organisation_id, None, "owner", frozenset(), "slack")
+    by = Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="slack",
+    )
     subject = ("slack_installation", installation_id)
     audit.record(tx, action, *subject, by=by, now=now, after=after)
     organisation_config.changed(tx, organisation_id)

@@ -43,7 +43,7 @@ def keep(
     before = find(tx, organisation_id, user_id)
     known = locale if locale and len(locale) <= _LONGEST_LOCALE else before.locale
     times = [one for one in (before.slack_updated_at, slack_updated_at) if one is not None]
-    after = Kept(known, max(times, default=None))
+    after = Kept(locale=known, slack_updated_at=max(times, default=None))
     if after != before:
         tx.change(
             _keep,
@@ -58,7 +58,11 @@ def keep(
 def find(tx: Transaction, organisation_id: str, user_id: str) -> Kept:
     """What is kept of the person; both None where nothing is."""
     row = tx.first(_kept, organisation_id=organisation_id, user_id=user_id)
-    return Kept(None, None) if row is None else Kept(row[0], instant_or_none(row[1]))
+    return (
+        Kept(locale=None, slack_updated_at=None)
+        if row is None
+        else Kept(locale=row[0], slack_updated_at=instant_or_none(row[1]))
+    )
 
 
 def forget(tx: Transaction, organisation_id: str, user_id: str) -> None:

@@ -59,8 +59,8 @@ def keep_in_step(
     if profile.is_deleted:
         return _switched_off(tx, user, by=by, now=now)
     if user.status == "deactivated" and _was_switched_off_by_slack(tx, user, by=by):
-        return Synced(people.reactivate(tx, user.id, by=by, now=now))
-    return Synced(user)
+        return Synced(user=people.reactivate(tx, user.id, by=by, now=now))
+    return Synced(user=user)
 
 
 def keep_all_in_step(
@@ -85,7 +85,7 @@ def differing(
     read = [(rows.user(columns), locale, at) for locale, at, *columns in found]
     # Archived people first: later ones with the same address or account replace them.
     for user, locale, slack_updated_at in sorted(read, key=lambda one: one[0].status != "archived"):
-        kept[user.id] = Kept(locale, rows.instant_or_none(slack_updated_at))
+        kept[user.id] = Kept(locale=locale, slack_updated_at=rows.instant_or_none(slack_updated_at))
         by_email[user.email.casefold()] = user
         if user.slack_user_id is not None:
             by_slack_id[user.slack_user_id] = user
@@ -214,7 +214,11 @@ def add(
     if missing:
         raise InvalidInput(
             [
-                FieldError(f"/{name}", "required", "Slack doesn't share this. Please fill it in.")
+                FieldError(
+                    pointer=f"/{name}",
+                    code="required",
+                    detail="Slack doesn't share this. Please fill it in.",
+                )
                 for name in missing
             ]
         )
@@ -330,9 +334,9 @@ def _as_described(user: User, profile: SlackProfile) -> User:
 
 def _switched_off(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Synced:
     try:
-        return Synced(people.deactivate(tx, user.id, by=by, now=now))
+        return Synced(user=people.deactivate(tx, user.id, by=by, now=now))
     except LastOwner:
-        return Synced(user, owner_kept=True)
+        return Synced(user=user, owner_kept=True)
 
 
 def _was_switched_off_by_slack(tx: Transaction, user: User, *, by: Caller) -> bool:
@@ -344,7 +348,13 @@ def _was_switched_off_by_slack(tx: Transaction, user: User, *, by: Caller) -> bo
 
 
 def _slack(organisation_id: str) -> Caller:
-    return Caller(organisation_id, None, "owner", frozenset(), "slack")
+    return Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="slack",
+    )
 
 
 @compiled

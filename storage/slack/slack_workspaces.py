@@ -36,7 +36,10 @@ def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> Known | No
     organisation = find(tx, team_id)
     if organisation is None:
         return None
-    return Known(organisation, people_rows.find_by_slack_id(tx, organisation.id, slack_user_id))
+    return Known(
+        organisation=organisation,
+        user=people_rows.find_by_slack_id(tx, organisation.id, slack_user_id),
+    )
 
 
 def link(
@@ -58,7 +61,13 @@ def link(
         if found is not None and found.id == organisation.id:
             return  # By somebody else, at this very moment.
         raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
-    by = Caller(organisation.id, None, "owner", frozenset(), source)
+    by = Caller(
+        organisation_id=organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source=source,
+    )
     audit.record(
         tx,
         "organisation.slack_linked",
@@ -100,7 +109,13 @@ def remember_slack_id(
         return
     if people_rows.find_by_slack_id(tx, organisation_id, slack_user_id) is not None:
         return
-    by = Caller(organisation_id, None, "owner", frozenset(), "slack")
+    by = Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="slack",
+    )
     linked = user._replace(slack_user_id=slack_user_id)
     people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
 

@@ -99,7 +99,7 @@ def things(client: Client, database: Database) -> Things:
         "deliveries": ping["id"],
         "api-keys": made("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
-    return Things(acme, key, ada, ids)
+    return Things(acme=acme, key=key, member=ada, ids=ids)
 
 
 def path_names(operation: Operation) -> list[str]:

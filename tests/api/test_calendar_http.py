@@ -87,7 +87,17 @@ def world(database: Database) -> Iterator[World]:
     clock = Clock()
     clock.now = NOW + HOUR
     client, other = a_client(database, clock), a_client(database, clock)
-    yield World(database, acme, ada, grace, approved, pending, clock, client, other)
+    yield World(
+        database=database,
+        acme=acme,
+        ada=ada,
+        grace=grace,
+        approved=approved,
+        pending=pending,
+        clock=clock,
+        client=client,
+        other=other,
+    )
     client.close()
     other.close()
 

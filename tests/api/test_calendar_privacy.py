@@ -101,14 +101,14 @@ def a_cast(database: Database) -> Cast:
     for is_private, fate in product((False, True), FATES):
         requests[is_private, fate] = ask(database, acme, ada, types[is_private], fate, day)
         day += timedelta(weeks=1)
-    return Cast(acme, cast, requests)
+    return Cast(acme=acme, people=cast, requests=requests)
 
 
 def ask(
     database: Database, acme: Acme, ada: User, leave_type: LeaveType, fate: str, day: date
 ) -> str:
     by = caller_for(acme, ada)
-    draft = Draft(leave_type.id, day, day, note=NOTE)
+    draft = Draft(leave_type_id=leave_type.id, start_date=day, end_date=day, note=NOTE)
     request = database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
     steps: dict[str, list[Callable[[], object]]] = {
         "approve": [

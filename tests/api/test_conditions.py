@@ -355,14 +355,14 @@ def test_a_change_counts_from_the_next_second_on() -> None:
     soon = last_modified(changed, NOON + timedelta(milliseconds=900))
     later = last_modified(changed, NOON + timedelta(seconds=40))
 
-    assert soon == LastModified(NOON, False)
-    assert later == LastModified(NOON + timedelta(seconds=1), True)
+    assert soon == LastModified(at=NOON, is_settled=False)
+    assert later == LastModified(at=NOON + timedelta(seconds=1), is_settled=True)
 
 
 def test_a_change_from_a_clock_ahead_of_ours_is_never_in_the_future() -> None:
     modified = last_modified(NOON + timedelta(seconds=30), NOON)
 
-    assert modified == LastModified(NOON, False)
+    assert modified == LastModified(at=NOON, is_settled=False)
 
 
 @given(st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000))
@@ -382,7 +382,7 @@ def test_no_date_hides_a_later_change(first: int, fetch: int, second: int, again
 
 @pytest.mark.parametrize("date", ["", "yesterday", "Mon, 99 Jun 2026 12:00:00 GMT", "0", "\x00"])
 def test_a_date_that_cannot_be_read_is_ignored(date: str) -> None:
-    assert not is_unmodified(date, LastModified(NOON, True))
+    assert not is_unmodified(date, LastModified(at=NOON, is_settled=True))
 
 
 @pytest.mark.parametrize(
@@ -395,5 +395,5 @@ def test_a_date_that_cannot_be_read_is_ignored(date: str) -> None:
     ],
 )
 def test_every_form_of_date_is_read(date: str) -> None:
-    assert is_unmodified(date, LastModified(NOON, True))
-    assert not is_unmodified(date, LastModified(NOON + timedelta(seconds=2), True))
+    assert is_unmodified(date, LastModified(at=NOON, is_settled=True))
+    assert not is_unmodified(date, LastModified(at=NOON + timedelta(seconds=2), is_settled=True))

@@ -30,56 +30,96 @@ class Unmet(NamedTuple):
 
 UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
     "A key belongs to an active person of an organisation that there is.": (
-        Unmet("forbidden", "storage.access.feeds._hold_owner"),
-        Unmet("forbidden", "storage.access.api_keys.create_key"),
-        Unmet("changed_meanwhile", "storage.directory.people_rows.save", ("api_keys.create",)),
-        Unmet("insufficient_role", "storage.leave.leave_requests.submit"),
-        Unmet("insufficient_role", "storage.leave.leave_reading._page_as"),
-        Unmet("not_found", "storage.leave.leave_requests._subject"),
-        Unmet("not_found", "storage.admin.organisations._settings"),
-        Unmet("not_found", "storage.directory.people_rows.get", ("api_keys.create",)),
+        Unmet(code="forbidden", place="storage.access.feeds._hold_owner"),
+        Unmet(code="forbidden", place="storage.access.api_keys.create_key"),
         Unmet(
-            "not_found",
-            "storage.directory.people_rows.get",
-            ("calendar_feeds.create", "calendar_feeds.regenerate", "calendar_feeds.token"),
+            code="changed_meanwhile",
+            place="storage.directory.people_rows.save",
+            operations=("api_keys.create",),
         ),
-        Unmet("not_found", "storage.events.organisation_config._load"),
-        Unmet("not_found", "storage.events.organisation_config.of_organisation"),
-        Unmet("user_not_active", "storage.access.api_keys._make_active"),
+        Unmet(code="insufficient_role", place="storage.leave.leave_requests.submit"),
+        Unmet(code="insufficient_role", place="storage.leave.leave_reading._page_as"),
+        Unmet(code="not_found", place="storage.leave.leave_requests._subject"),
+        Unmet(code="not_found", place="storage.admin.organisations._settings"),
+        Unmet(
+            code="not_found",
+            place="storage.directory.people_rows.get",
+            operations=("api_keys.create",),
+        ),
+        Unmet(
+            code="not_found",
+            place="storage.directory.people_rows.get",
+            operations=(
+                "calendar_feeds.create",
+                "calendar_feeds.regenerate",
+                "calendar_feeds.token",
+            ),
+        ),
+        Unmet(code="not_found", place="storage.events.organisation_config._load"),
+        Unmet(code="not_found", place="storage.events.organisation_config.of_organisation"),
+        Unmet(code="user_not_active", place="storage.access.api_keys._make_active"),
     ),
     "Countries are checked when they are chosen; these are read back.": (
-        Unmet("unknown_country", "storage.rules.holiday_calendar.check_country"),
+        Unmet(code="unknown_country", place="storage.rules.holiday_calendar.check_country"),
     ),
     "The body has the same bounds, types or words, and is read first.": (
-        Unmet("invalid_length", "storage.base.fields.free_text"),
-        Unmet("not_a_boolean", "storage.base.fields.boolean"),
-        Unmet("required", "storage.leave.leave_requests.edit"),
-        Unmet("unknown_half", "storage.admin.holiday_overrides._checked"),
-        Unmet("unknown_leave_year_type", "storage.admin.organisations._CHECKS"),
-        Unmet("unknown_role", "storage.admin.people._UPDATE_CHECKS"),
-        Unmet("unknown_timezone", "storage.base.fields.timezone", ("users.create", "users.update")),
+        Unmet(code="invalid_length", place="storage.base.fields.free_text"),
+        Unmet(code="not_a_boolean", place="storage.base.fields.boolean"),
+        Unmet(code="required", place="storage.leave.leave_requests.edit"),
+        Unmet(code="unknown_half", place="storage.admin.holiday_overrides._checked"),
+        Unmet(code="unknown_leave_year_type", place="storage.admin.organisations._CHECKS"),
+        Unmet(code="unknown_role", place="storage.admin.people._UPDATE_CHECKS"),
+        Unmet(
+            code="unknown_timezone",
+            place="storage.base.fields.timezone",
+            operations=("users.create", "users.update"),
+        ),
     ),
     "It is read back right after it was made.": (
-        Unmet("not_found", "storage.access.api_keys._get", ("api_keys.create",)),
-        Unmet("not_found", "storage.events.webhooks._get", ("webhooks.create",)),
-        Unmet("invalid_transition", "storage.leave.leave_requests._step", ("leave.create",)),
         Unmet(
-            "invalid_transition", "storage.leave.leave_requests._step", ("leave_requests.create",)
+            code="not_found", place="storage.access.api_keys._get", operations=("api_keys.create",)
+        ),
+        Unmet(
+            code="not_found", place="storage.events.webhooks._get", operations=("webhooks.create",)
+        ),
+        Unmet(
+            code="invalid_transition",
+            place="storage.leave.leave_requests._step",
+            operations=("leave.create",),
+        ),
+        Unmet(
+            code="invalid_transition",
+            place="storage.leave.leave_requests._step",
+            operations=("leave_requests.create",),
         ),
     ),
     "A request keeps its type.": (
-        Unmet("unknown_leave_type", "storage.leave.drafts._basis", ("leave_requests.edit",)),
+        Unmet(
+            code="unknown_leave_type",
+            place="storage.leave.drafts._basis",
+            operations=("leave_requests.edit",),
+        ),
     ),
     "This shape has no halves to choose.": (
-        Unmet("impossible_half_days", "storage.rules.days.asked_span", ("leave.create",)),
+        Unmet(
+            code="impossible_half_days",
+            place="storage.rules.days.asked_span",
+            operations=("leave.create",),
+        ),
     ),
     "There is no filter here that could name anything.": (
-        Unmet("not_found", "storage.leave.leave_reading", ("approvals.pending",)),
+        Unmet(
+            code="not_found", place="storage.leave.leave_reading", operations=("approvals.pending",)
+        ),
     ),
     "Only the names of the fields are read here, for the audit trail.": (
-        Unmet("code_taken", "storage.leave.leave_types._save", ("leave_types.delete",)),
+        Unmet(
+            code="code_taken",
+            place="storage.leave.leave_types._save",
+            operations=("leave_types.delete",),
+        ),
         *(
-            Unmet(code, place, ("departments.delete", "leave_types.delete"))
+            Unmet(code=code, place=place, operations=("departments.delete", "leave_types.delete"))
             for code, place in (
                 ("control_character", "storage.base.fields._refuse_invisible"),
                 ("invalid_length", "storage.base.fields.name"),
@@ -93,7 +133,7 @@ UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
         ),
     ),
     "A preview answers with what would refuse the leave, and is not refused itself.": tuple(
-        Unmet(code, place, ("leave_requests.preview",))
+        Unmet(code=code, place=place, operations=("leave_requests.preview",))
         for code, place in (
             ("control_character", "storage.base.fields._refuse_invisible"),
             ("end_before_start", "storage.rules.days"),

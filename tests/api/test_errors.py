@@ -59,7 +59,12 @@ def test_codes_tell_refusals_apart() -> None:
 
 def test_a_single_field_error_lends_its_code_to_the_problem() -> None:
     one = InvalidInput.of("end_date", "end_before_start", "It ends first.")
-    two = InvalidInput([FieldError("/a", "x", "…"), FieldError("/b", "y", "…")])
+    two = InvalidInput(
+        [
+            FieldError(pointer="/a", code="x", detail="…"),
+            FieldError(pointer="/b", code="y", detail="…"),
+        ]
+    )
 
     assert one.code == "end_before_start"
     assert two.code == "invalid_input"

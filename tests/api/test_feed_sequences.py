@@ -102,7 +102,17 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
         for person in (ada, grace)
     ]
     paths = [f"/cal/{token}?scope={scope}" for token in tokens for scope in SCOPES]
-    return World(database, acme, ada, grace, requests, clock, client, other, paths)
+    return World(
+        database=database,
+        acme=acme,
+        ada=ada,
+        grace=grace,
+        requests=requests,
+        clock=clock,
+        client=client,
+        other=other,
+        paths=paths,
+    )
 
 
 @pytest.fixture
@@ -131,10 +141,10 @@ def events_of(contents: bytes) -> dict[str, Shown]:
     for event in Calendar.from_ical(contents).walk("VEVENT"):
         lines = event.to_ical().decode().split("\r\n")
         found[str(event["uid"])] = Shown(
-            int(str(event["sequence"])),
-            event.decoded("dtstamp"),
-            event.decoded("last-modified"),
-            "\n".join(line for line in lines if not line.startswith(NUMBERS)),
+            sequence=int(str(event["sequence"])),
+            stamp=event.decoded("dtstamp"),
+            modified=event.decoded("last-modified"),
+            contents="\n".join(line for line in lines if not line.startswith(NUMBERS)),
         )
     return found
 
@@ -205,7 +215,7 @@ def step(world: World, name: str, which: int) -> None:
 def override_holiday(world: World, name: str, half: HalfDay | None) -> None:
     known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     (holiday_set,) = known.holiday_sets
-    override = NewOverride(date(2026, 12, 24), name, half=half)
+    override = NewOverride(date=date(2026, 12, 24), name=name, half=half)
     world.write(holiday_overrides.add, holiday_set, override)
 
 

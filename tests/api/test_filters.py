@@ -37,7 +37,9 @@ def choices(document: dict[str, Any]) -> list[Choice]:
             for parameter in operation.get("parameters", []):
                 values = allowed(parameter.get("schema", {}), document)
                 if parameter.get("in") == "query" and values:
-                    found.append(Choice(method, path, parameter["name"], values))
+                    found.append(
+                        Choice(method=method, path=path, name=parameter["name"], values=values)
+                    )
     return found
 
 

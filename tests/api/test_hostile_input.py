@@ -193,12 +193,14 @@ class Field(NamedTuple):
 
 
 BODY_FIELDS: Final = [
-    Field(one, name)
+    Field(operation=one, name=name)
     for one in OPERATIONS
     if one.body is not None
     for name, _ in fields_of(one.body)
 ]
-QUERY_FIELDS: Final = [Field(one, name) for one in OPERATIONS for name, _ in fields_of(one.query)]
+QUERY_FIELDS: Final = [
+    Field(operation=one, name=name) for one in OPERATIONS for name, _ in fields_of(one.query)
+]
 
 
 def with_raw(body: dict[str, Any], name: str, raw: str) -> bytes:

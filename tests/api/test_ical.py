@@ -23,10 +23,12 @@ from api.feeds.ical import (
 )
 from storage.base.values import Absence, HalfDay, LeaveStatus
 
-HOURS = WorkingHours("09:00", "13:00", "17:00")
+HOURS = WorkingHours(day_starts_at="09:00", midday_at="13:00", day_ends_at="17:00")
 UPDATED_AT = datetime(2026, 2, 1, 8, 15, 30, 123_000, tzinfo=UTC)
-FEED = Feed("Ada's leave", "https://hiatus.example.com/cal?scope=team")
-HOLIDAY = PublicHoliday("GB-ENG", date(2026, 12, 25), "Christmas Day", UPDATED_AT)
+FEED = Feed(name="Ada's leave", source_url="https://hiatus.example.com/cal?scope=team")
+HOLIDAY = PublicHoliday(
+    country_code="GB-ENG", day=date(2026, 12, 25), name="Christmas Day", updated_at=UPDATED_AT
+)
 
 OWN = Absence(
     request_id="01950000-0000-7000-8000-00000000000a",
@@ -243,7 +245,7 @@ def test_leave_over_a_day_that_was_skipped_is_two_days_long() -> None:
 
 def test_clocks_that_jump_over_a_morning_do_not_turn_it_round() -> None:
     """In London 02:05 does not exist on that day; 03:00 follows 01:59 at once."""
-    hours = WorkingHours("02:05", "03:00", "04:00")
+    hours = WorkingHours(day_starts_at="02:05", midday_at="03:00", day_ends_at="04:00")
     absence = OWN._replace(
         start_date=date(2026, 3, 29), end_date=date(2026, 3, 29), start_half_day="am"
     )
@@ -369,7 +371,9 @@ def test_calendar_names_itself_and_says_when_to_come_back() -> None:
 
 
 def test_name_of_the_calendar_is_escaped() -> None:
-    written = lines(render_feed(Feed("R&D; Lyon, \\ 2\r\nMETHOD:CANCEL", FEED.source_url), []))
+    written = lines(
+        render_feed(Feed(name="R&D; Lyon, \\ 2\r\nMETHOD:CANCEL", source_url=FEED.source_url), [])
+    )
 
     assert r"NAME:R&D\; Lyon\, \\ 2 METHOD:CANCEL" in written
     assert r"X-WR-CALNAME:R&D\; Lyon\, \\ 2 METHOD:CANCEL" in written
@@ -477,7 +481,7 @@ def test_hostile_names_stay_text(hostile: str, shown: str) -> None:
 @given(st.text(st.characters(codec=None), max_size=200), st.text(max_size=60), st.text(max_size=60))
 def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str) -> None:
     absence = OTHERS._replace(person_name=person, summary_type=type_name)
-    feed = Feed(person, FEED.source_url)
+    feed = Feed(name=person, source_url=FEED.source_url)
     fragments = [
         render_event(absence, HOURS),
         render_holiday(HOLIDAY._replace(name=holiday), HOURS),

@@ -200,7 +200,9 @@ def test_an_answer_is_kept_for_a_day(client: Client, database: Database, key: st
     assert database.read_now(idempotency.find, claim, now=late) is None
 
     # The same key again, a day later and before anything was pruned.
-    database.write_now(idempotency.keep, claim, KeptAnswer(200, [], b"{}"), now=late)
+    database.write_now(
+        idempotency.keep, claim, KeptAnswer(status=200, headers=[], content=b"{}"), now=late
+    )
     assert database.write_now(idempotency.prune, now=late, limit=10) == 0
     kept = database.read_now(idempotency.find, claim, now=late)
     assert kept is not None
@@ -265,8 +267,10 @@ def test_one_of_many_at_once_changes_something(
 
 
 def test_whoever_comes_second_does_not_wait_on_postgresql(database: Database, acme: Acme) -> None:
-    claim = Claim(acme.id, acme.id, "key", "0" * 64)
-    answer = KeptAnswer(200, [(b"x-made", b"yes")], b'{"n": 1}')
+    claim = Claim(
+        organisation_id=acme.id, api_key_id=acme.id, idempotency_key="key", sha256="0" * 64
+    )
+    answer = KeptAnswer(status=200, headers=[(b"x-made", b"yes")], content=b'{"n": 1}')
     outcomes: list[Any] = []
 
     def second() -> None:
@@ -292,8 +296,13 @@ def test_whoever_comes_second_does_not_wait_on_postgresql(database: Database, ac
 
 
 def test_a_refusal_never_replaces_a_success(database: Database, acme: Acme) -> None:
-    claim = Claim(acme.id, acme.id, "key", "0" * 64)
-    success, refusal = KeptAnswer(201, [], b"{}"), KeptAnswer(409, [], b'{"code": "in_use"}')
+    claim = Claim(
+        organisation_id=acme.id, api_key_id=acme.id, idempotency_key="key", sha256="0" * 64
+    )
+    success, refusal = (
+        KeptAnswer(status=201, headers=[], content=b"{}"),
+        KeptAnswer(status=409, headers=[], content=b'{"code": "in_use"}'),
+    )
     database.write_now(idempotency.keep, claim, success, now=NOW)
 
     answered = database.write_now(idempotency.keep_refusal, claim, refusal, now=NOW)
@@ -311,7 +320,7 @@ def test_the_change_and_its_answer_are_undone_together(
 
     def change_and_fail(tx: Transaction) -> None:
         idempotency.begin(tx, others, now=NOW)
-        idempotency.keep(tx, others, KeptAnswer(200, [], b"{}"), now=NOW)
+        idempotency.keep(tx, others, KeptAnswer(status=200, headers=[], content=b"{}"), now=NOW)
         raise RuntimeError("killed")
 
     with pytest.raises(RuntimeError):

@@ -38,7 +38,12 @@ def team(client: Client, database: Database) -> Team:
     types = client.get("/api/v1/leave-types", owners_key).json()["data"]
     annual = next(one["id"] for one in types if one["code"] == "annual")
     return Team(
-        acme, ada, a_key(database, acme, ada), a_key(database, acme, grace), owners_key, annual
+        acme=acme,
+        ada=ada,
+        adas_key=a_key(database, acme, ada),
+        graces_key=a_key(database, acme, grace),
+        owners_key=owners_key,
+        annual=annual,
     )
 
 

@@ -76,9 +76,37 @@ def test_requests_and_queues_are_shown_without_a_name_in_them(database: Database
 
 def test_attempts_are_counted_by_outcome() -> None:
     metrics = Metrics()
-    delivery = Delivery("o", "d", "w", "e", "ping", 0, "c", "https://e.com/", b"", [], 0)
-    good = Outcome("delivered", 200, None, 40, b"", None, False)
-    slow = Outcome("retry", None, "timeout", 15_000, b"", None, True)
+    delivery = Delivery(
+        organisation_id="o",
+        id="d",
+        webhook_id="w",
+        event_id="e",
+        event_type="ping",
+        attempts=0,
+        claim_id="c",
+        url="https://e.com/",
+        body=b"",
+        secrets=[],
+        created_at=0,
+    )
+    good = Outcome(
+        verdict="delivered",
+        status_code=200,
+        error=None,
+        duration_ms=40,
+        response_excerpt=b"",
+        retry_after_seconds=None,
+        at_least_60_seconds=False,
+    )
+    slow = Outcome(
+        verdict="retry",
+        status_code=None,
+        error="timeout",
+        duration_ms=15_000,
+        response_excerpt=b"",
+        retry_after_seconds=None,
+        at_least_60_seconds=True,
+    )
 
     metrics.observe_settled([(delivery, good), (delivery, slow), (delivery, slow)])
     found = samples(metrics.exposition(None, 0).decode())
@@ -93,7 +121,7 @@ def test_attempts_are_counted_by_outcome() -> None:
 
 
 def test_the_age_of_the_oldest_is_in_seconds() -> None:
-    text = Metrics().exposition(Waiting(7, 2, 1_000), 61_500).decode()
+    text = Metrics().exposition(Waiting(due=7, in_flight=2, oldest_due_at=1_000), 61_500).decode()
 
     found = samples(text)
     none: Labels = frozenset()

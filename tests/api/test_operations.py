@@ -44,7 +44,7 @@ def page(tx: Transaction, call: Call) -> Any:
 
 
 def echo(tx: Transaction, call: Call) -> Any:
-    return Answer(call.body.sent(), [(b"x-made", b"yes")])
+    return Answer(body=call.body.sent(), headers=[(b"x-made", b"yes")])
 
 
 def get(tx: Transaction, call: Call) -> Any:
@@ -96,7 +96,13 @@ OPERATIONS = (
 
 @pytest.fixture
 def client(database: Database) -> Iterator[Client]:
-    edge = Edge(database, lambda: NOW, SETTINGS.base_url, False, KeyUse(database))
+    edge = Edge(
+        database=database,
+        clock=lambda: NOW,
+        base_url=SETTINGS.base_url,
+        allow_private_webhooks=False,
+        key_use=KeyUse(database),
+    )
     client = Client(app.application(app.operation_routes(OPERATIONS, edge), SETTINGS))
     yield client
     client.close()

@@ -30,7 +30,13 @@ def team(database: Database) -> Team:
     acme = an_organisation(database, country_code="GB-ENG")
     grace = a_person(database, acme, first_name="Grace", last_name="Hopper")
     ada = a_person(database, acme, manager_id=grace.id)
-    return Team(acme, ada, grace, a_key(database, acme, ada), type_id(database, acme))
+    return Team(
+        acme=acme,
+        ada=ada,
+        grace=grace,
+        adas_key=a_key(database, acme, ada),
+        annual=type_id(database, acme),
+    )
 
 
 def body_of(team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
@@ -48,7 +54,13 @@ def test_a_preview_says_who_is_skipped_and_why(client: Client, database: Databas
     acme = an_organisation(database)
     mona = a_person(database, acme, first_name="Mona", last_name="Manager", status="pending")
     ada = a_person(database, acme, manager_id=mona.id)
-    team = Team(acme, ada, mona, a_key(database, acme, ada), type_id(database, acme))
+    team = Team(
+        acme=acme,
+        ada=ada,
+        grace=mona,
+        adas_key=a_key(database, acme, ada),
+        annual=type_id(database, acme),
+    )
 
     found = previewed(client, team, "2026-08-03", "2026-08-05")
 

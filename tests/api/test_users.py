@@ -191,7 +191,16 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, email="ada@example.com")
-    profile = SlackProfile("U1", ada.email, "Ada", "L", None, None, None, is_email_confirmed=True)
+    profile = SlackProfile(
+        slack_user_id="U1",
+        email=ada.email,
+        first_name="Ada",
+        last_name="L",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
+    )
     database.write_now(slack_profiles.link, acme.id, ada.id, profile, now=NOW)
 
     answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))

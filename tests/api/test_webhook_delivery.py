@@ -101,7 +101,7 @@ async def silent(_: asyncio.StreamWriter) -> None:
 
 
 def attempt_to(url: str, *secrets: str) -> Attempt:
-    return Attempt(url, "msg_1", BODY, secrets or (new_secret(),))
+    return Attempt(url=url, message_id="msg_1", body=BODY, secrets=secrets or (new_secret(),))
 
 
 def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
@@ -209,7 +209,9 @@ def test_new_secret_is_32_random_bytes() -> None:
 def test_nothing_leaves_unsigned() -> None:
     async def story() -> tuple[Outcome, int]:
         async with receiving(status(204)) as receiver, Sender(allow_private=True) as sender:
-            outcome = await sender.attempt(Attempt(receiver.url, "msg_1", BODY, ()), NOW)
+            outcome = await sender.attempt(
+                Attempt(url=receiver.url, message_id="msg_1", body=BODY, secrets=()), NOW
+            )
             return outcome, len(receiver.requests)
 
     outcome, received = asyncio.run(story())

@@ -67,7 +67,14 @@ def _under_load(
     port: int, slack: LoopbackSlack, ready: preparing.Prepared, seconds: float
 ) -> Acknowledged:
     requests = ready.create(int(MOST_PER_SECOND * seconds))
-    load = Load(port, CONNECTIONS, _WARM_UP_SECONDS + seconds, requests, True, 201)
+    load = Load(
+        port=port,
+        connections=CONNECTIONS,
+        seconds=_WARM_UP_SECONDS + seconds,
+        requests=requests,
+        is_once=True,
+        status=201,
+    )
     outcomes: list[Outcome] = []
     loading = threading.Thread(target=lambda: outcomes.append(run_apart(load)))
     loading.start()
@@ -84,7 +91,7 @@ def _under_load(
                 answers = send_all(slack, listener, PERSON, what)
                 by_kind[listener.kind] += [answer.elapsed_seconds for answer in answers]
     loading.join()
-    return Acknowledged(by_kind, outcomes[0])
+    return Acknowledged(by_kind=by_kind, load=outcomes[0])
 
 
 def percentile(seconds: list[float], share: float) -> float:

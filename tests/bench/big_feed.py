@@ -70,7 +70,13 @@ def _round(side: _Side, server: Server) -> BigFeed:
         warm = [_get(connection, side.path)[0] for _ in range(WARM_REQUESTS)]
         cpu = (server.cpu_seconds() - cpu_before) / WARM_REQUESTS
         unchanged = [_get(connection, side.path, tag)[0] for _ in range(WARM_REQUESTS)]
-    return BigFeed(side.engine, cold, median(warm), cpu * 1_000, median(unchanged))
+    return BigFeed(
+        engine=side.engine,
+        cold_milliseconds=cold,
+        warm_milliseconds=median(warm),
+        warm_cpu_milliseconds=cpu * 1_000,
+        unchanged_milliseconds=median(unchanged),
+    )
 
 
 def _get(connection: HTTPConnection, path: str, tag: str | None = None) -> tuple[float, str]:
@@ -94,7 +100,7 @@ def _filled(engine: str, url: str) -> _Side:
         made = database.write_now(organisation, 0)
         database.write_now(_leave, made)
         token = database.write_now(personal_token, by=made.owner, now=datetime.now(UTC))
-    return _Side(engine, url, secret_key, f"/cal/{token}?scope=org")
+    return _Side(engine=engine, url=url, secret_key=secret_key, path=f"/cal/{token}?scope=org")
 
 
 def _leave(tx: Transaction, made: Organisation) -> None:

@@ -41,11 +41,23 @@ def measure(
         port = stack.enter_context(servers.receiver(folder)).port
         urls = {engine: stack.enter_context(_url(engine, folder)) for engine in engines}
         for number in range(rounds):
-            found = {way: run_apart(Sending(way, port, deliveries, IN_FLIGHT)) for way in BARE_WAYS}
+            found = {
+                way: run_apart(
+                    Sending(way=way, port=port, deliveries=deliveries, in_flight=IN_FLIGHT)
+                )
+                for way in BARE_WAYS
+            }
             for engine in engines:
                 url, key = urls[engine](number), new_secret_key()
                 _fill(url, key, port, deliveries + WARM_UP)
-                sending = Sending("hiatus", port, deliveries, IN_FLIGHT, url, key)
+                sending = Sending(
+                    way="hiatus",
+                    port=port,
+                    deliveries=deliveries,
+                    in_flight=IN_FLIGHT,
+                    database_url=url,
+                    secret_key=key,
+                )
                 found[engine] = run_apart(sending)
             yield found
 
@@ -75,9 +87,22 @@ def _fill(url: str, secret_key: str, port: int, deliveries: int) -> None:
 
 def _queue(tx: Transaction, url: str, deliveries: int) -> None:
     now = datetime.now(UTC)
-    new = NewOrganisation("Bench", "GB", "Europe/London", "olive@example.com", "Olive", "Owner")
+    new = NewOrganisation(
+        name="Bench",
+        country_code="GB",
+        timezone="Europe/London",
+        owner_email="olive@example.com",
+        owner_first_name="Olive",
+        owner_last_name="Owner",
+    )
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
-    by = Caller(organisation.id, owner.id, "owner", frozenset(SCOPES), "cli")
+    by = Caller(
+        organisation_id=organisation.id,
+        user_id=owner.id,
+        role="owner",
+        scopes=frozenset(SCOPES),
+        source="cli",
+    )
     endpoints = [webhooks.create(tx, url, ["*"], by=by, now=now)[0].id for _ in range(ENDPOINTS)]
     events, queued = [], []
     for number in range(deliveries):

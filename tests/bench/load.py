@@ -146,13 +146,13 @@ async def _run(load: Load) -> Outcome:
     cpu_share = (time.process_time() - cpu_started) / seconds
     in_order = sorted(run.latencies) or [0.0]
     return Outcome(
-        len(run.latencies),
-        seconds,
-        in_order[len(in_order) // 2] * 1_000,
-        in_order[len(in_order) * 99 // 100] * 1_000,
-        cpu_share,
-        run.unexpected,
-        run.first_unexpected,
+        answers=len(run.latencies),
+        seconds=seconds,
+        p50_milliseconds=in_order[len(in_order) // 2] * 1_000,
+        p99_milliseconds=in_order[len(in_order) * 99 // 100] * 1_000,
+        cpu_share=cpu_share,
+        unexpected=run.unexpected,
+        first_unexpected=run.first_unexpected,
     )
 
 

@@ -41,13 +41,23 @@ class Scenario(NamedTuple):
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
-        Scenario("list", "GET", "/api/v1/leave-requests", 200, False),
-        Scenario("create", "POST", "/api/v1/leave-requests", 201, True),
+        Scenario(
+            name="list", method="GET", path="/api/v1/leave-requests", status=200, is_once=False
+        ),
+        Scenario(
+            name="create", method="POST", path="/api/v1/leave-requests", status=201, is_once=True
+        ),
         # After create: it approves what that made.
-        Scenario("approve", "POST", "/api/v1/approvals/{id}/approve", 200, True),
+        Scenario(
+            name="approve",
+            method="POST",
+            path="/api/v1/approvals/{id}/approve",
+            status=200,
+            is_once=True,
+        ),
         # Before feed, whose route would answer it too.
-        Scenario("feed-304", "GET", "/cal/{token}.ics", 304, False),
-        Scenario("feed", "GET", "/cal/{token}", 200, False),
+        Scenario(name="feed-304", method="GET", path="/cal/{token}.ics", status=304, is_once=False),
+        Scenario(name="feed", method="GET", path="/cal/{token}", status=200, is_once=False),
     )
 }
 
@@ -134,7 +144,10 @@ def _side(engine: str, folder: Path) -> Iterator[_Side]:
             # What autovacuum does within a minute of so many changes.
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("ANALYZE")
-        yield _Side(stack.enter_context(servers.hiatus(url, secret_key, folder, engine)), filled)
+        yield _Side(
+            server=stack.enter_context(servers.hiatus(url, secret_key, folder, engine)),
+            prepared=filled,
+        )
 
 
 def _answer(scenario: Scenario, server: Server, request: str) -> Ready:
@@ -145,7 +158,13 @@ def _answer(scenario: Scenario, server: Server, request: str) -> Ready:
         raise UnexpectedAnswer(f"{scenario.name}: {response.status} {body.decode()}")
     content_type = response.getheader("content-type", "")
     encoded = base64.b64encode(body).decode()
-    return Ready(scenario.method, scenario.path, scenario.status, content_type, encoded)
+    return Ready(
+        method=scenario.method,
+        path=scenario.path,
+        status=scenario.status,
+        content_type=content_type,
+        body=encoded,
+    )
 
 
 def _exchange(server: Server, method: str, request: str) -> HTTPResponse:
@@ -160,11 +179,20 @@ def _measured(
     scenario: Scenario, name: str, server: Server, requests: list[str], seconds: float
 ) -> Measurement:
     cpu_before = server.cpu_seconds()
-    load = Load(server.port, CONNECTIONS, seconds, requests, scenario.is_once, scenario.status)
+    load = Load(
+        port=server.port,
+        connections=CONNECTIONS,
+        seconds=seconds,
+        requests=requests,
+        is_once=scenario.is_once,
+        status=scenario.status,
+    )
     outcome = run_apart(load)
     if outcome.unexpected or not outcome.answers:
         raise UnexpectedAnswer(
             f"{scenario.name} on {name}: {outcome.unexpected}\n{outcome.first_unexpected}"
         )
     cpu_milliseconds = (server.cpu_seconds() - cpu_before) * 1_000 / outcome.answers
-    return Measurement(scenario.name, name, outcome, cpu_milliseconds)
+    return Measurement(
+        scenario=scenario.name, server=name, outcome=outcome, cpu_milliseconds=cpu_milliseconds
+    )

@@ -110,7 +110,10 @@ class Prepared:
         cursor = None
         while True:
             page = self._database.read_now(
-                leave_reading.page, PageOf(100, cursor), by=organisation.owner, status="pending"
+                leave_reading.page,
+                PageOf(limit=100, cursor=cursor),
+                by=organisation.owner,
+                status="pending",
             )
             ids += [request.id for request in page.items]
             cursor = page.next_cursor
@@ -141,12 +144,25 @@ def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
 def organisation(tx: Transaction, number: int) -> Organisation:
     now = _now()
     new = NewOrganisation(
-        f"Organisation {number}", "GB", "Europe/London", f"owner.{number}@example.com", "Olive", "O"
+        name=f"Organisation {number}",
+        country_code="GB",
+        timezone="Europe/London",
+        owner_email=f"owner.{number}@example.com",
+        owner_first_name="Olive",
+        owner_last_name="O",
     )
     made, owner = organisations.create(tx, new, source="cli", now=now)
-    system = Caller(made.id, None, "owner", frozenset(SCOPES), "cli")
+    system = Caller(
+        organisation_id=made.id, user_id=None, role="owner", scopes=frozenset(SCOPES), source="cli"
+    )
     owner_key = _key(tx, owner, system)
-    by = Caller(made.id, owner.id, "owner", frozenset(SCOPES), "api")
+    by = Caller(
+        organisation_id=made.id,
+        user_id=owner.id,
+        role="owner",
+        scopes=frozenset(SCOPES),
+        source="api",
+    )
     organisations.update(tx, {"default_leave_allowance_half_days": MOST_HALF_DAYS}, by=by, now=now)
     webhooks.create(tx, "https://receiver.example.com/hiatus", ["*"], by=by, now=now)
     leave_type_id = _deducting_type(tx, by)
@@ -161,7 +177,9 @@ def organisation(tx: Transaction, number: int) -> Organisation:
         member = people.create(tx, fields, by=by, now=now)
         members.append(people_rows.activate(tx, member, by=by, now=now))
     keys = [_key(tx, member, system) for member in members]
-    return Organisation(by, owner_key, leave_type_id, members, keys)
+    return Organisation(
+        owner=by, owner_key=owner_key, leave_type_id=leave_type_id, members=members, keys=keys
+    )
 
 
 def _deducting_type(tx: Transaction, by: Caller) -> str:
@@ -178,7 +196,9 @@ def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
         request = leave_requests.submit(
             tx,
             by=_caller(organisation, member),
-            draft=Draft(organisation.leave_type_id, start, start + LENGTH),
+            draft=Draft(
+                leave_type_id=organisation.leave_type_id, start_date=start, end_date=start + LENGTH
+            ),
             now=_now(),
         )
         if number % 4 or is_feed:
@@ -191,7 +211,13 @@ def _key_of_owner(tx: Transaction, organisation: Organisation) -> str:
 
 
 def _caller(organisation: Organisation, member: User) -> Caller:
-    return Caller(organisation.owner.organisation_id, member.id, "member", frozenset(SCOPES), "api")
+    return Caller(
+        organisation_id=organisation.owner.organisation_id,
+        user_id=member.id,
+        role="member",
+        scopes=frozenset(SCOPES),
+        source="api",
+    )
 
 
 def _key(tx: Transaction, user: User, by: Caller) -> str:

@@ -93,7 +93,7 @@ def _running(
         )
         try:
             _wait_until_open(port, process, log)
-            yield Server(port, process.pid)
+            yield Server(port=port, pid=process.pid)
         finally:
             process.terminate()
             try:

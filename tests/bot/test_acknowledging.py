@@ -87,7 +87,7 @@ def test_every_listener_is_acknowledged_while_others_write(world: World) -> None
 
 def _measured(world: World) -> Taken:
     what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
-    taken = Taken(defaultdict(list), [])
+    taken = Taken(by_listener=defaultdict(list), unheard=[])
     refused: list[tuple[Listener, int]] = []
     for _ in range(ROUNDS):
         for listener in (*registered("/timeoff"), *UNHEARD):
@@ -108,7 +108,7 @@ def _write(world: World, stopped: threading.Event, written: list[str]) -> None:
     while not stopped.is_set():
         week = week % 50 + 1
         day = FIRST_DAY + timedelta(weeks=week)
-        draft = Draft(world.leave_type("unpaid"), day, day)
+        draft = Draft(leave_type_id=world.leave_type("unpaid"), start_date=day, end_date=day)
         try:
             made = world.database.write_now(
                 leave_requests.submit, by=by, draft=draft, now=world.clock()

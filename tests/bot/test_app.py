@@ -56,9 +56,9 @@ def test_every_refusal_has_its_sentence() -> None:
 def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> None:
     refusal = InvalidInput(
         [
-            FieldError("/note", "a", "One."),
-            FieldError("/note", "b", "Two."),
-            FieldError("/working_days/0", "c", "Three."),
+            FieldError(pointer="/note", code="a", detail="One."),
+            FieldError(pointer="/note", code="b", detail="Two."),
+            FieldError(pointer="/working_days/0", code="c", detail="Three."),
         ]
     )
 

@@ -159,7 +159,9 @@ def test_several_changes_redraw_a_card_once(world: World) -> None:
         world.database.write_now(
             leave_requests.submit,
             by=caller_for(world.acme, other),
-            draft=Draft(world.leave_type("sick"), FIRST_DAY, LAST_DAY),
+            draft=Draft(
+                leave_type_id=world.leave_type("sick"), start_date=FIRST_DAY, end_date=LAST_DAY
+            ),
             now=world.clock(),
         )
     deliver_all(world)

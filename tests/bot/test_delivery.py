@@ -347,7 +347,7 @@ def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
 def a_holiday(world: World, day: date) -> None:
     known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     set_id = next(iter(known.holiday_sets))
-    new = NewOverride(day, "Market <day>")
+    new = NewOverride(date=day, name="Market <day>")
     world.clock.advance(seconds=1)
     world.database.write_now(
         holiday_overrides.add, set_id, new, by=world.acme.caller, now=world.clock()

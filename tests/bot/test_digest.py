@@ -307,7 +307,19 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
 )
 def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> None:
     found = views.message(
-        Digest("o", "T1", CHANNEL, None, TODAY, tuple(out), len(out), None, None, NINE, NINE)
+        Digest(
+            organisation_id="o",
+            team_id="T1",
+            channel=CHANNEL,
+            locale=None,
+            day=TODAY,
+            out=tuple(out),
+            total=len(out),
+            ts=None,
+            shown_sha256=None,
+            lease_ends_at=NINE,
+            tomorrow_at=NINE,
+        )
     )
 
     assert problems_of_message(found["text"], found["blocks"]) == []

@@ -315,7 +315,9 @@ def test_a_malformed_event_changes_nothing(world: World, logged: Logged) -> None
 def everybody(world: World, team_id: str) -> list[str]:
     found = world.database.read_now(slack_workspaces.find, team_id)
     assert found is not None
-    by = Caller(found.id, None, "owner", frozenset(), "cli")
+    by = Caller(
+        organisation_id=found.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
+    )
     return [user.name for user in world.database.read_now(people.list_all, by=by)]
 
 
@@ -444,5 +446,14 @@ def test_an_unlinked_account_leaves_no_time_behind(database: Database) -> None:
 
 
 def a_profile(user: User, **said: Any) -> SlackProfile:
-    known = SlackProfile("U1", user.email, "Ada", "King", None, None, None, is_email_confirmed=True)
+    known = SlackProfile(
+        slack_user_id="U1",
+        email=user.email,
+        first_name="Ada",
+        last_name="King",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
+    )
     return known._replace(**said)

@@ -213,7 +213,14 @@ def test_an_archived_person_stays_as_he_was(database: Database) -> None:
     acme = an_organisation(database)
     gone = a_person(database, acme, status="archived")
     profile = SlackProfile(
-        "UX", gone.email, "Other", "Name", None, None, None, is_email_confirmed=True
+        slack_user_id="UX",
+        email=gone.email,
+        first_name="Other",
+        last_name="Name",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
     )
 
     found = database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
@@ -226,7 +233,14 @@ def test_another_account_with_his_address_is_not_he(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     known = SlackProfile(
-        "UADA", ada.email, "Ada", "Lovelace", None, None, None, is_email_confirmed=True
+        slack_user_id="UADA",
+        email=ada.email,
+        first_name="Ada",
+        last_name="Lovelace",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
     )
     database.write_now(slack_profiles.keep_in_step, acme.id, known, now=NOW)
 
@@ -260,7 +274,14 @@ def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) ->
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
     profile = SlackProfile(
-        "U1", ada.email, "Ada", "King", None, None, None, is_email_confirmed=True
+        slack_user_id="U1",
+        email=ada.email,
+        first_name="Ada",
+        last_name="King",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
     )
 
     said = profile._replace(email=grace.email)
@@ -284,7 +305,14 @@ def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
     acme = an_organisation(database)
     ada = a_person(database, acme)
     profile = SlackProfile(
-        "U1", ada.email, "Ada", "King", None, None, None, is_email_confirmed=True
+        slack_user_id="U1",
+        email=ada.email,
+        first_name="Ada",
+        last_name="King",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
     )
     off = profile._replace(is_deleted=True)
     database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
@@ -304,7 +332,7 @@ def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
 
 
 def listening_world(database: Database, slack: LoopbackSlack, act: Any) -> World:
-    return World(database, slack, listeners=[Listener("event", "team_join", act)])
+    return World(database, slack, listeners=[Listener(kind="event", name="team_join", act=act)])
 
 
 @pytest.mark.both_engines
@@ -398,7 +426,7 @@ def test_a_slow_event_is_answered_200_only_after_it_was_handled(
     database: Database, slack: LoopbackSlack, via: str
 ) -> None:
     act = Slow()
-    listeners = [Listener("event", "team_join", act)]
+    listeners = [Listener(kind="event", name="team_join", act=act)]
     with World(database, slack, listeners=listeners, via=via) as world:
         slack.wait_for_socket(count=int(via == "socket"))
         world.app.edge.answer_seconds = SOON_SECONDS
@@ -421,7 +449,7 @@ def test_a_slow_event_that_fails_is_handled_when_slack_repeats_it(
     database: Database, slack: LoopbackSlack, via: str
 ) -> None:
     act = Slow(failures=1)
-    listeners = [Listener("event", "team_join", act)]
+    listeners = [Listener(kind="event", name="team_join", act=act)]
     with World(database, slack, listeners=listeners, via=via) as world:
         slack.wait_for_socket(count=int(via == "socket"))
         world.app.edge.answer_seconds = SOON_SECONDS
@@ -489,7 +517,10 @@ def test_without_a_database_slack_is_asked_to_repeat_it(
     act = Counting()
     broken = Broken(database)
     with World(
-        database, slack, listeners=[Listener("event", "team_join", act)], app_database=broken
+        database,
+        slack,
+        listeners=[Listener(kind="event", name="team_join", act=act)],
+        app_database=broken,
     ):
         database.close()
         answer = slack.event({"type": "team_join"}, event_id="Ev1")

@@ -36,7 +36,7 @@ async def do_nothing(visit: Visit) -> None:
 def test_every_kind_of_listener_is_answered_though_it_breaks(
     database: Database, slack: LoopbackSlack, kind: Kind, act: Any
 ) -> None:
-    listener = Listener(kind, "/thing" if kind == "command" else "thing", act)
+    listener = Listener(kind=kind, name="/thing" if kind == "command" else "thing", act=act)
     with World(database, slack, listeners=[listener]) as world:
         answers = send_all(slack, listener, ADA, WHAT)
         world.settled()
@@ -49,7 +49,9 @@ def test_every_kind_of_listener_is_answered_though_it_breaks(
 def test_the_person_is_told_where_he_is_looking(
     database: Database, slack: LoopbackSlack, kind: Kind
 ) -> None:
-    listener = Listener(kind, "/thing" if kind == "command" else "thing", ack_and_break)
+    listener = Listener(
+        kind=kind, name="/thing" if kind == "command" else "thing", act=ack_and_break
+    )
     with World(database, slack, listeners=[listener]) as world:
         send_all(slack, listener, ADA, WHAT)
         world.settled()
@@ -60,7 +62,7 @@ def test_the_person_is_told_where_he_is_looking(
 
 
 def test_a_search_that_breaks_offers_nothing(database: Database, slack: LoopbackSlack) -> None:
-    listener = Listener("options", "thing", break_at_once)
+    listener = Listener(kind="options", name="thing", act=break_at_once)
     with World(database, slack, listeners=[listener]):
         answers = send_all(slack, listener, ADA, WHAT)
 
@@ -71,7 +73,7 @@ def test_a_search_that_breaks_offers_nothing(database: Database, slack: Loopback
 def test_what_nobody_listens_to_is_answered(world: World, kind: Kind) -> None:
     name = "/unheard" if kind == "command" else "unheard"
 
-    answers = send_all(world.slack, Listener(kind, name, do_nothing), ADA, WHAT)
+    answers = send_all(world.slack, Listener(kind=kind, name=name, act=do_nothing), ADA, WHAT)
     world.settled()
 
     assert {answer.status for answer in answers} == {200}
@@ -85,7 +87,7 @@ def test_an_unknown_command_names_the_setting(world: World) -> None:
 
 
 def test_a_button_of_an_older_version_says_so(world: World) -> None:
-    button = Listener("action", "leave.gone", do_nothing)
+    button = Listener(kind="action", name="leave.gone", act=do_nothing)
 
     send_all(world.slack, button, ADA, WHAT)
     world.settled()

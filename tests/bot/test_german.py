@@ -279,7 +279,7 @@ def german(world: World) -> World:
         (british,) = [one for one in known if one.country_code == "GB"]
         for number in range(31):
             day = date(2026, 7, 1) + timedelta(days=number)
-            new = NewOverride(day, "Betriebsruhe", True, None)
+            new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)
             holiday_overrides.add(tx, british.id, new, by=by, now=now)
         # The digest is in the owner's language.
         slack_locales.keep(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)

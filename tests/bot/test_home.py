@@ -295,7 +295,7 @@ def test_two_hundred_waiting_requests_are_leafed_through(world: World) -> None:
             home = world.slack.home(GRACE)
 
     page = world.database.read_now(
-        leave_reading.awaiting, PageOf(100), by=world.caller(GRACE), now=world.clock()
+        leave_reading.awaiting, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
     )
     assert len(set(seen)) == len(seen) == 200
     assert seen[:100] == [one.id for one in page.items]
@@ -345,7 +345,7 @@ def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
         database.write_now(
             leave_requests.submit,
             by=caller_for(other, mia),
-            draft=Draft(annual, FIRST_DAY, FIRST_DAY),
+            draft=Draft(leave_type_id=annual, start_date=FIRST_DAY, end_date=FIRST_DAY),
             now=world.clock(),
         )
         world.deliver()

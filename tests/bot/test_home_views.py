@@ -23,11 +23,21 @@ CURSOR = "c" * 400
 
 def balance(entitled: int, taken: int, pending: int, lapsing: int = 0) -> Balance:
     """In half-days; what remains follows."""
-    year = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
+    year = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
     remaining = entitled - taken - pending
     until = date(2026, 6, 30) if lapsing else None
     return Balance(
-        "u", NOW.date(), (), year, [], entitled, taken, pending, remaining, lapsing, until
+        user_id="u",
+        on=NOW.date(),
+        working_days=(),
+        year=year,
+        lines=[],
+        entitled_half_days=entitled,
+        taken_half_days=taken,
+        pending_half_days=pending,
+        remaining_half_days=remaining,
+        lapsing_half_days=lapsing,
+        lapsing_after=until,
     )
 
 
@@ -46,26 +56,28 @@ def items(draw: st.DrawFn) -> Item:
             "note": draw(st.none() | text(2_000)),
         }
     )
-    return Item(request, draw(text(201)), leave_type(draw(text(100))))
+    return Item(
+        request=request, person_name=draw(text(201)), leave_type=leave_type(draw(text(100)))
+    )
 
 
 @st.composite
 def absences(draw: st.DrawFn) -> Absence:
     start = NOW.date() + timedelta(days=draw(st.integers(-200, 6)))
     return Absence(
-        REQUEST_ID,
-        draw(text(201)),
-        draw(st.booleans()),
-        "approved",
-        start,
-        start + timedelta(days=365),
-        draw(st.sampled_from([None, "am", "pm"])),
-        draw(st.sampled_from([None, "am", "pm"])),
-        draw(st.none() | text(100)),
-        None,
-        "Europe/London",
-        1,
-        NOW,
+        request_id=REQUEST_ID,
+        person_name=draw(text(201)),
+        is_own=draw(st.booleans()),
+        status="approved",
+        start_date=start,
+        end_date=start + timedelta(days=365),
+        start_half_day=draw(st.sampled_from([None, "am", "pm"])),
+        end_half_day=draw(st.sampled_from([None, "am", "pm"])),
+        summary_type=draw(st.none() | text(100)),
+        colour=None,
+        timezone="Europe/London",
+        sequence=1,
+        updated_at=NOW,
     )
 
 
@@ -81,19 +93,19 @@ def homes(draw: st.DrawFn) -> Home:
     halves = st.integers(0, 1_000)
     cursors = st.sampled_from([None, CURSOR])
     return Home(
-        user("Ada", "Lovelace"),
-        Organisation(**blank | {"name": draw(text(200))}),
-        NOW.date(),
-        NOW.date() + timedelta(days=6),
-        balance(draw(st.integers(-400, 1_000)), draw(halves), draw(halves), draw(halves)),
-        draw(page_of(items(), MOST_OWN)),
-        draw(page_of(items(), MOST_WAITING)),
-        draw(page_of(absences(), MOST_AWAY)),
-        PageCursors(
-            draw(cursors),
-            draw(cursors),
-            draw(cursors),
-            draw(st.sampled_from(["team", "org"])),
+        user=user("Ada", "Lovelace"),
+        organisation=Organisation(**blank | {"name": draw(text(200))}),
+        today=NOW.date(),
+        last_day=NOW.date() + timedelta(days=6),
+        balance=balance(draw(st.integers(-400, 1_000)), draw(halves), draw(halves), draw(halves)),
+        own=draw(page_of(items(), MOST_OWN)),
+        waiting=draw(page_of(items(), MOST_WAITING)),
+        away=draw(page_of(absences(), MOST_AWAY)),
+        cursors=PageCursors(
+            own=draw(cursors),
+            waiting=draw(cursors),
+            away=draw(cursors),
+            scope=draw(st.sampled_from(["team", "org"])),
         ),
     )
 

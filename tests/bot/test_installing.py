@@ -58,7 +58,13 @@ def organisation_of(world: World, team_id: str) -> Organisation | None:
 def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any) -> Organisation:
     """An organisation of that domain which has no workspace, owned by whoever has the address."""
     new = NewOrganisation(
-        "Umbrella Ltd", "DE", "Europe/Berlin", email, "Ina", "Owner", domain="umbrella.example"
+        name="Umbrella Ltd",
+        country_code="DE",
+        timezone="Europe/Berlin",
+        owner_email=email,
+        owner_first_name="Ina",
+        owner_last_name="Owner",
+        domain="umbrella.example",
     )
 
     def make(tx: Transaction) -> Organisation:
@@ -145,7 +151,13 @@ def test_the_token_is_kept_encrypted_and_the_audit_trail_does_not_know_it(world:
     stored = world.database.read_now(_stored_tokens)
     assert len(stored) == 1
     assert token not in stored[0]
-    by = Caller(found.organisation_id, None, "owner", frozenset(), "cli")
+    by = Caller(
+        organisation_id=found.organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="cli",
+    )
     entries = world.database.read_now(audit.entries, PageOf(limit=100), by=by).items
     assert "slack_installation.created" in [entry.action for entry in entries]
     assert token not in str(entries)
@@ -165,7 +177,7 @@ def test_a_token_that_no_key_reads_costs_no_message(world: World) -> None:
     (token,) = world.database.read_now(_stored_tokens)
     foreign = Secrets.generate().encrypt("xoxb-1")
     world.database.write_now(lambda tx: tx.change(_store_token, encrypted=foreign))
-    acme = Acme(organisation, ina, identity.as_caller(organisation, ina))
+    acme = Acme(organisation=organisation, owner=ina, caller=identity.as_caller(organisation, ina))
     a_request(world.database, acme, a_person(world.database, acme), now=world.clock())
 
     assert world.deliver() == 2  # The approver's card, and the requester's notice.
@@ -216,7 +228,9 @@ def test_an_admin_with_an_address_of_its_domain_links_the_organisation(
 ) -> None:
     ours = umbrella(world, email=f"{'ina' if role == 'owner' else 'boss'}@umbrella.example")
     if role == "admin":
-        by = Caller(ours.id, None, "owner", frozenset(), "cli")
+        by = Caller(
+            organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
+        )
         fields = {"email": "INA@umbrella.example", "first_name": "Ina", "last_name": "I"}
         fields["role"] = "admin"
         world.database.write_now(_add, fields, by)
@@ -243,7 +257,10 @@ def _add(tx: Transaction, fields: dict[str, Any], by: Caller) -> None:
 def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> None:
     ours = umbrella(world, email="boss@umbrella.example")
     acme = world.acme._replace(
-        organisation=ours, caller=Caller(ours.id, None, "owner", frozenset(), "cli")
+        organisation=ours,
+        caller=Caller(
+            organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
+        ),
     )
     admin: dict[str, Any] = {"email": "ina@umbrella.example", "role": "admin"}
     if why == "only a member":
@@ -558,9 +575,25 @@ def test_two_installations_at_once_make_one_organisation(world: World) -> None:
 def test_two_installations_at_once_link_one_organisation_once(world: World) -> None:
     ours = umbrella(world)
     ina = SlackProfile(
-        INA, "ina@umbrella.example", "Ina", "Installer", None, None, None, is_email_confirmed=True
+        slack_user_id=INA,
+        email="ina@umbrella.example",
+        first_name="Ina",
+        last_name="Installer",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
     )
-    first = NewInstallation("T2", "Umbrella", None, "B2", "UB2", "xoxb-1", (), ina)
+    first = NewInstallation(
+        team_id="T2",
+        team_name="Umbrella",
+        enterprise_id=None,
+        bot_id="B2",
+        bot_user_id="UB2",
+        bot_token="xoxb-1",
+        scopes=(),
+        installer=ina,
+    )
     second = first._replace(bot_token="xoxb-2")
 
     codes = overlapping(
@@ -573,7 +606,9 @@ def test_two_installations_at_once_link_one_organisation_once(world: World) -> N
     assert codes == []
     assert found is not None
     assert (found.organisation_id, found.bot_token) == (ours.id, "xoxb-2")
-    by = Caller(ours.id, None, "owner", frozenset(), "cli")
+    by = Caller(
+        organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
+    )
     linked = world.database.read_now(
         audit.entries, PageOf(), by=by, action="organisation.slack_linked"
     )

@@ -38,13 +38,18 @@ SECONDS: Final = 2.5
 @pytest.fixture(autouse=True)
 def crowd(world: World, admin: User) -> None:
     """Five thousand in a hundred and fifty departments, all of whom report to Bea Boss."""
-    boss = Line(1, _values(1, "Bea", "Boss") | {"role": "approver"}, None, None)
+    boss = Line(
+        number=1,
+        values=_values(1, "Bea", "Boss") | {"role": "approver"},
+        department=None,
+        manager_email=None,
+    )
     lines = [
         Line(
-            number,
-            _values(number, f"Person{number:04}", "&" * 80),
-            f"Department {number % DEPARTMENTS:03} " + "<" * 60,
-            boss.email,
+            number=number,
+            values=_values(number, f"Person{number:04}", "&" * 80),
+            department=f"Department {number % DEPARTMENTS:03} " + "<" * 60,
+            manager_email=boss.email,
         )
         for number in range(2, PEOPLE + 1)
     ]
@@ -77,13 +82,18 @@ def _values(number: int, first_name: str, last_name: str) -> dict[str, Any]:
 def requests(world: World, number: int) -> None:
     """A week of leave for as many of the boss's reports."""
     reports = world.database.read_now(
-        people.page, PageOf(number), by=world.acme.caller, manager_id=world.people[BOSS].id
+        people.page, PageOf(limit=number), by=world.acme.caller, manager_id=world.people[BOSS].id
     ).items
     annual = world.leave_type("annual")
 
     def ask(tx: Transaction) -> None:
         for user in reports:
-            draft = Draft(annual, FIRST_DAY, FIRST_DAY + timedelta(days=4), note="<" * 2_000)
+            draft = Draft(
+                leave_type_id=annual,
+                start_date=FIRST_DAY,
+                end_date=FIRST_DAY + timedelta(days=4),
+                note="<" * 2_000,
+            )
             leave_requests.submit(
                 tx, by=caller_for(world.acme, user), draft=draft, now=world.clock()
             )

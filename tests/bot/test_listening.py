@@ -121,7 +121,9 @@ class Hanging:
 def test_a_broken_command_is_acknowledged_and_the_person_told(
     database: Database, slack: LoopbackSlack, logs: list[Any], act: Any
 ) -> None:
-    with World(database, slack, listeners=[Listener("command", "/broken", act)]) as world:
+    with World(
+        database, slack, listeners=[Listener(kind="command", name="/broken", act=act)]
+    ) as world:
         world.app.edge.answer_seconds = NEVER_SECONDS
         answer = world.slack.command(ADA, "/broken")
         world.settled()
@@ -136,7 +138,9 @@ def test_a_slow_command_is_acknowledged_and_answered_later(
     database: Database, slack: LoopbackSlack
 ) -> None:
     hanging = Hanging()
-    with World(database, slack, listeners=[Listener("command", "/slow", hanging)]) as world:
+    with World(
+        database, slack, listeners=[Listener(kind="command", name="/slow", act=hanging)]
+    ) as world:
         world.app.edge.answer_seconds = SOON_SECONDS
         answer = world.slack.command(ADA, "/slow")
         assert world.told(ADA) == []

@@ -23,7 +23,7 @@ from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 pytestmark = pytest.mark.both_engines
 
-CARD = Posted("D1", "1.1")
+CARD = Posted(channel="D1", ts="1.1")
 
 
 class Asked:
@@ -43,7 +43,7 @@ class Asked:
         return self.database.write_now(
             leave_requests.submit,
             by=caller_for(self.acme, self.ada),
-            draft=Draft(self.type_id, monday, monday),
+            draft=Draft(leave_type_id=self.type_id, start_date=monday, end_date=monday),
             now=NOW,
         )
 
@@ -105,7 +105,7 @@ def test_of_one_request_a_person_is_shown_one_thing_after_the_other(asked: Asked
 
     first = asked.claim(now=later)
     meanwhile = asked.claim(claim_id="two", now=later)
-    asked.settle(first, Outcome("delivered"), later)
+    asked.settle(first, Outcome(verdict="delivered"), later)
     second = asked.claim(claim_id="three", now=later)
 
     assert {one.event_type for one in first} == {"leave_request.created"}
@@ -115,7 +115,7 @@ def test_of_one_request_a_person_is_shown_one_thing_after_the_other(asked: Asked
 
 def test_a_later_thing_waits_for_an_earlier_one_that_is_tried_again(asked: Asked) -> None:
     request = asked.ask()
-    asked.settle(asked.claim(), Outcome("retry", "503"))
+    asked.settle(asked.claim(), Outcome(verdict="retry", error="503"))
     asked.edit(request, "one", NOW + timedelta(seconds=1))
 
     assert asked.claim(claim_id="two", now=NOW + timedelta(seconds=4)) == []
@@ -127,9 +127,9 @@ def test_a_late_worker_does_not_undo_what_another_recorded(asked: Asked) -> None
     asked.ask()
     late = asked.claim()
     after = NOW + timedelta(seconds=60)
-    asked.settle(asked.claim(claim_id="two", now=after), Outcome("delivered"), after)
+    asked.settle(asked.claim(claim_id="two", now=after), Outcome(verdict="delivered"), after)
 
-    asked.settle(late, Outcome("retry", "timeout"), after)
+    asked.settle(late, Outcome(verdict="retry", error="timeout"), after)
 
     assert asked.claim(claim_id="three", now=after + timedelta(days=1)) == []
 
@@ -140,8 +140,8 @@ def test_a_late_worker_ends_nothing_that_another_is_doing(asked: Asked) -> None:
     after = NOW + timedelta(seconds=60)
     current = asked.claim(claim_id="two", now=after)
 
-    asked.settle(late, Outcome("failed", "timeout"), after)
-    asked.settle(current, Outcome("retry", "503"), after)
+    asked.settle(late, Outcome(verdict="failed", error="timeout"), after)
+    asked.settle(current, Outcome(verdict="retry", error="503"), after)
 
     assert len(asked.claim(claim_id="three", now=after + timedelta(seconds=5))) == 2
 
@@ -150,7 +150,9 @@ def test_a_card_drawn_at_another_version_is_drawn_again(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
 
-    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version - 1)))
+    asked.settle(
+        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version - 1))
+    )
 
     (again,) = asked.claim(claim_id="two")
     assert (again.kind, again.user_id) == ("approval_card", asked.grace.id)
@@ -161,7 +163,9 @@ def test_a_card_drawn_as_it_is_needs_no_other(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
 
-    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
+    asked.settle(
+        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
+    )
 
     assert asked.claim(claim_id="two") == []
 
@@ -169,11 +173,13 @@ def test_a_card_drawn_as_it_is_needs_no_other(asked: Asked) -> None:
 def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
-    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
+    asked.settle(
+        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
+    )
 
-    asked.settle([card], Outcome("delivered", gone=Posted("D1", "another")))
+    asked.settle([card], Outcome(verdict="delivered", gone=Posted(channel="D1", ts="another")))
     kept = asked.card(request)
-    asked.settle([card], Outcome("delivered", gone=CARD))
+    asked.settle([card], Outcome(verdict="delivered", gone=CARD))
 
     assert (kept, asked.card(request)) == (CARD, None)
 
@@ -181,7 +187,9 @@ def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
 def test_whoever_has_a_card_gets_it_redrawn(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
-    asked.settle([card], Outcome("delivered", drawn=Drawn(CARD, request.version)))
+    asked.settle(
+        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
+    )
 
     asked.database.write_now(leave_requests.approve, request.id, by=asked.acme.caller, now=NOW)
 
@@ -232,7 +240,7 @@ def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str)
 
 def test_settled_notices_are_pruned_and_others_kept(asked: Asked) -> None:
     asked.ask()
-    asked.settle(asked.claim(limit=1), Outcome("delivered"))
+    asked.settle(asked.claim(limit=1), Outcome(verdict="delivered"))
 
     def pruned(before: datetime) -> int:
         return asked.database.write_now(notifications.prune, before=before)
@@ -249,7 +257,10 @@ def test_nobody_is_told_where_the_organisation_has_no_workspace(database: Databa
     day = date(2026, 8, 3)
 
     database.write_now(
-        leave_requests.submit, by=caller_for(acme, ada), draft=Draft(type_id, day, day), now=NOW
+        leave_requests.submit,
+        by=caller_for(acme, ada),
+        draft=Draft(leave_type_id=type_id, start_date=day, end_date=day),
+        now=NOW,
     )
 
     assert database.write_now(notifications.claim, limit=10, claim_id="one", now=NOW) == []

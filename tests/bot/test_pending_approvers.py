@@ -191,7 +191,7 @@ def test_a_preview_names_only_people_before_the_approvers(world: World) -> None:
         department_id=world.people[ADA].department_id,
         status="pending",
     )
-    draft = Draft(world.leave_type("annual"), FIRST_DAY, LAST_DAY)
+    draft = Draft(leave_type_id=world.leave_type("annual"), start_date=FIRST_DAY, end_date=LAST_DAY)
 
     found = world.database.read_now(
         previews.preview, by=world.caller(ADA), draft=draft, now=world.clock()
@@ -208,7 +208,7 @@ def test_linking_is_audited_as_the_directorys(world: World) -> None:
     scheduler_runs(world)
 
     entries = world.database.read_now(
-        audit.entries, PageOf(10), by=world.acme.caller, subject_id=mona.id
+        audit.entries, PageOf(limit=10), by=world.acme.caller, subject_id=mona.id
     ).items
     assert [(one.action, one.source) for one in entries if one.source == "slack"] == [
         ("user.linked_to_slack", "slack")

@@ -18,8 +18,20 @@ MODAL = {"type": "modal", "blocks": [{"type": "divider"}]}
 @pytest.fixture
 def playground() -> Playground:
     people = [
-        Player(ADA, "ada@example.com", "Ada Lovelace", "member", "Europe/London"),
-        Player(GRACE, "grace@example.com", "Grace Hopper", "approver", "Europe/London"),
+        Player(
+            slack_user_id=ADA,
+            email="ada@example.com",
+            name="Ada Lovelace",
+            title="member",
+            timezone="Europe/London",
+        ),
+        Player(
+            slack_user_id=GRACE,
+            email="grace@example.com",
+            name="Grace Hopper",
+            title="approver",
+            timezone="Europe/London",
+        ),
     ]
     return Playground(TEAM, people, "http://127.0.0.1:1")
 

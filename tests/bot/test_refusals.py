@@ -33,7 +33,9 @@ MONDAY = date(2026, 8, 3)
 # English fractions and thousands, dates as programs write them, and what was not filled in.
 NOT_GERMAN = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?![\d.])|\d,\d{3}|\d{4}-\d\d-\d\d|[{}]")
 # Three days and a half.
-WORK = [DayCount(MONDAY, 3, 3, 0, None, 3)] * 3 + [DayCount(MONDAY, 3, 3, 0, None, 1)]
+WORK = [DayCount(date=MONDAY, asked=3, worked=3, holiday=0, holiday_name=None, counted=3)] * 3 + [
+    DayCount(date=MONDAY, asked=3, worked=3, holiday=0, holiday_name=None, counted=1)
+]
 
 
 def test_no_sentence_of_a_refusal_is_put_together_out_of_reach_of_the_catalogues() -> None:
@@ -93,7 +95,7 @@ def a_leave_type(**rules_of_it: Any) -> LeaveType:
 def with_figures() -> list[Refusal]:
     """Refusals as they are met, those that hold an amount, a number, a date or a list first."""
     start, end = date(2026, 8, 3), date(2026, 8, 7)
-    span = Span(start, end)
+    span = Span(start_date=start, end_date=end)
     strict = a_leave_type(min_notice_days=14, max_consecutive_days=2, requires_note=True)
     return [
         *of_fields(
@@ -102,7 +104,7 @@ def with_figures() -> list[Refusal]:
                 a_leave_type(is_archived=True), span, [], None, start
             ),
             lambda: request_rules.check_dates_in_reach(
-                Span(date(2029, 1, 1), date(2029, 1, 2)), start
+                Span(start_date=date(2029, 1, 1), end_date=date(2029, 1, 2)), start
             ),
             lambda: request_rules.check_working_time([]),
             lambda: days.asked_span(end, start),
@@ -167,7 +169,9 @@ def test_german_figures_have_a_comma() -> None:
     strict = a_leave_type(max_consecutive_days=2)
     start = date(2026, 8, 3)
     (refusal,) = of_fields(
-        lambda: request_rules.check_type_rules(strict, Span(start, start), WORK, None, start)
+        lambda: request_rules.check_type_rules(
+            strict, Span(start_date=start, end_date=start), WORK, None, start
+        )
     )
 
     with speaking("de-DE"):

@@ -116,7 +116,7 @@ def test_who_ends_it_and_who_records_what_was_shown_never_wait_for_each_other(
     assert world.send_form().errors == {}
     world.settled()
     first, *_, last = world.run(lambda: world.app.notifier.claim(100))
-    now, refused = world.clock(), Outcome("retry", "token_revoked")
+    now, refused = world.clock(), Outcome(verdict="retry", error="token_revoked")
 
     runs = crossing(
         world.database,
@@ -188,9 +188,25 @@ def test_who_installs_anew_while_the_old_token_is_refused_keeps_the_app(world: W
     assert old is not None
     world.clock.advance(minutes=1)
     installer = SlackProfile(
-        ADA, world.people[ADA].email, "Ada", "Lovelace", None, None, None, is_email_confirmed=True
+        slack_user_id=ADA,
+        email=world.people[ADA].email,
+        first_name="Ada",
+        last_name="Lovelace",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
     )
-    reinstalled = NewInstallation("T1", "Acme", None, "B1", "UBOT", "xoxb-new", (), installer)
+    reinstalled = NewInstallation(
+        team_id="T1",
+        team_name="Acme",
+        enterprise_id=None,
+        bot_id="B1",
+        bot_user_id="UBOT",
+        bot_token="xoxb-new",
+        scopes=(),
+        installer=installer,
+    )
     is_gone: list[bool] = []
 
     overlapping(

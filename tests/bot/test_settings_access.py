@@ -42,7 +42,7 @@ def click(world: World, who: str, view: View, action_id: str, value: str | None 
 
 def keys_of(world: World, who: str) -> list[ApiKey]:
     page = world.database.read_now(
-        api_keys.page, PageOf(100), by=world.caller(who), own_only=True, is_revoked=False
+        api_keys.page, PageOf(limit=100), by=world.caller(who), own_only=True, is_revoked=False
     )
     return page.items
 

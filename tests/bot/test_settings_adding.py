@@ -28,7 +28,9 @@ def everybody(world: World) -> list[User]:
 
 
 def newest(world: World) -> User:
-    page = world.database.read_now(people.page, PageOf(1), by=world.acme.caller, sort="-created_at")
+    page = world.database.read_now(
+        people.page, PageOf(limit=1), by=world.acme.caller, sort="-created_at"
+    )
     return page.items[0]
 
 

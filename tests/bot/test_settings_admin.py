@@ -41,11 +41,11 @@ def organisation(world: World) -> Organisation:
 
 
 def departments_of(world: World) -> list[Department]:
-    return world.database.read_now(departments.page, PageOf(100), by=world.acme.caller).items
+    return world.database.read_now(departments.page, PageOf(limit=100), by=world.acme.caller).items
 
 
 def leave_types_of(world: World) -> list[LeaveType]:
-    return world.database.read_now(leave_types.page, PageOf(100), by=world.acme.caller).items
+    return world.database.read_now(leave_types.page, PageOf(limit=100), by=world.acme.caller).items
 
 
 def found(world: World, view: View, action_id: str, typed: str, value: str) -> Any:

@@ -37,7 +37,7 @@ def admin(world: World) -> User:
 
 
 def webhooks_of(world: World) -> list[Webhook]:
-    return world.database.read_now(webhooks.page, PageOf(100), by=world.acme.caller).items
+    return world.database.read_now(webhooks.page, PageOf(limit=100), by=world.acme.caller).items
 
 
 def codes(world: World) -> list[str]:
@@ -49,7 +49,7 @@ def overrides_of(world: World) -> list[HolidayOverride]:
     known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     (set_id,) = [one.id for one in known.holiday_sets.values() if one.country_code == "GB"]
     page = world.database.read_now(
-        holiday_overrides.page, set_id, PageOf(100), by=world.acme.caller
+        holiday_overrides.page, set_id, PageOf(limit=100), by=world.acme.caller
     )
     return page.items
 

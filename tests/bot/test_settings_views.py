@@ -75,7 +75,7 @@ FEEDS = st.builds(
 @settings(max_examples=40)
 @given(st.lists(KEYS, max_size=20), CURSORS)
 def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
-    drawn = settings_access.keys(Page(keys, cursor), "Europe/London", NOW)
+    drawn = settings_access.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
 
     assert problems_of_view(drawn) == []
     assert not is_too_large(drawn)
@@ -85,7 +85,9 @@ def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
 @given(FEEDS, st.lists(FEEDS, max_size=20), CURSORS)
 def test_lists_of_feeds(own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
-    drawn = settings_access.feeds(base_url, own, Page(feeds, cursor), "Europe/London")
+    drawn = settings_access.feeds(
+        base_url, own, Page(items=feeds, next_cursor=cursor), "Europe/London"
+    )
 
     assert problems_of_view(drawn) == []
 
@@ -124,7 +126,7 @@ def test_forms_of_people_and_departments(
         settings_people.people(),
         settings_people.new_person(many),
         settings_people.person(somebody, somebody, many),
-        settings_departments.departments(Page(many[:40], CURSOR)),
+        settings_departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
         settings_departments.department(None, None),
         *(settings_departments.department(one, somebody) for one in many[:1]),
     ):
@@ -156,18 +158,28 @@ def test_questions_about_what_follows(
     )
     after = before._replace(status=status, end_date=date(2026, 8, 4), total_half_days=number)
     sight = Sight(
-        Effects(
-            leave=(LeaveEffect(somebody, before, after),) * number,
-            rerouted=(Rerouted(before, (somebody,) * 50, (somebody,) * number),) * number,
+        effects=Effects(
+            leave=(LeaveEffect(user=somebody, before=before, after=after),) * number,
+            rerouted=(
+                Rerouted(request=before, before=(somebody,) * 50, after=(somebody,) * number),
+            )
+            * number,
             api_keys=number,
             calendar_feeds=number,
             reports=(REQUEST_ID,) * number,
             departments=(REQUEST_ID,) * number,
         ),
-        {REQUEST_ID: name, before.user_id: other},
-        {REQUEST_ID: other},
+        names={REQUEST_ID: name, before.user_id: other},
+        departments={REQUEST_ID: other},
     )
-    changed = HolidayOverride(REQUEST_ID, NOW.date(), name or "Day", True, None, NOW)
+    changed = HolidayOverride(
+        id=REQUEST_ID,
+        date=NOW.date(),
+        name=name or "Day",
+        is_holiday=True,
+        half=None,
+        created_at=NOW,
+    )
     for drawn in (
         settings_people.deactivation(somebody, sight),
         settings_people.archiving(somebody, sight),
@@ -205,7 +217,7 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
         settings_organisation.organisation(organisation),
         settings_organisation.leave_type(None),
         settings_organisation.leave_type(study),
-        settings_organisation.leave_types(Page([study] * 40, CURSOR)),
+        settings_organisation.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
     ):
         assert problems_of_view(drawn) == []
 
@@ -228,32 +240,57 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
 def test_forms_of_public_holidays(
     name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
 ) -> None:
-    one = HolidaySet(REQUEST_ID, "GB-SCT", NOW)
-    changed = HolidayOverride(REQUEST_ID, NOW.date(), name, is_holiday, half, NOW)
+    one = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
+    changed = HolidayOverride(
+        id=REQUEST_ID, date=NOW.date(), name=name, is_holiday=is_holiday, half=half, created_at=NOW
+    )
     for drawn in (
-        settings_holidays.sets(Page([one] * 40, CURSOR), {"GB-SCT": country}),
+        settings_holidays.sets(Page(items=[one] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
         settings_holidays.set_form(),
-        settings_holidays.overrides(one, country, Page([changed] * 30, CURSOR)),
+        settings_holidays.overrides(one, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
         settings_holidays.override_form(REQUEST_ID),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
 
 
-WELL, FAILING = WebhookHealth(None, None), WebhookHealth(NOW, NOW)
+WELL, FAILING = (
+    WebhookHealth(failing_since=None, next_attempt_at=None),
+    WebhookHealth(failing_since=NOW, next_attempt_at=NOW),
+)
 
 
 @given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
 @settings(max_examples=25)
 def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: str) -> None:
-    one = Webhook(REQUEST_ID, url, EVENT_TYPES, reason is None, reason, NOW, NOW, 1)
-    tried = LoggedAttempt(NOW, None, answer, 12, answer)
+    one = Webhook(
+        id=REQUEST_ID,
+        url=url,
+        events=EVENT_TYPES,
+        is_active=reason is None,
+        disabled_reason=reason,
+        created_at=NOW,
+        updated_at=NOW,
+        version=1,
+    )
+    tried = LoggedAttempt(
+        attempted_at=NOW, status_code=None, error=answer, duration_milliseconds=12, answer=answer
+    )
     last = LoggedDelivery(
-        REQUEST_ID, REQUEST_ID, "ping", None, 0, "pending", NOW, NOW, None, [tried] * attempts
+        id=REQUEST_ID,
+        event_id=REQUEST_ID,
+        event_type="ping",
+        leave_request_id=None,
+        sequence=0,
+        status="pending",
+        next_attempt_at=NOW,
+        created_at=NOW,
+        settled_at=None,
+        attempts=[tried] * attempts,
     )
     for drawn in (
-        settings_webhooks.webhooks(Page([one] * 40, CURSOR)),
-        settings_webhooks.webhooks(Page([], None)),
+        settings_webhooks.webhooks(Page(items=[one] * 40, next_cursor=CURSOR)),
+        settings_webhooks.webhooks(Page(items=[], next_cursor=None)),
         settings_webhooks.form(),
         settings_webhooks.form(one),
         settings_webhooks.secret("whsec_" + "x" * 44),

@@ -115,7 +115,15 @@ def test_workspaces_that_installed_it_are_served_by_socket_too(
 
 
 def _installation(slack: LoopbackSlack) -> NewInstallation:
-    installer = SlackProfile(ADA, None, "Ada", "Lovelace", None, None, None)
+    installer = SlackProfile(
+        slack_user_id=ADA,
+        email=None,
+        first_name="Ada",
+        last_name="Lovelace",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+    )
     scopes = ("chat:write", "commands")
     bot = ("BBOTT1", "UBOTT1", slack.token)
     return NewInstallation(slack.team_id, "Acme", None, *bot, scopes, installer)

@@ -51,7 +51,16 @@ def wish(
     weekdays: frozenset[int] = frozenset(range(5)),
     language: str = "en",
 ) -> Wish:
-    return read(typed, Reader(today, types, is_month_first, weekdays, language))
+    return read(
+        typed,
+        Reader(
+            today=today,
+            leave_types=types,
+            is_month_first=is_month_first,
+            weekdays=weekdays,
+            language=language,
+        ),
+    )
 
 
 def dates_of(found: Wish) -> tuple[str, str] | None:

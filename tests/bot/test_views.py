@@ -28,7 +28,7 @@ from storage.rules.leave_years import LeaveYear
 from storage.slack.approval_cards import ApprovalCard, YearBalance
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
-EMPTY = Filled(None, None, None)
+EMPTY = Filled(leave_type_id=None, start_date=None, end_date=None)
 REQUEST_ID = "01970000-0000-7000-8000-000000000001"
 
 HOSTILE = st.sampled_from(
@@ -63,24 +63,24 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     end = start + timedelta(days=draw(st.integers(0, 365)))
     halves: Any = st.sampled_from([None, "am", "pm"])
     request = LeaveRequest(
-        REQUEST_ID,
-        "u",
-        "t",
-        status,
-        start,
-        end,
-        draw(halves),
-        draw(halves),
-        draw(st.integers(1, 732)),
-        "3",
-        draw(st.none() | text(LONGEST_NOTE)),
-        None,
-        NOW,
-        draw(st.none() | text(LONGEST_REASON)),
-        NOW,
-        NOW,
-        NOW,
-        draw(st.integers(1, 3)),
+        id=REQUEST_ID,
+        user_id="u",
+        leave_type_id="t",
+        status=status,
+        start_date=start,
+        end_date=end,
+        start_half_day=draw(halves),
+        end_half_day=draw(halves),
+        total_half_days=draw(st.integers(1, 732)),
+        counted_halves="3",
+        note=draw(st.none() | text(LONGEST_NOTE)),
+        decided_by=None,
+        decided_at=NOW,
+        decision_reason=draw(st.none() | text(LONGEST_REASON)),
+        cancelled_at=NOW,
+        created_at=NOW,
+        updated_at=NOW,
+        version=draw(st.integers(1, 3)),
     )
     name = text(200)
     colleague = st.builds(
@@ -95,17 +95,17 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     )
     year = st.builds(YearBalance, st.just("2026/27"), st.integers(-732, 732))
     return ApprovalCard(
-        request,
-        user(draw(name), draw(name)),
-        leave_type(draw(name)),
-        draw(st.none() | name),
-        tuple(draw(st.lists(name, max_size=50))),
-        status == "pending" and draw(st.booleans()),
-        status in ("approved", "declined") and draw(st.booleans()),
-        tuple(draw(st.lists(year, max_size=3))),
-        tuple(draw(st.lists(colleague, max_size=10))),
-        draw(st.integers(0, 1_000)),
-        "Europe/London",
+        request=request,
+        requester=user(draw(name), draw(name)),
+        leave_type=leave_type(draw(name)),
+        decided_by_name=draw(st.none() | name),
+        awaited_names=tuple(draw(st.lists(name, max_size=50))),
+        may_decide=status == "pending" and draw(st.booleans()),
+        may_reconsider=status in ("approved", "declined") and draw(st.booleans()),
+        balances=tuple(draw(st.lists(year, max_size=3))),
+        colleagues=tuple(draw(st.lists(colleague, max_size=10))),
+        colleagues_count=draw(st.integers(0, 1_000)),
+        timezone="Europe/London",
     )
 
 
@@ -128,19 +128,29 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         *(REQUEST_ID, "u", "t", status, day, day + timedelta(days=365), "pm", "am", 729, "3"),
         *("&" * LONGEST_NOTE, None, NOW, "&" * LONGEST_REASON, NOW, NOW, NOW, 2),
     )
-    one = ColleagueOff("&" * 400, day, day + timedelta(days=365), "pm", "am", "&" * 200)
+    one = ColleagueOff(
+        name="&" * 400,
+        start_date=day,
+        end_date=day + timedelta(days=365),
+        start_half_day="pm",
+        end_half_day="am",
+        type_name="&" * 200,
+    )
     card = ApprovalCard(
-        request,
-        user("&" * 200, "&" * 200),
-        leave_type("&" * 200),
-        "&" * 400,
-        ("&" * 400,) * 50,
-        status == "pending",
-        status in ("approved", "declined"),
-        (YearBalance("2026/27", -729), YearBalance("2027/28", -729)),
-        (one,) * 10,
-        1_000,
-        "America/Argentina/ComodRivadavia",
+        request=request,
+        requester=user("&" * 200, "&" * 200),
+        leave_type=leave_type("&" * 200),
+        decided_by_name="&" * 400,
+        awaited_names=("&" * 400,) * 50,
+        may_decide=status == "pending",
+        may_reconsider=status in ("approved", "declined"),
+        balances=(
+            YearBalance(year_name="2026/27", remaining_half_days=-729),
+            YearBalance(year_name="2027/28", remaining_half_days=-729),
+        ),
+        colleagues=(one,) * 10,
+        colleagues_count=1_000,
+        timezone="America/Argentina/ComodRivadavia",
     )
 
     told = [cards.message(card)]
@@ -171,7 +181,7 @@ def test_what_requesters_hear_is_within_limits_and_harmless(
 @settings(max_examples=50)
 @given(drawn_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
-    subject = decline.Subject(REQUEST_ID, "D0123456789", "1700000000.000001")
+    subject = decline.Subject(request_id=REQUEST_ID, channel="D0123456789", ts="1700000000.000001")
     view, other = decline.view(card, subject), decline.reconsidered(card, subject)
 
     assert problems_of_view(view) == problems_of_view(other) == []
@@ -187,7 +197,15 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         [None, "not_asked", "not_worked", "half_worked", "public_holiday", "changed_since"]
     )
     lines = [
-        DayLine(start + timedelta(days=day), 2, "counted", "counted", reason, holiday, False)
+        DayLine(
+            date=start + timedelta(days=day),
+            half_days=2,
+            am="counted",
+            pm="counted",
+            reason=reason,
+            holiday_name=holiday,
+            has_changed=False,
+        )
         for day, (reason, holiday) in enumerate(
             draw(st.lists(st.tuples(reasons, st.none() | text(300)), min_size=1, max_size=366))
         )
@@ -203,21 +221,28 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         st.none() | name,
         st.booleans(),
     )
-    change = YearChange(LeaveYear(start, start), 0, 0, draw(st.integers(-732, 732)))
+    change = YearChange(
+        year=LeaveYear(first_day=start, last_day=start),
+        before_half_days=0,
+        half_days=0,
+        after_half_days=draw(st.integers(-732, 732)),
+    )
     shown = draw(st.lists(off, max_size=10))
     return Preview(
-        user("Ada", "Lovelace"),
-        leave_type(draw(name))._replace(deducts_allowance=draw(st.booleans())),
-        lines,
-        draw(st.integers(0, 732)),
-        [change] * draw(st.integers(0, 3)),
-        draw(st.lists(st.builds(user, name, name), max_size=50)),
-        draw(st.sampled_from([None, "no_approval_needed", "nobody_could_approve"])),
-        draw(st.lists(st.builds(user, name, name), max_size=5)),
-        shown,
-        len(shown) + draw(st.integers(0, 990)),
-        draw(st.integers(0, 990)),
-        [],
+        user=user("Ada", "Lovelace"),
+        leave_type=leave_type(draw(name))._replace(deducts_allowance=draw(st.booleans())),
+        lines=lines,
+        total_half_days=draw(st.integers(0, 732)),
+        years=[change] * draw(st.integers(0, 3)),
+        approvers=draw(st.lists(st.builds(user, name, name), max_size=50)),
+        approved_because=draw(
+            st.sampled_from([None, "no_approval_needed", "nobody_could_approve"])
+        ),
+        unreachable=draw(st.lists(st.builds(user, name, name), max_size=5)),
+        colleagues=shown,
+        colleagues_count=len(shown) + draw(st.integers(0, 990)),
+        pending_colleagues_count=draw(st.integers(0, 990)),
+        refusals=[],
     )
 
 
@@ -240,7 +265,14 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
 def test_the_live_line_is_within_limits_and_harmless(
     preview: Preview, problems: list[str], puzzles: list[Puzzle], note: str | None, edited_id: str
 ) -> None:
-    filled = Filled(REQUEST_ID, date(2026, 6, 1), None, True, False, note)
+    filled = Filled(
+        leave_type_id=REQUEST_ID,
+        start_date=date(2026, 6, 1),
+        end_date=None,
+        begins_at_midday=True,
+        ends_at_midday=False,
+        note=note,
+    )
     view = request_form.view(
         [leave_type("&" * 200)],
         filled,
@@ -254,7 +286,7 @@ def test_the_live_line_is_within_limits_and_harmless(
 
 
 def a_page(items: list[Any], has_more: bool) -> Page[Any]:
-    return Page(items, "cursor" if has_more else None)
+    return Page(items=items, next_cursor="cursor" if has_more else None)
 
 
 @settings(max_examples=60)
@@ -264,7 +296,7 @@ def test_lists_of_leave_are_within_limits_and_harmless(
 ) -> None:
     kind = leave_type(type_name)
     one = card.request._replace(status="approved", leave_type_id=kind.id)
-    own = OwnLeave(a_page([one] * number, has_more), {kind.id: kind})
+    own = OwnLeave(page=a_page([one] * number, has_more), leave_types={kind.id: kind})
     absence = Absence(
         *("id", card.requester.name, False, "approved", one.start_date, one.end_date, "pm", "am"),
         *(type_name, None, "Europe/London", 1, NOW),
@@ -275,7 +307,9 @@ def test_lists_of_leave_are_within_limits_and_harmless(
     for message in (
         answers.own_leave(own),
         answers.own_leave_to_cancel(own, "Cancelled."),
-        answers.out(Away(one.start_date, one.end_date, team, others)),
+        answers.out(
+            Away(first_day=one.start_date, last_day=one.end_date, team=team, everybody=others)
+        ),
     ):
         assert problems_of_message(message["text"], message.get("blocks") or []) == []
         assert 0 < len(message["text"]) <= 4_000

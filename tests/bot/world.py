@@ -297,7 +297,9 @@ class World:
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:
         """Ask for three days of annual leave as REST does."""
-        draft = Draft(self.leave_type("annual"), FIRST_DAY, LAST_DAY)._replace(**fields)
+        draft = Draft(
+            leave_type_id=self.leave_type("annual"), start_date=FIRST_DAY, end_date=LAST_DAY
+        )._replace(**fields)
         return self.database.write_now(
             leave_requests.submit, by=self.caller(who), draft=draft, now=self.clock()
         )

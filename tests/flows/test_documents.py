@@ -94,7 +94,7 @@ def commands_of(page: str) -> list[Command]:
                     comment = re.search(r"\s+#\s*(\d{3})?[^'\"\n]*\n$", text)
                     status = int(comment[1]) if comment and comment[1] else None
                     command = text[: comment.start()] if comment else text
-                    found.append(Command(page, command.strip(), status))
+                    found.append(Command(page=page, text=command.strip(), expected_status=status))
                     text = ""
         assert not text, f"{page}: a command without an end: {text}"
     return found

@@ -49,7 +49,7 @@ def a_side(database: Database, receiver: LoopbackReceiver, name: str) -> Side:
         return [webhooks.create(tx, url, ["*"], by=acme.caller, now=clock())[0] for url in urls]
 
     endpoints = database.write_now(register)
-    return Side(acme, a_person(database, acme, now=clock()), endpoints)
+    return Side(acme=acme, ada=a_person(database, acme, now=clock()), endpoints=endpoints)
 
 
 @asynccontextmanager

@@ -68,7 +68,9 @@ def fuzz(url: str, api_key: str, examples: int, *options: str, folder: Path) -> 
     mine = httpx.get(
         f"{url}/api/v1/organisation", headers={"Authorization": f"Bearer {api_key}"}, timeout=20
     )
-    return Finished(done.returncode, done.stdout.decode(), mine.status_code == 200)
+    return Finished(
+        code=done.returncode, output=done.stdout.decode(), key_still_works=mine.status_code == 200
+    )
 
 
 def key_of(found: DemoOrganisation, whose: Whose) -> str:

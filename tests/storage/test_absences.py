@@ -40,14 +40,14 @@ class Kind(NamedTuple):
     cancelled_days_ago: int | None = None
 
 
-PENDING = Kind("pending")
-APPROVED = Kind("approved", decided_days_ago=50)
-DECLINED = Kind("declined", decided_days_ago=1)
-DECLINED_LONG_AGO = Kind("declined", decided_days_ago=31)
-WITHDRAWN = Kind("cancelled", cancelled_days_ago=1)
-WITHDRAWN_LONG_AGO = Kind("cancelled", cancelled_days_ago=31)
-CALLED_OFF = Kind("cancelled", decided_days_ago=50, cancelled_days_ago=29)
-CALLED_OFF_LONG_AGO = Kind("cancelled", decided_days_ago=50, cancelled_days_ago=31)
+PENDING = Kind(status="pending")
+APPROVED = Kind(status="approved", decided_days_ago=50)
+DECLINED = Kind(status="declined", decided_days_ago=1)
+DECLINED_LONG_AGO = Kind(status="declined", decided_days_ago=31)
+WITHDRAWN = Kind(status="cancelled", cancelled_days_ago=1)
+WITHDRAWN_LONG_AGO = Kind(status="cancelled", cancelled_days_ago=31)
+CALLED_OFF = Kind(status="cancelled", decided_days_ago=50, cancelled_days_ago=29)
+CALLED_OFF_LONG_AGO = Kind(status="cancelled", decided_days_ago=50, cancelled_days_ago=31)
 
 KINDS = {
     "pending": PENDING,
@@ -90,7 +90,7 @@ def a_cast(database: Database) -> Cast:
         "no department": lone,
         "owner": acme.owner,
     }
-    return Cast(acme, ada, viewers)
+    return Cast(acme=acme, ada=ada, viewers=viewers)
 
 
 def a_request(
@@ -131,7 +131,7 @@ def a_request(
 
 
 def type_of(database: Database, acme: Acme, code: str) -> LeaveType:
-    types = database.read_now(leave_types.page, PageOf(100), by=acme.caller).items
+    types = database.read_now(leave_types.page, PageOf(limit=100), by=acme.caller).items
     return next(leave_type for leave_type in types if leave_type.code == code)
 
 
@@ -321,7 +321,9 @@ def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -
         code: database.write_now(
             leave_requests.submit,
             by=by,
-            draft=Draft(type_of(database, acme, code).id, day, day),
+            draft=Draft(
+                leave_type_id=type_of(database, acme, code).id, start_date=day, end_date=day
+            ),
             now=NOW,
         )
         for code, day in (("annual", date(2026, 6, 10)), ("sick", date(2026, 6, 11)))

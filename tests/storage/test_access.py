@@ -35,7 +35,9 @@ def changed(key: str, position: int) -> str:
 
 
 def actions_of(database: Database, by: Caller) -> list[str]:
-    return [entry.action for entry in database.read_now(audit.entries, PageOf(100), by=by).items]
+    return [
+        entry.action for entry in database.read_now(audit.entries, PageOf(limit=100), by=by).items
+    ]
 
 
 def test_keys_are_of_one_length_and_carry_their_checksum() -> None:
@@ -66,14 +68,14 @@ def test_a_key_is_recognised_as_its_owner(database: Database) -> None:
     found = recognised(database, secret)
 
     assert found.caller == Caller(
-        acme.id,
-        ada.id,
-        "approver",
-        frozenset({"leave:write", "leave:read", "users:read"}),
-        "api",
-        "r-1",
-        2,
-        key.id,
+        organisation_id=acme.id,
+        user_id=ada.id,
+        role="approver",
+        scopes=frozenset({"leave:write", "leave:read", "users:read"}),
+        source="api",
+        request_id="r-1",
+        variant=2,
+        key_id=key.id,
     )
     assert found.key.reference_version >= 1
     assert found.key.last_used_at is None
@@ -83,7 +85,7 @@ def test_neither_the_row_nor_the_audit_trail_holds_the_secret(database: Database
     acme = an_organisation(database)
     key, secret = a_key(database, acme.caller, acme.owner)
 
-    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+    entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
 
     assert secret.startswith(key.prefix)
     assert len(key.prefix) < 24
@@ -268,8 +270,10 @@ def test_members_see_their_own_keys_and_admins_all(database: Database) -> None:
 def test_pages_of_keys_join_without_gap_or_repeat(database: Database) -> None:
     acme, _, keys = three_keys(database)
 
-    first = database.read_now(api_keys.page, PageOf(2), by=acme.caller)
-    second = database.read_now(api_keys.page, PageOf(2, first.next_cursor), by=acme.caller)
+    first = database.read_now(api_keys.page, PageOf(limit=2), by=acme.caller)
+    second = database.read_now(
+        api_keys.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
+    )
 
     assert sorted(key.id for key in first.items + second.items) == sorted(keys)
     assert second.next_cursor is None

@@ -46,12 +46,14 @@ def a_team(database: Database) -> Team:
     team = a_department(database, acme, manager_id=head.id)
     manager = a_person(database, acme, first_name="Grace")
     return Team(
-        acme,
-        a_person(database, acme, department_id=team.id, manager_id=manager.id),
-        manager,
-        head,
-        a_person(database, acme, first_name="Alan", role="approver", department_id=team.id),
-        a_person(database, acme, first_name="Admin", role="admin"),
+        acme=acme,
+        ada=a_person(database, acme, department_id=team.id, manager_id=manager.id),
+        manager=manager,
+        head=head,
+        approver=a_person(
+            database, acme, first_name="Alan", role="approver", department_id=team.id
+        ),
+        admin=a_person(database, acme, first_name="Admin", role="admin"),
     )
 
 
@@ -187,13 +189,13 @@ def test_a_changed_manager_takes_over_what_waits(database: Database) -> None:
 def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> User:
     """The person as soon as a Slack account with their confirmed address is known."""
     profile = SlackProfile(
-        slack_user_id,
-        user.email,
-        user.first_name,
-        user.last_name,
-        None,
-        None,
-        None,
+        slack_user_id=slack_user_id,
+        email=user.email,
+        first_name=user.first_name,
+        last_name=user.last_name,
+        timezone=None,
+        locale=None,
+        avatar_url=None,
         is_email_confirmed=True,
     )
     database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
@@ -204,7 +206,9 @@ def test_pending_people_are_asked_once_their_slack_account_is_known(database: Da
     acme = an_organisation(database)
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)
-    team = Team(acme, ada, manager, acme.owner, acme.owner, acme.owner)
+    team = Team(
+        acme=acme, ada=ada, manager=manager, head=acme.owner, approver=acme.owner, admin=acme.owner
+    )
     assert asked(database, team) == {acme.owner.id}
 
     found = linked(database, acme, manager, "UGRACE")
@@ -221,12 +225,12 @@ def test_what_waits_goes_to_a_manager_whose_account_becomes_known(database: Data
     found = linked(database, acme, manager, "UGRACE")
 
     waiting = database.read_now(
-        leave_reading.awaiting, PageOf(10), by=caller_for(acme, found), now=NOW
+        leave_reading.awaiting, PageOf(limit=10), by=caller_for(acme, found), now=NOW
     )
 
     assert [one.id for one in waiting.items] == [request.id]
     entries = database.read_now(
-        audit.entries, PageOf(10), by=acme.caller, action="leave_request.rerouted"
+        audit.entries, PageOf(limit=10), by=acme.caller, action="leave_request.rerouted"
     ).items
     assert [one.subject_id for one in entries] == [request.id]
 
@@ -246,10 +250,21 @@ def test_an_account_switched_off_in_slack_is_asked_no_more(database: Database) -
     acme = an_organisation(database)
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)
-    team = Team(acme, ada, manager, acme.owner, acme.owner, acme.owner)
+    team = Team(
+        acme=acme, ada=ada, manager=manager, head=acme.owner, approver=acme.owner, admin=acme.owner
+    )
     linked(database, acme, manager, "UGRACE")
 
-    gone = SlackProfile("UGRACE", None, "", "", None, None, None, is_deleted=True)
+    gone = SlackProfile(
+        slack_user_id="UGRACE",
+        email=None,
+        first_name="",
+        last_name="",
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_deleted=True,
+    )
     database.write_now(slack_profiles.keep_in_step, acme.id, gone, now=NOW)
 
     assert asked(database, team) == {acme.owner.id}

@@ -113,7 +113,7 @@ def set_up(database: Database, drawing: Drawing) -> Setting:
         if one.is_away:
             a_request(database, acme, user, start_date=TODAY, code="sick")
     database.write_now(place)
-    return Setting(acme, ada, others, request)
+    return Setting(acme=acme, ada=ada, others=others, request=request)
 
 
 def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> None:
@@ -216,7 +216,7 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
     ada = a_person(database, acme, department_id=team.id, manager_id=manager.id)
     request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
     database.write_now(reminders.watch, acme.id, request.id, manager.id, now=NOW)
-    setting = Setting(acme, ada, [head, manager], request)
+    setting = Setting(acme=acme, ada=ada, others=[head, manager], request=request)
     before = seen(database, setting, leave_reading.awaiting, head)
 
     # Six of the manager's working days later, at work.
@@ -248,7 +248,16 @@ def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
 
 @pytest.mark.parametrize("other", ["request", "organisation"])
 def test_the_next_step_is_asked_about_one_request_alone(database: Database, other: str) -> None:
-    drawing = Drawing([Drawn("member", False, True, False, True)] * len(PEOPLE), None, None)
+    drawing = Drawing(
+        people=[
+            Drawn(
+                role="member", is_in_team=False, is_active=True, is_away=False, is_asked_next=True
+            )
+        ]
+        * len(PEOPLE),
+        manager=None,
+        head=None,
+    )
     setting = set_up(database, drawing)
     one = setting.others[0]
     if other == "request":

@@ -55,7 +55,7 @@ def acme(database: Database, database_url: str) -> Acme:
     database.write_now(
         holiday_overrides.add,
         holiday_set.id,
-        NewOverride(date(2026, 9, 1), "Open day", True, "am"),
+        NewOverride(date=date(2026, 9, 1), name="Open day", is_holiday=True, half="am"),
         by=by,
         now=NOW,
     )

@@ -34,7 +34,12 @@ def spans(draw: st.DrawFn) -> Span:
     start_half_day, end_half_day = draw(half_days), draw(half_days)
     if start_date == end_date and (start_half_day, end_half_day) == ("pm", "am"):
         end_half_day = "pm"
-    return Span(start_date, end_date, start_half_day, end_half_day)
+    return Span(
+        start_date=start_date,
+        end_date=end_date,
+        start_half_day=start_half_day,
+        end_half_day=end_half_day,
+    )
 
 
 def stored(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> str:
@@ -211,7 +216,7 @@ def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
     half_days: int,
     why_less: str | None,
 ) -> None:
-    holidays = {} if holiday is None else {MONDAY: Holiday("Feast", holiday)}
+    holidays = {} if holiday is None else {MONDAY: Holiday(name="Feast", halves=holiday)}
 
     [day] = days.count_days(
         days.asked_span(MONDAY, MONDAY, *asked), days.working_week((week_entry,)), holidays
@@ -229,7 +234,7 @@ def test_an_edge_on_a_day_off_takes_no_half_from_the_days_around_it() -> None:
 
 def test_every_date_is_explained_in_order() -> None:
     span = days.asked_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
-    holidays = {MONDAY + timedelta(days=7): Holiday("Feast")}
+    holidays = {MONDAY + timedelta(days=7): Holiday(name="Feast")}
 
     assert [
         (day.date, day.asked, day.worked, day.holiday, day.counted, day.why_less)
@@ -327,19 +332,35 @@ def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
     ("one", "other", "shared"),
     [
         pytest.param(
-            Span(MONDAY, MONDAY, None, "am"), Span(MONDAY, MONDAY, "pm"), False, id="two halves"
+            Span(start_date=MONDAY, end_date=MONDAY, start_half_day=None, end_half_day="am"),
+            Span(start_date=MONDAY, end_date=MONDAY, start_half_day="pm"),
+            False,
+            id="two halves",
         ),
         pytest.param(
-            Span(MONDAY, WEDNESDAY, None, "am"),
-            Span(WEDNESDAY, FRIDAY, "pm"),
+            Span(start_date=MONDAY, end_date=WEDNESDAY, start_half_day=None, end_half_day="am"),
+            Span(start_date=WEDNESDAY, end_date=FRIDAY, start_half_day="pm"),
             False,
             id="meeting at midday",
         ),
         pytest.param(
-            Span(MONDAY, WEDNESDAY), Span(WEDNESDAY, FRIDAY, "pm"), True, id="one shared half"
+            Span(start_date=MONDAY, end_date=WEDNESDAY),
+            Span(start_date=WEDNESDAY, end_date=FRIDAY, start_half_day="pm"),
+            True,
+            id="one shared half",
         ),
-        pytest.param(Span(MONDAY, FRIDAY), Span(WEDNESDAY, WEDNESDAY), True, id="inside"),
-        pytest.param(Span(MONDAY, FRIDAY), Span(SATURDAY, SUNDAY), False, id="next to each other"),
+        pytest.param(
+            Span(start_date=MONDAY, end_date=FRIDAY),
+            Span(start_date=WEDNESDAY, end_date=WEDNESDAY),
+            True,
+            id="inside",
+        ),
+        pytest.param(
+            Span(start_date=MONDAY, end_date=FRIDAY),
+            Span(start_date=SATURDAY, end_date=SUNDAY),
+            False,
+            id="next to each other",
+        ),
     ],
 )
 def test_overlap_is_counted_in_halves(one: Span, other: Span, shared: bool) -> None:

@@ -64,7 +64,7 @@ def test_an_approval_says_who_and_when(database: Database) -> None:
     )
     assert approved.version == request.version + 1
     entry = database.read_now(
-        audit.entries, PageOf(1), by=acme.caller, subject_id=request.id
+        audit.entries, PageOf(limit=1), by=acme.caller, subject_id=request.id
     ).items[0]
     assert (entry.action, entry.actor_id) == ("leave_request.approved", grace.id)
     assert entry.changes["status"] == {"before": "pending", "after": "approved"}

@@ -31,10 +31,42 @@ from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import crossing, overlapping
 
-DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
-FAILED = Outcome("retry", 500, "bad_status", 12, b"oh no", None, False)
-UNSIGNED = Outcome("unsigned", None, "secret_unreadable", 0, b"", None, False)
-GONE = Outcome("gone", 410, "bad_status", 12, b"", None, False)
+DELIVERED = Outcome(
+    verdict="delivered",
+    status_code=204,
+    error=None,
+    duration_ms=12,
+    response_excerpt=b"",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
+FAILED = Outcome(
+    verdict="retry",
+    status_code=500,
+    error="bad_status",
+    duration_ms=12,
+    response_excerpt=b"oh no",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
+UNSIGNED = Outcome(
+    verdict="unsigned",
+    status_code=None,
+    error="secret_unreadable",
+    duration_ms=0,
+    response_excerpt=b"",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
+GONE = Outcome(
+    verdict="gone",
+    status_code=410,
+    error="bad_status",
+    duration_ms=12,
+    response_excerpt=b"",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
 
 
 def asked_to_wait(seconds: int) -> Outcome:
@@ -401,7 +433,7 @@ def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Data
         for kind in ("webhook_failing", "webhook_disabled")
         for user_id in (grace.id, acme.owner.id)
     }
-    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+    entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
     (entry,) = [found for found in entries if found.action == "webhook.disabled"]
     assert (entry.source, entry.actor_id) == ("scheduler", None)
 

@@ -20,8 +20,24 @@ from storage.events.delivery_queue import Delivery
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import overlapping
 
-DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
-FAILED = Outcome("retry", 500, "bad_status", 34, b"oh \xff no", None, False)
+DELIVERED = Outcome(
+    verdict="delivered",
+    status_code=204,
+    error=None,
+    duration_ms=12,
+    response_excerpt=b"",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
+FAILED = Outcome(
+    verdict="retry",
+    status_code=500,
+    error="bad_status",
+    duration_ms=34,
+    response_excerpt=b"oh \xff no",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
 A_MONTH = timedelta(days=31)
 
 
@@ -53,7 +69,7 @@ def logged(
     database: Database, acme: Acme, webhook: Webhook, **filters: Any
 ) -> list[LoggedDelivery]:
     return database.read_now(
-        delivery_log.page, webhook.id, PageOf(100), by=acme.caller, **filters
+        delivery_log.page, webhook.id, PageOf(limit=100), by=acme.caller, **filters
     ).items
 
 
@@ -95,11 +111,11 @@ def test_the_log_is_filtered_by_status_and_event_and_read_in_pages(database: Dat
     def read(page: PageOf, **filters: Any) -> Any:
         return database.read_now(delivery_log.page, webhook.id, page, by=acme.caller, **filters)
 
-    every = [delivery.id for delivery in read(PageOf(100)).items]
+    every = [delivery.id for delivery in read(PageOf(limit=100)).items]
     pages = []
     cursor = None
     while True:
-        page = read(PageOf(4, cursor))
+        page = read(PageOf(limit=4, cursor=cursor))
         pages.append([delivery.id for delivery in page.items])
         if (cursor := page.next_cursor) is None:
             break
@@ -134,7 +150,7 @@ def test_a_redelivery_sends_the_same_bytes_under_the_same_id(
     assert (found.status, len(found.attempts)) == ("delivered", 2)
     assert "webhook.redelivery_requested" in {
         entry.action
-        for entry in database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+        for entry in database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
     }
 
 
@@ -198,9 +214,9 @@ def test_what_failed_since_an_instant_is_sent_again_once(database: Database) -> 
     second = sent_again(database, acme, webhook)
 
     assert (before, first, second) == (
-        Redelivered(0, False),
-        Redelivered(2, False),
-        Redelivered(0, False),
+        Redelivered(queued=0, has_more=False),
+        Redelivered(queued=2, has_more=False),
+        Redelivered(queued=0, has_more=False),
     )
     # A failing endpoint gets one at a time.
     again = [tried(database, DELIVERED, after=A_MONTH)[0] for _ in range(2)]
@@ -226,7 +242,7 @@ def test_what_a_webhook_missed_while_it_was_off_is_sent_only_when_asked(database
         ("failed", []),
     ]
 
-    assert sent_again(database, acme, webhook) == Redelivered(2, False)
+    assert sent_again(database, acme, webhook) == Redelivered(queued=2, has_more=False)
 
     found = tried(database, DELIVERED, limit=10, after=A_MONTH)
     assert [
@@ -261,7 +277,7 @@ def test_an_outage_is_made_good_in_portions(database: Database) -> None:
 
     portions = [sent_again(database, acme, webhook, limit=2) for _ in range(2)]
 
-    assert portions == [Redelivered(2, True), Redelivered(1, False)]
+    assert portions == [Redelivered(queued=2, has_more=True), Redelivered(queued=1, has_more=False)]
 
 
 def test_pings_are_not_sent_again(database: Database) -> None:
@@ -288,16 +304,16 @@ def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: 
     def health() -> WebhookHealth:
         return database.read_now(webhooks.health, [webhook.id], by=acme.caller)[webhook.id]
 
-    assert health() == WebhookHealth(None, NOW)
+    assert health() == WebhookHealth(failing_since=None, next_attempt_at=NOW)
     tried(database, FAILED)
-    assert health() == WebhookHealth(NOW, NOW + timedelta(seconds=5))
+    assert health() == WebhookHealth(failing_since=NOW, next_attempt_at=NOW + timedelta(seconds=5))
 
     switched(database, acme, webhook, is_active=False)
-    assert health() == WebhookHealth(NOW, None)
+    assert health() == WebhookHealth(failing_since=NOW, next_attempt_at=None)
 
     switched(database, acme, webhook, is_active=True)
     tried(database, DELIVERED, after=timedelta(seconds=5))
-    assert health() == WebhookHealth(None, None)
+    assert health() == WebhookHealth(failing_since=None, next_attempt_at=None)
 
 
 def test_nobody_else_comes_near_the_log(database: Database) -> None:
@@ -327,8 +343,11 @@ def test_a_month_after_it_was_settled_a_delivery_and_its_event_are_gone(
     late = database.write_now(delivery_log.prune, now=NOW + A_MONTH, limit=1)
     rest = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
 
-    assert early == Pruned(0, 0, 0)
-    assert (late, rest) == (Pruned(0, 1, 1), Pruned(0, 1, 1))
+    assert early == Pruned(expired=0, deliveries=0, events=0)
+    assert (late, rest) == (
+        Pruned(expired=0, deliveries=1, events=1),
+        Pruned(expired=0, deliveries=1, events=1),
+    )
     # The third still waits: whatever its age, nobody prunes that.
     assert rows_left(database) == [1, 0, 1]
     assert [one.status for one in logged(database, acme, webhook)] == ["pending"]
@@ -341,10 +360,12 @@ def test_what_was_parked_for_a_month_is_given_up(database: Database) -> None:
 
     pruned = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
 
-    assert pruned == Pruned(1, 0, 0)
+    assert pruned == Pruned(expired=1, deliveries=0, events=0)
     (found,) = logged(database, acme, webhook)
     assert (found.status, found.settled_at) == ("failed", NOW + A_MONTH)
-    assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(0, 1, 1)
+    assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(
+        expired=0, deliveries=1, events=1
+    )
 
 
 def test_what_is_taken_from_the_park_meanwhile_is_not_given_up(database: Database) -> None:

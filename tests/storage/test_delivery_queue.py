@@ -18,8 +18,24 @@ from storage.leave import leave_requests
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 
-DELIVERED = Outcome("delivered", 204, None, 12, b"", None, False)
-FAILED = Outcome("retry", 500, "bad_status", 12, b"oh no", None, False)
+DELIVERED = Outcome(
+    verdict="delivered",
+    status_code=204,
+    error=None,
+    duration_ms=12,
+    response_excerpt=b"",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
+FAILED = Outcome(
+    verdict="retry",
+    status_code=500,
+    error="bad_status",
+    duration_ms=12,
+    response_excerpt=b"oh no",
+    retry_after_seconds=None,
+    at_least_60_seconds=False,
+)
 
 
 def listening(database: Database, acme: Acme, count: int = 1) -> list[Webhook]:
@@ -130,7 +146,9 @@ def test_what_is_parked_waits_for_nobody_and_goes_out_when_switched_on(
 
     assert claimed(database) == []
     assert database.read_now(delivery_queue.oldest_due_at) is None
-    assert database.read_now(delivery_queue.waiting, now=NOW) == Waiting(0, 0, None)
+    assert database.read_now(delivery_queue.waiting, now=NOW) == Waiting(
+        due=0, in_flight=0, oldest_due_at=None
+    )
 
     database.write_now(webhooks.update, webhook.id, on, by=acme.caller, now=NOW)
     assert len(claimed(database)) == 2

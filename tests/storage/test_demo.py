@@ -24,7 +24,7 @@ def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
     owner = database.read_now(authentication.recognise_key, made.api_key, now=NOW).caller
     member = database.read_now(authentication.recognise_key, made.member_api_key, now=NOW).caller
     staff = database.read_now(people.list_all, by=owner)
-    requests = database.read_now(leave_reading.page, PageOf(100), by=owner).items
+    requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
     statuses = Counter(request.status for request in requests)
     assert (owner.role, owner.scopes) == ("owner", frozenset(SCOPES))
     assert member.role == "member"
@@ -43,7 +43,7 @@ def test_it_can_be_made_on_any_day(database: Database, days: int) -> None:
     made = database.write_now(demo.fill, now=now)
 
     owner = database.read_now(authentication.recognise_key, made.api_key, now=now).caller
-    requests = database.read_now(leave_reading.page, PageOf(100), by=owner).items
+    requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
     assert len(requests) >= 10
 
 
@@ -51,12 +51,12 @@ def test_a_second_run_keeps_the_data_and_shows_the_same_keys(database: Database)
     first = database.write_now(demo.ensure, now=NOW)
     assert first is not None
     owner = database.read_now(authentication.recognise_key, first.api_key, now=NOW).caller
-    entries = len(database.read_now(audit.entries, PageOf(100), by=owner).items)
+    entries = len(database.read_now(audit.entries, PageOf(limit=100), by=owner).items)
 
     second = database.write_now(demo.ensure, now=NOW + timedelta(days=3))
 
     assert second == first
-    assert len(database.read_now(audit.entries, PageOf(100), by=owner).items) == entries
+    assert len(database.read_now(audit.entries, PageOf(limit=100), by=owner).items) == entries
 
 
 def test_other_organisations_are_left_alone(database: Database) -> None:

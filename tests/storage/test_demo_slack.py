@@ -23,7 +23,7 @@ def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
 def delivered(database: Database) -> list[Notice]:
     found = database.write_now(notifications.claim, limit=100, claim_id="a test", now=NOW)
     database.write_now(
-        notifications.settle, [(one, Outcome("delivered")) for one in found], now=NOW
+        notifications.settle, [(one, Outcome(verdict="delivered")) for one in found], now=NOW
     )
     return found
 

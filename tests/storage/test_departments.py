@@ -47,7 +47,7 @@ def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> N
         database.read_now(organisation_config.of_organisation, acme.id).departments[made.id]
         == after
     )
-    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.subject_id) == ("department.updated", made.id)
     assert newest.changes == {
         "name": {"before": "Engineering", "after": "Research"},
@@ -160,7 +160,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     with pytest.raises(NotFound):
         database.read_now(departments.get, made.id, by=acme.caller)
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
-    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert newest.action == "department.deleted"
     assert newest.changes["name"] == {"before": "Engineering", "after": None}
 
@@ -232,8 +232,10 @@ def test_pages_come_in_the_order_of_creation(database: Database) -> None:
         for second in range(3)
     ]
 
-    first = database.read_now(departments.page, PageOf(2), by=acme.caller)
-    second = database.read_now(departments.page, PageOf(2, first.next_cursor), by=acme.caller)
+    first = database.read_now(departments.page, PageOf(limit=2), by=acme.caller)
+    second = database.read_now(
+        departments.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
+    )
 
     assert [one.id for one in (*first.items, *second.items)] == made
     assert second.next_cursor is None

@@ -98,7 +98,7 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
     ("public_holidays.add_override", ""): lambda scene: partial(
         holiday_overrides.add,
         set_id=scene.british_set_id,
-        new=NewOverride(date(2026, 8, 5), "Market day", half="am"),
+        new=NewOverride(date=date(2026, 8, 5), name="Market day", half="am"),
     ),
     ("public_holidays.remove_override", ""): lambda scene: partial(
         holiday_overrides.remove, set_id=scene.british_set_id, override_id=scene.override_id
@@ -148,9 +148,17 @@ def a_scene(database: Database) -> Scene:
     )
     french = database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     british_set_id = own_set(database, acme)
-    new = NewOverride(date(2026, 8, 6), "Founders' day")
+    new = NewOverride(date=date(2026, 8, 6), name="Founders' day")
     made = database.write_now(holiday_overrides.add, british_set_id, new, by=acme.caller, now=NOW)
-    return Scene(acme, grace, ada, team.id, british_set_id, french.id, made.id)
+    return Scene(
+        acme=acme,
+        grace=grace,
+        ada=ada,
+        team_id=team.id,
+        british_set_id=british_set_id,
+        french_set_id=french.id,
+        override_id=made.id,
+    )
 
 
 def every_row(url: str) -> dict[str, list[str]]:
@@ -160,7 +168,7 @@ def every_row(url: str) -> dict[str, list[str]]:
 
 
 def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
+    found = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller)
     return {one.id: one for one in found.items}
 
 

@@ -72,7 +72,7 @@ def test_balances_are_foreseen_as_they_then_are(
         "department": {"department_id": generous.id},
         "start_date": {"start_date": date(2026, 4, 1)},
     }
-    new = NewOverride(date(2026, 8, 4), "Market day", half="am")
+    new = NewOverride(date=date(2026, 8, 4), name="Market day", half="am")
     trials: dict[str, Change] = {
         "archive": people.archive,
         "holiday": holiday_overrides.add,

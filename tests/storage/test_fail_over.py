@@ -54,7 +54,7 @@ def pair() -> Iterator[Pair]:
     standby = postgres.new_folder()
     standby.rmdir()
     url = f"postgresql://hiatus@/hiatus?host={primary.folder},{standby}"
-    yield Pair(primary, standby, url)
+    yield Pair(primary=primary, standby=standby, url=url)
     primary.stop()
     postgres.stop(standby)
 

@@ -94,7 +94,7 @@ def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> N
     acme = an_organisation(database)
     later = NOW + timedelta(hours=1)
     token = database.write_now(personal_token, by=acme.caller, now=later)
-    entries = database.read_now(audit.entries, PageOf(1), by=acme.caller).items
+    entries = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items
 
     with pytest.raises(NotFound):
         database.write_now(feeds.revoke, entries[0].subject_id, by=acme.caller, now=NOW)
@@ -211,7 +211,7 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
     database.write_now(personal_token, by=acme.caller, now=NOW)
     database.write_now(feeds.regenerate, by=acme.caller, now=NOW)
 
-    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+    entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
 
     assert {entry.action for entry in entries if entry.subject_type == "calendar_feed"} == {
         "calendar_feed.created",

@@ -116,7 +116,7 @@ def test_a_country_alone_has_only_what_holds_in_all_of_it() -> None:
     ],
 )
 def test_holidays_are_whole_days_with_english_names(code: str, day: date, name: str) -> None:
-    assert holiday_calendar.holidays_of(code, 2026)[day] == Holiday(name, WHOLE_DAY)
+    assert holiday_calendar.holidays_of(code, 2026)[day] == Holiday(name=name, halves=WHOLE_DAY)
 
 
 def test_names_do_not_follow_the_locale_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_nobody_can_change_what_is_kept() -> None:
 
     assert holiday_calendar.holidays_of("GB", 2026) is kept
     with pytest.raises(TypeError):
-        cast("MutableMapping[date, Holiday]", kept)[date(2026, 8, 31)] = Holiday("Mine")
+        cast("MutableMapping[date, Holiday]", kept)[date(2026, 8, 31)] = Holiday(name="Mine")
 
 
 def test_holidays_between_includes_both_ends_and_crosses_years() -> None:

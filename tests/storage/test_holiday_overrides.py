@@ -35,7 +35,7 @@ def added(
     half: HalfDay | None = None,
     code: str = "GB",
 ) -> HolidayOverride:
-    new = NewOverride(day, name, is_holiday, half)
+    new = NewOverride(date=day, name=name, is_holiday=is_holiday, half=half)
     set_id = own_set(database, acme, code).id
     return database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
 
@@ -57,7 +57,14 @@ def test_an_override_makes_a_day_a_public_holiday_until_it_is_taken_back(
 
     made = added(database, acme, MARKET_DAY, half="pm")
 
-    expected = HolidayOnDate(MARKET_DAY, "Market day", "override", "pm", True, made.id)
+    expected = HolidayOnDate(
+        date=MARKET_DAY,
+        name="Market day",
+        source="override",
+        half="pm",
+        is_holiday=True,
+        override_id=made.id,
+    )
     assert on(database, acme, MARKET_DAY) == expected
     removed(database, acme, made.id)
     assert on(database, acme, MARKET_DAY) is None
@@ -65,12 +72,26 @@ def test_an_override_makes_a_day_a_public_holiday_until_it_is_taken_back(
 
 def test_an_override_takes_a_public_holiday_away(database: Database) -> None:
     acme = an_organisation(database)
-    country = HolidayOnDate(CHRISTMAS, "Christmas Day", "country", None, True, None)
+    country = HolidayOnDate(
+        date=CHRISTMAS,
+        name="Christmas Day",
+        source="country",
+        half=None,
+        is_holiday=True,
+        override_id=None,
+    )
     assert on(database, acme, CHRISTMAS) == country
 
     made = added(database, acme, CHRISTMAS, None, is_holiday=False)
 
-    gone = HolidayOnDate(CHRISTMAS, "Christmas Day", "override", None, False, made.id)
+    gone = HolidayOnDate(
+        date=CHRISTMAS,
+        name="Christmas Day",
+        source="override",
+        half=None,
+        is_holiday=False,
+        override_id=made.id,
+    )
     assert on(database, acme, CHRISTMAS) == gone
     removed(database, acme, made.id)
     assert on(database, acme, CHRISTMAS) == country
@@ -81,7 +102,14 @@ def test_taking_away_the_morning_leaves_the_afternoon(database: Database) -> Non
 
     made = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
 
-    left = HolidayOnDate(CHRISTMAS, "Christmas Day", "override", "pm", True, made.id)
+    left = HolidayOnDate(
+        date=CHRISTMAS,
+        name="Christmas Day",
+        source="override",
+        half="pm",
+        is_holiday=True,
+        override_id=made.id,
+    )
     assert on(database, acme, CHRISTMAS) == left
 
 
@@ -100,9 +128,9 @@ def test_overrides_are_listed_by_date(database: Database) -> None:
     set_id = own_set(database, acme).id
     later, earlier = added(database, acme, CHRISTMAS), added(database, acme, MARKET_DAY)
 
-    first = database.read_now(holiday_overrides.page, set_id, PageOf(1), by=acme.caller)
+    first = database.read_now(holiday_overrides.page, set_id, PageOf(limit=1), by=acme.caller)
     second = database.read_now(
-        holiday_overrides.page, set_id, PageOf(1, first.next_cursor), by=acme.caller
+        holiday_overrides.page, set_id, PageOf(limit=1, cursor=first.next_cursor), by=acme.caller
     )
 
     assert (first.items, second.items) == ([earlier], [later])
@@ -124,7 +152,7 @@ def test_what_makes_no_sense_is_refused(
     database: Database, wrong: dict[str, Any], error: tuple[str, str]
 ) -> None:
     acme = an_organisation(database)
-    new = NewOverride(MARKET_DAY, "Market day")._replace(**wrong)
+    new = NewOverride(date=MARKET_DAY, name="Market day")._replace(**wrong)
     set_id = own_set(database, acme).id
 
     refused = errors_of(
@@ -144,7 +172,7 @@ def test_a_set_has_only_so_many_overrides(
     def fill(tx: Any) -> None:
         for number in range(holiday_overrides.MOST_OVERRIDES):
             day = date.fromordinal(CHRISTMAS.toordinal() + number)
-            new = NewOverride(day, "Closed")
+            new = NewOverride(date=day, name="Closed")
             holiday_overrides.add(tx, set_id, new, by=acme.caller, now=NOW)
 
     database.write_now(fill)
@@ -156,7 +184,7 @@ def test_members_look_and_do_not_touch(database: Database) -> None:
     acme = an_organisation(database)
     by = caller_for(acme, a_person(database, acme, role="approver"))
     set_id = own_set(database, acme).id
-    new = NewOverride(MARKET_DAY, "Market day")
+    new = NewOverride(date=MARKET_DAY, name="Market day")
 
     calls: list[Any] = [
         lambda: database.write_now(holiday_overrides.add, set_id, new, by=by, now=NOW),
@@ -179,7 +207,7 @@ def test_another_organisations_sets_and_overrides_are_unknown(database: Database
         database.write_now(
             holiday_overrides.add,
             theirs,
-            NewOverride(CHRISTMAS, "x"),
+            NewOverride(date=CHRISTMAS, name="x"),
             by=acme.caller,
             now=NOW,
         )

@@ -101,8 +101,10 @@ def test_pages_belong_to_one_organisation(database: Database) -> None:
     added(database, globex, "FR")
     added(database, acme, "DE")
 
-    first = database.read_now(holiday_sets.page, PageOf(1), by=acme.caller)
-    second = database.read_now(holiday_sets.page, PageOf(1, first.next_cursor), by=acme.caller)
+    first = database.read_now(holiday_sets.page, PageOf(limit=1), by=acme.caller)
+    second = database.read_now(
+        holiday_sets.page, PageOf(limit=1, cursor=first.next_cursor), by=acme.caller
+    )
 
     assert [one.country_code for one in (*first.items, *second.items)] == ["GB", "DE"]
     assert second.next_cursor is None
@@ -111,7 +113,7 @@ def test_pages_belong_to_one_organisation(database: Database) -> None:
 def test_the_countrys_holidays_show_through(database: Database) -> None:
     acme = an_organisation(database)
 
-    assert holidays_on(database, acme, CHRISTMAS) == Holiday("Christmas Day", WHOLE_DAY)
+    assert holidays_on(database, acme, CHRISTMAS) == Holiday(name="Christmas Day", halves=WHOLE_DAY)
     assert holidays_on(database, acme, MARKET_DAY) is None
 
 
@@ -125,7 +127,7 @@ def test_an_override_adds_a_day_or_a_half(
 
     an_override(database, acme, MARKET_DAY, half=half)
 
-    assert holidays_on(database, acme, MARKET_DAY) == Holiday("Market day", halves)
+    assert holidays_on(database, acme, MARKET_DAY) == Holiday(name="Market day", halves=halves)
 
 
 def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
@@ -133,15 +135,17 @@ def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
 
     an_override(database, acme, CHRISTMAS, name="Half Christmas", half="pm")
 
-    assert holidays_on(database, acme, CHRISTMAS) == Holiday("Half Christmas", AFTERNOON)
+    assert holidays_on(database, acme, CHRISTMAS) == Holiday(
+        name="Half Christmas", halves=AFTERNOON
+    )
 
 
 @pytest.mark.parametrize(
     ("half", "left"),
     [
         (None, None),
-        ("am", Holiday("Christmas Day", AFTERNOON)),
-        ("pm", Holiday("Christmas Day", MORNING)),
+        ("am", Holiday(name="Christmas Day", halves=AFTERNOON)),
+        ("pm", Holiday(name="Christmas Day", halves=MORNING)),
     ],
 )
 def test_an_override_takes_a_day_or_a_half_away(

@@ -102,12 +102,14 @@ def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
             start_date=date(2026, 8, 3) + timedelta(days=number // 3),
             now=NOW + timedelta(minutes=number // 2),
         )
-    before = database.read_now(leave_reading.page, PageOf(100), by=acme.caller, sort=sort)
+    before = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller, sort=sort)
 
     met: list[str] = []
     cursor = None
     for number in range(5):
-        page = database.read_now(leave_reading.page, PageOf(2, cursor), by=acme.caller, sort=sort)
+        page = database.read_now(
+            leave_reading.page, PageOf(limit=2, cursor=cursor), by=acme.caller, sort=sort
+        )
         met += [request.id for request in page.items]
         cursor = page.next_cursor
         a_request(
@@ -154,12 +156,12 @@ def test_a_cursor_with_anything_added_is_unusable(database: Database) -> None:
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_reading.page, PageOf(1), by=acme.caller).next_cursor
+    cursor = database.read_now(leave_reading.page, PageOf(limit=1), by=acme.caller).next_cursor
     assert cursor is not None
 
     for altered in (f"{cursor}=", f"{cursor}!", f" {cursor}", f"{cursor[:5]}\n{cursor[5:]}"):
         with pytest.raises(UnusableCursor):
-            database.read_now(leave_reading.page, PageOf(1, altered), by=acme.caller)
+            database.read_now(leave_reading.page, PageOf(limit=1, cursor=altered), by=acme.caller)
 
 
 def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -> None:
@@ -167,16 +169,16 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_reading.page, PageOf(1), by=acme.caller).next_cursor
+    cursor = database.read_now(leave_reading.page, PageOf(limit=1), by=acme.caller).next_cursor
     assert cursor is not None
     altered = ("A" if cursor[0] != "A" else "B") + cursor[1:]
 
     for by, page, filters in (
-        (acme.caller, PageOf(1, cursor), {"status": "pending"}),
-        (acme.caller, PageOf(1, cursor), {"sort": "start_date"}),
-        (other.caller, PageOf(1, cursor), {}),
-        (acme.caller, PageOf(1, altered), {}),
-        (acme.caller, PageOf(1, "é"), {}),
+        (acme.caller, PageOf(limit=1, cursor=cursor), {"status": "pending"}),
+        (acme.caller, PageOf(limit=1, cursor=cursor), {"sort": "start_date"}),
+        (other.caller, PageOf(limit=1, cursor=cursor), {}),
+        (acme.caller, PageOf(limit=1, cursor=altered), {}),
+        (acme.caller, PageOf(limit=1, cursor="é"), {}),
     ):
         with pytest.raises(UnusableCursor):
             database.read_now(leave_reading.page, page, by=by, **filters)  # type: ignore[arg-type]

@@ -218,7 +218,7 @@ def test_a_change_is_kept_and_audited(database: Database) -> None:
 
     assert after == study._replace(min_notice_days=7, updated_at=LATER, version=2)
     assert known_of(database, acme).leave_types[study.id] == after
-    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.changes) == (
         "leave_type.updated",
         {"min_notice_days": {"before": 0, "after": 7}},

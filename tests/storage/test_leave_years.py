@@ -11,14 +11,16 @@ from storage.base.errors import InvalidInput
 from storage.rules import leave_years
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 
-CALENDAR = LeaveYearRule("calendar", 4, 6)
-FISCAL = LeaveYearRule("fiscal", 4, 6)
-LEAP_DAY = LeaveYearRule("fiscal", 2, 29)
-ANNIVERSARY = LeaveYearRule("anniversary", 4, 6, date(2021, 9, 15))
+CALENDAR = LeaveYearRule(type="calendar", month=4, day=6)
+FISCAL = LeaveYearRule(type="fiscal", month=4, day=6)
+LEAP_DAY = LeaveYearRule(type="fiscal", month=2, day=29)
+ANNIVERSARY = LeaveYearRule(type="anniversary", month=4, day=6, start_date=date(2021, 9, 15))
 
 anchors = st.dates(date(2024, 1, 1), date(2024, 12, 31))  # A leap year, so 29 February is met.
 rules = st.builds(
-    lambda kind, anchor, start_date: LeaveYearRule(kind, anchor.month, anchor.day, start_date),
+    lambda kind, anchor, start_date: LeaveYearRule(
+        type=kind, month=anchor.month, day=anchor.day, start_date=start_date
+    ),
     st.sampled_from(("calendar", "fiscal", "anniversary")),
     anchors,
     st.none() | st.dates(date(1996, 1, 1), date(2030, 12, 31)),
@@ -38,7 +40,7 @@ rules = st.builds(
             FISCAL, date(2026, 4, 6), date(2026, 4, 6), date(2027, 4, 5), "2026/27", id="first day"
         ),
         pytest.param(
-            LeaveYearRule("fiscal", 1, 1),
+            LeaveYearRule(type="fiscal", month=1, day=1),
             date(2026, 7, 1),
             date(2026, 1, 1),
             date(2026, 12, 31),
@@ -91,7 +93,7 @@ def test_a_date_falls_in_one_leave_year(
 ) -> None:
     year = leave_years.leave_year_containing(rule, day)
 
-    assert year == LeaveYear(first_day, last_day)
+    assert year == LeaveYear(first_day=first_day, last_day=last_day)
     assert year.name == name
 
 
@@ -160,7 +162,7 @@ def test_every_day_of_a_leap_year_may_begin_a_leave_year(anchor: date) -> None:
     leave_years.check_leave_year_start(anchor.month, anchor.day)
 
 
-YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
+YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
 
 
 @pytest.mark.parametrize(

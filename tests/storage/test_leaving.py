@@ -249,7 +249,7 @@ def test_leave_asked_for_meanwhile_awaits_the_approver_who_comes_to_the_departme
     department = a_department(database, acme)
     ada = a_person(database, acme, department_id=department.id)
     grace = a_person(database, acme, first_name="Grace", role="approver")
-    draft = Draft(type_id(database, acme), MONDAY, MONDAY)
+    draft = Draft(leave_type_id=type_id(database, acme), start_date=MONDAY, end_date=MONDAY)
 
     overlapping(
         database,
@@ -345,7 +345,7 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
+    found = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller)
     return {one.id: one for one in found.items}
 
 

@@ -213,9 +213,11 @@ def test_adjustments_are_listed_newest_first_and_audited(database: Database) -> 
     first = an_adjustment(database, acme, ada, leave_year=2025)
     second = an_adjustment(database, acme, ada, half_days=-3, reason="  Wrong person ")
 
-    page = database.read_now(adjustments.page, ada.id, PageOf(1), by=caller_for(acme, ada), now=NOW)
+    page = database.read_now(
+        adjustments.page, ada.id, PageOf(limit=1), by=caller_for(acme, ada), now=NOW
+    )
     rest = database.read_now(
-        adjustments.page, ada.id, PageOf(1, page.next_cursor), by=acme.caller, now=NOW
+        adjustments.page, ada.id, PageOf(limit=1, cursor=page.next_cursor), by=acme.caller, now=NOW
     )
 
     assert [*page.items, *rest.items] == [second, first]

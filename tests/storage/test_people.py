@@ -63,7 +63,7 @@ def updated(database: Database, acme: Acme, user: User, **changes: Any) -> User:
 
 def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
     """Sorted by name: entries of one millisecond have no order."""
-    page = database.read_now(audit.entries, PageOf(100), by=acme.caller, subject_id=user.id)
+    page = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller, subject_id=user.id)
     return sorted(entry.action for entry in page.items)
 
 
@@ -236,7 +236,7 @@ def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> 
         job_title="Countess", working_days=("monday",), updated_at=LATER, version=ada.version + 1
     )
     assert database.read_now(people_rows.get, ada.id, by=acme.caller) == after
-    newest = database.read_now(audit.entries, PageOf(1), by=acme.caller).items[0]
+    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.actor_id) == ("user.updated", acme.owner.id)
     assert newest.changes == {
         "job_title": {"before": None, "after": "Countess"},
@@ -554,9 +554,13 @@ def test_pages_hold_everybody_once(database: Database) -> None:
     acme = an_organisation(database)
     made = [acme.owner.id, *[a_person(database, acme).id for _ in range(4)]]
 
-    first = database.read_now(people.page, PageOf(2), by=acme.caller)
-    second = database.read_now(people.page, PageOf(2, first.next_cursor), by=acme.caller)
-    third = database.read_now(people.page, PageOf(2, second.next_cursor), by=acme.caller)
+    first = database.read_now(people.page, PageOf(limit=2), by=acme.caller)
+    second = database.read_now(
+        people.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
+    )
+    third = database.read_now(
+        people.page, PageOf(limit=2, cursor=second.next_cursor), by=acme.caller
+    )
 
     found = [user.id for page in (first, second, third) for user in page.items]
     assert sorted(found) == sorted(made)
@@ -566,10 +570,12 @@ def test_pages_hold_everybody_once(database: Database) -> None:
 def test_a_cursor_belongs_to_its_filters(database: Database) -> None:
     acme = an_organisation(database)
     a_person(database, acme)
-    cursor = database.read_now(people.page, PageOf(1), by=acme.caller).next_cursor
+    cursor = database.read_now(people.page, PageOf(limit=1), by=acme.caller).next_cursor
 
     with pytest.raises(UnusableCursor):
-        database.read_now(people.page, PageOf(1, cursor), by=acme.caller, role="member")
+        database.read_now(
+            people.page, PageOf(limit=1, cursor=cursor), by=acme.caller, role="member"
+        )
 
 
 def test_an_unknown_slack_member_joins_as_an_active_member(database: Database) -> None:

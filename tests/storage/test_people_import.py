@@ -29,7 +29,9 @@ HEADER += "working_days,public_holiday_country_code,leave_allowance\n"
 
 
 def bring_in(database: Database, acme: Acme, text: str, *, is_update: bool = False) -> Imported:
-    by = Caller(acme.id, None, "owner", frozenset(SCOPES), "cli")
+    by = Caller(
+        organisation_id=acme.id, user_id=None, role="owner", scopes=frozenset(SCOPES), source="cli"
+    )
     return database.write_now(
         people_import.bring_in,
         people_file.read(text.encode(), needed=["email"]),
@@ -63,10 +65,12 @@ def test_every_column_is_kept(database: Database) -> None:
         + "grace@x.example,Grace,Hopper,,Engineering,,,,,,\n",
     )
 
-    assert done == Imported(2, 0, 0, 1)
+    assert done == Imported(
+        people_created=2, people_updated=0, people_unchanged=0, departments_created=1
+    )
     found = everybody(database, acme)
     ada, grace = found["ada@x.example"], found["grace@x.example"]
-    (made,) = database.read_now(departments.page, PageOf(9), by=acme.caller).items
+    (made,) = database.read_now(departments.page, PageOf(limit=9), by=acme.caller).items
     assert (ada.department_id, grace.department_id, made.name) == (made.id, made.id, "Engineering")
     assert (ada.manager_id, ada.role, ada.status) == (grace.id, "admin", "pending")
     assert ada.working_days == ("monday", "tuesday", "friday:am")
@@ -78,7 +82,9 @@ def test_every_column_is_kept(database: Database) -> None:
 def test_each_person_and_department_is_audited_once(database: Database) -> None:
     acme = an_organisation(database)
     a_department(database, acme, name="Sales")
-    before = {entry.id for entry in database.read_now(audit.entries, PageOf(9), by=acme.caller)[0]}
+    before = {
+        entry.id for entry in database.read_now(audit.entries, PageOf(limit=9), by=acme.caller)[0]
+    }
 
     bring_in(
         database,
@@ -86,7 +92,7 @@ def test_each_person_and_department_is_audited_once(database: Database) -> None:
         "email,first_name,last_name,department\na@x.ie,A,B,sales\nb@x.ie,A,B,Lab\n",
     )
 
-    entries = database.read_now(audit.entries, PageOf(9), by=acme.caller).items
+    entries = database.read_now(audit.entries, PageOf(limit=9), by=acme.caller).items
     made = [entry for entry in entries if entry.id not in before]
     assert {(entry.source, entry.actor_id) for entry in made} == {("cli", None)}
     assert sorted(entry.action for entry in made) == [
@@ -226,7 +232,9 @@ def test_an_update_changes_what_is_filled_in(database: Database) -> None:
     done = bring_in(database, acme, text, is_update=True)
 
     found = everybody(database, acme)
-    assert done == Imported(0, 2, 1, 0)
+    assert done == Imported(
+        people_created=0, people_updated=2, people_unchanged=1, departments_created=0
+    )
     assert (found["ada@x.ie"].first_name, found["ada@x.ie"].manager_id) == (
         "Augusta",
         acme.owner.id,

@@ -44,7 +44,12 @@ def a_preview(
     replaces: str | None = None,
     **more: Any,
 ) -> Preview:
-    draft = Draft(type_id(database, acme, code), start_date, end_date or start_date, **more)
+    draft = Draft(
+        leave_type_id=type_id(database, acme, code),
+        start_date=start_date,
+        end_date=end_date or start_date,
+        **more,
+    )
     return database.read_now(
         previews.preview,
         by=caller_for(acme, by or user),
@@ -410,7 +415,13 @@ def test_what_is_announced_is_what_happens(database: Database, case: Case) -> No
     leave_type_id = type_id(database, acme, code)
     if replaced is not None:
         leave_type_id = replaced.leave_type_id
-    draft = Draft(leave_type_id, start, end, start_half, end_half)
+    draft = Draft(
+        leave_type_id=leave_type_id,
+        start_date=start,
+        end_date=end,
+        start_half_day=start_half,
+        end_half_day=end_half,
+    )
 
     found = database.read_now(
         previews.preview, by=by, draft=draft, now=NOW, replaces=replaced and replaced.id

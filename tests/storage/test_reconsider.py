@@ -42,7 +42,9 @@ def a_case(database: Database) -> Case:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
     request = a_request(database, acme, ada)
-    return Case(acme, caller_for(acme, ada), caller_for(acme, grace), request)
+    return Case(
+        acme=acme, ada=caller_for(acme, ada), grace=caller_for(acme, grace), request=request
+    )
 
 
 def decided(database: Database, case: Case, status: Decision) -> LeaveRequest:

@@ -47,7 +47,7 @@ def a_holiday(
 ) -> str:
     """A public holiday made by an override; the override's id."""
     add = partial(holiday_overrides.add, set_id=own_set(database, acme, code))
-    new = NewOverride(day, "Market day", **more)
+    new = NewOverride(date=day, name="Market day", **more)
     return database.write_now(lambda tx: add(tx, new=new, by=acme.caller, now=now)).id
 
 
@@ -341,7 +341,7 @@ def test_a_refused_change_counts_nothing_anew(database: Database) -> None:
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
 
     def change_and_fail(tx: Transaction) -> None:
-        new = NewOverride(WEDNESDAY, "Market day")
+        new = NewOverride(date=WEDNESDAY, name="Market day")
         set_id = next(iter(organisation_config.of_organisation(tx, acme.id).holiday_sets))
         holiday_overrides.add(tx, set_id, new, by=acme.caller, now=LATER)
         raise RuntimeError
@@ -369,8 +369,8 @@ def test_foreseen_is_what_happens(database: Database) -> None:
             end = start + timedelta(days=8)
             a_request(database, acme, user, start_date=start, end_date=end, code="unpaid")
     set_id = own_set(database, acme)
-    new = NewOverride(date(2026, 7, 15), "Market day", half="am")
-    off = NewOverride(date(2026, 12, 25), is_holiday=False)
+    new = NewOverride(date=date(2026, 7, 15), name="Market day", half="am")
+    off = NewOverride(date=date(2026, 12, 25), is_holiday=False)
     week = {"working_days": ["monday:am", "thursday"]}
     of_everyone = {"working_days": ["monday", "tuesday:am", "wednesday", "saturday"]}
     trials: list[Change] = [
@@ -398,7 +398,7 @@ def test_foreseen_is_what_happens(database: Database) -> None:
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_reading.page, PageOf(100), by=acme.caller)
+    found = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller)
     return {one.id: one for one in found.items}
 
 
@@ -410,7 +410,7 @@ def test_leave_that_is_asked_for_meanwhile_counts_by_the_new_rules(database: Dat
     a_request(database, acme, ada, start_date=MONDAY)
 
     def make_holiday(tx: Transaction) -> None:
-        new = NewOverride(WEDNESDAY, "Market day")
+        new = NewOverride(date=WEDNESDAY, name="Market day")
         holiday_overrides.add(tx, set_id, new, by=acme.caller, now=LATER)
 
     codes = overlapping(
@@ -430,7 +430,7 @@ def test_leave_that_is_asked_for_at_the_same_moment_is_not_missed(database: Data
     ada = a_person(database, acme)
 
     def ask(tx: Transaction) -> None:
-        draft = Draft(annual, WEDNESDAY, FRIDAY)
+        draft = Draft(leave_type_id=annual, start_date=WEDNESDAY, end_date=FRIDAY)
         leave_requests.submit(tx, by=by, draft=draft, now=NOW)
 
     by: Caller = caller_for(acme, ada)
@@ -454,7 +454,7 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
     database.write_now(leave_requests.decline, request.id, reason=None, by=acme.caller, now=NOW)
 
     def make_holiday(tx: Transaction) -> None:
-        new = NewOverride(WEDNESDAY, "Market day")
+        new = NewOverride(date=WEDNESDAY, name="Market day")
         holiday_overrides.add(tx, set_id, new, by=acme.caller, now=NOW)
 
     codes = overlapping(
@@ -487,7 +487,7 @@ def test_who_changes_what_he_has_read_and_who_counts_anew_never_wait_for_each_ot
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: holiday_overrides.add(
-            tx, set_id, NewOverride(WEDNESDAY, "Market day"), by=acme.caller, now=NOW
+            tx, set_id, NewOverride(date=WEDNESDAY, name="Market day"), by=acme.caller, now=NOW
         ),
         edit_if_it_still_is,
     )

@@ -40,8 +40,8 @@ ANNUAL = LeaveType(
     version=1,
 )
 FIVE_DAYS = days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
-YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
-YEAR_2027 = LeaveYear(date(2027, 1, 1), date(2027, 12, 31))
+YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
+YEAR_2027 = LeaveYear(first_day=date(2027, 1, 1), last_day=date(2027, 12, 31))
 
 
 def counted(span: Span) -> list[DayCount]:
@@ -49,7 +49,7 @@ def counted(span: Span) -> list[DayCount]:
 
 
 def from_today(first: int, last: int) -> Span:
-    return Span(TODAY + timedelta(days=first), TODAY + timedelta(days=last))
+    return Span(start_date=TODAY + timedelta(days=first), end_date=TODAY + timedelta(days=last))
 
 
 def refusals(leave_type: LeaveType, span: Span, note: str | None = None) -> list[tuple[str, str]]:
@@ -104,7 +104,7 @@ def test_a_refused_step_reads_as_a_sentence() -> None:
     ],
 )
 def test_dates_within_two_years_are_in_reach(today: date, start_date: date, end_date: date) -> None:
-    request_rules.check_dates_in_reach(Span(start_date, end_date), today)
+    request_rules.check_dates_in_reach(Span(start_date=start_date, end_date=end_date), today)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_dates_more_than_two_years_away_are_refused(
     today: date, start_date: date, end_date: date, pointer: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        request_rules.check_dates_in_reach(Span(start_date, end_date), today)
+        request_rules.check_dates_in_reach(Span(start_date=start_date, end_date=end_date), today)
 
     assert refusal.value.code == "out_of_reach"
     assert refusal.value.errors[0].pointer == pointer
@@ -141,7 +141,9 @@ def test_a_weekend_holds_no_working_time() -> None:
 
 
 def test_half_a_day_is_working_time() -> None:
-    request_rules.check_working_time(counted(Span(TODAY, TODAY, None, "am")))
+    request_rules.check_working_time(
+        counted(Span(start_date=TODAY, end_date=TODAY, start_half_day=None, end_half_day="am"))
+    )
 
 
 def test_an_archived_type_is_refused_before_anything_else() -> None:
@@ -173,7 +175,9 @@ def test_days_off_do_not_use_up_the_days_in_a_row() -> None:
 
 
 def test_half_a_day_too_many_is_too_many() -> None:
-    span = Span(TODAY, TODAY + timedelta(days=1), None, "am")
+    span = Span(
+        start_date=TODAY, end_date=TODAY + timedelta(days=1), start_half_day=None, end_half_day="am"
+    )
 
     assert refusals(ANNUAL._replace(max_consecutive_days=1), span) == [
         ("/end_date", "too_many_days")
@@ -206,7 +210,10 @@ def test_every_broken_rule_is_named_at_once() -> None:
 
 
 def test_the_first_short_year_is_named() -> None:
-    demands = [YearDemand(YEAR_2026, 4, 4), YearDemand(YEAR_2027, 1, 2)]
+    demands = [
+        YearDemand(year=YEAR_2026, remaining_half_days=4, needed_half_days=4),
+        YearDemand(year=YEAR_2027, remaining_half_days=1, needed_half_days=2),
+    ]
 
     with pytest.raises(InsufficientAllowance) as refusal:
         request_rules.check_allowance(demands, allow_overdraft=False)
@@ -216,7 +223,10 @@ def test_the_first_short_year_is_named() -> None:
 
 
 def test_both_years_short_names_the_earlier() -> None:
-    demands = [YearDemand(YEAR_2026, 0, 1), YearDemand(YEAR_2027, 0, 1)]
+    demands = [
+        YearDemand(year=YEAR_2026, remaining_half_days=0, needed_half_days=1),
+        YearDemand(year=YEAR_2027, remaining_half_days=0, needed_half_days=1),
+    ]
 
     with pytest.raises(InsufficientAllowance) as refusal:
         request_rules.check_allowance(demands, allow_overdraft=False)
@@ -227,9 +237,21 @@ def test_both_years_short_names_the_earlier() -> None:
 @pytest.mark.parametrize(
     ("demand", "allow_overdraft"),
     [
-        pytest.param(YearDemand(YEAR_2026, 4, 4), False, id="exactly enough"),
-        pytest.param(YearDemand(YEAR_2026, -2, 0), False, id="nothing taken of an overdrawn year"),
-        pytest.param(YearDemand(YEAR_2026, 0, 9), True, id="overdraft"),
+        pytest.param(
+            YearDemand(year=YEAR_2026, remaining_half_days=4, needed_half_days=4),
+            False,
+            id="exactly enough",
+        ),
+        pytest.param(
+            YearDemand(year=YEAR_2026, remaining_half_days=-2, needed_half_days=0),
+            False,
+            id="nothing taken of an overdrawn year",
+        ),
+        pytest.param(
+            YearDemand(year=YEAR_2026, remaining_half_days=0, needed_half_days=9),
+            True,
+            id="overdraft",
+        ),
     ],
 )
 def test_enough_allowance_passes(demand: YearDemand, allow_overdraft: bool) -> None:

@@ -20,9 +20,25 @@ from storage.slack.slack_installations import Installed, NewInstallation
 from tests.builders import NOW
 
 INA = SlackProfile(
-    "UINA", "ina@umbrella.example", "Ina", "Installer", None, None, None, is_email_confirmed=True
+    slack_user_id="UINA",
+    email="ina@umbrella.example",
+    first_name="Ina",
+    last_name="Installer",
+    timezone=None,
+    locale=None,
+    avatar_url=None,
+    is_email_confirmed=True,
 )
-FIRST = NewInstallation("T2", "Umbrella", None, "B2", "UB2", "xoxb-1", (), INA)
+FIRST = NewInstallation(
+    team_id="T2",
+    team_name="Umbrella",
+    enterprise_id=None,
+    bot_id="B2",
+    bot_user_id="UB2",
+    bot_token="xoxb-1",
+    scopes=(),
+    installer=INA,
+)
 
 
 class Paused:
@@ -44,12 +60,12 @@ class Paused:
 
 def umbrella(tx: Transaction) -> Organisation:
     new = NewOrganisation(
-        "Umbrella",
-        "DE",
-        "Europe/Berlin",
-        "ina@umbrella.example",
-        "Ina",
-        "Owner",
+        name="Umbrella",
+        country_code="DE",
+        timezone="Europe/Berlin",
+        owner_email="ina@umbrella.example",
+        owner_first_name="Ina",
+        owner_last_name="Owner",
         domain="umbrella.example",
     )
     return organisations.create(tx, new, source="cli", now=NOW)[0]

@@ -13,8 +13,8 @@ from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction, Standing
 
-CALENDAR = LeaveYearRule("calendar", 1, 1)
-YEAR_2026 = LeaveYear(date(2026, 1, 1), date(2026, 12, 31))
+CALENDAR = LeaveYearRule(type="calendar", month=1, day=1)
+YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
 KNOWN_FROM = date(2026, 2, 1)
 
 
@@ -27,14 +27,27 @@ def an_account(
     known_from: date = KNOWN_FROM,
     adjusted: dict[int, int] | None = None,
 ) -> Account:
-    carry_over = CarryOver(most_half_days, expiry_month, known_from) if most_half_days else None
-    return Account(rule, granted_half_days, adjusted or {}, carry_over)
+    carry_over = (
+        CarryOver(most_half_days=most_half_days, expiry_month=expiry_month, known_from=known_from)
+        if most_half_days
+        else None
+    )
+    return Account(
+        rule=rule,
+        granted_half_days=granted_half_days,
+        adjusted_half_days=adjusted or {},
+        carry_over=carry_over,
+    )
 
 
 def leave(start_date: date, half_days: int) -> Deduction:
     """Whole days in a row, weekends not looked at; an odd half-day is a morning."""
     halves = "3" * (half_days // 2) + "1" * (half_days % 2)
-    return Deduction(halves, start_date, start_date + timedelta(days=len(halves) - 1))
+    return Deduction(
+        counted_halves=halves,
+        start_date=start_date,
+        end_date=start_date + timedelta(days=len(halves) - 1),
+    )
 
 
 def in_year(account: Account, year: int, *taken: Deduction) -> Standing:
@@ -109,7 +122,7 @@ def test_an_adjustment_is_carried_over_like_any_other_day() -> None:
 def test_the_month_of_expiry_is_the_first_in_the_leave_year(
     first_day: date, month: int, until: date
 ) -> None:
-    rule = LeaveYearRule("fiscal", first_day.month, first_day.day)
+    rule = LeaveYearRule(type="fiscal", month=first_day.month, day=first_day.day)
     year = leave_years.leave_year_beginning_in(rule, first_day.year)
 
     assert year_balances.carried_until(year, month) == until
@@ -157,7 +170,9 @@ def test_without_carry_over_no_other_year_is_looked_at() -> None:
 
 anchors = st.dates(date(2024, 1, 1), date(2024, 12, 31))
 rules = st.builds(
-    lambda kind, anchor, start_date: LeaveYearRule(kind, anchor.month, anchor.day, start_date),
+    lambda kind, anchor, start_date: LeaveYearRule(
+        type=kind, month=anchor.month, day=anchor.day, start_date=start_date
+    ),
     st.sampled_from(("calendar", "fiscal", "anniversary")),
     anchors,
     st.none() | st.dates(date(2020, 1, 1), date(2027, 12, 31)),
@@ -173,7 +188,9 @@ accounts = st.builds(
 )
 halves = st.text("0123", min_size=1, max_size=60)
 deductions = st.builds(
-    lambda counted, start: Deduction(counted, start, start + timedelta(days=len(counted) - 1)),
+    lambda counted, start: Deduction(
+        counted_halves=counted, start_date=start, end_date=start + timedelta(days=len(counted) - 1)
+    ),
     halves,
     st.dates(date(2024, 1, 1), date(2028, 6, 1)),
 )
@@ -214,9 +231,15 @@ def test_splitting_leave_never_changes_a_balance(
         part
         for part in (
             Deduction(
-                one.counted_halves[:cut], one.start_date, one.start_date + timedelta(days=cut - 1)
+                counted_halves=one.counted_halves[:cut],
+                start_date=one.start_date,
+                end_date=one.start_date + timedelta(days=cut - 1),
             ),
-            Deduction(one.counted_halves[cut:], one.start_date + timedelta(days=cut), one.end_date),
+            Deduction(
+                counted_halves=one.counted_halves[cut:],
+                start_date=one.start_date + timedelta(days=cut),
+                end_date=one.end_date,
+            ),
         )
         if part.counted_halves
     ]

@@ -182,7 +182,11 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
 
 
 def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
-    plain = Draft(type_id(database, acme), date(2026, 8, 3), date(2026, 8, 7))
+    plain = Draft(
+        leave_type_id=type_id(database, acme),
+        start_date=date(2026, 8, 3),
+        end_date=date(2026, 8, 7),
+    )
     return plain._replace(**changes)
 
 
@@ -402,7 +406,7 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
     for thread in threads:
         thread.join()
 
-    stored = database.read_now(leave_reading.page, PageOf(100), by=acme.caller).items
+    stored = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
     assert len(outcomes) == 30
     assert {found for found in outcomes if isinstance(found, str)} <= {

@@ -97,7 +97,7 @@ def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
     webhook, first = a_webhook(database, acme)
     _, second = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
 
-    entries = database.read_now(audit.entries, PageOf(100), by=acme.caller).items
+    entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
 
     assert {"webhook.created", "webhook.secret_rotated"} <= {entry.action for entry in entries}
     assert first not in repr(entries)
@@ -196,8 +196,10 @@ def test_pages_join_without_gap_or_repeat(database: Database) -> None:
     acme = an_organisation(database)
     made = {a_webhook(database, acme)[0].id for _ in range(3)}
 
-    first = database.read_now(webhooks.page, PageOf(2), by=acme.caller)
-    second = database.read_now(webhooks.page, PageOf(2, first.next_cursor), by=acme.caller)
+    first = database.read_now(webhooks.page, PageOf(limit=2), by=acme.caller)
+    second = database.read_now(
+        webhooks.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
+    )
 
     assert [len(first.items), len(second.items)] == [2, 1]
     assert {webhook.id for webhook in first.items + second.items} == made
@@ -287,7 +289,7 @@ def test_disabling_is_the_systems_doing_and_happens_once(database: Database) -> 
     second = database.write_now(webhooks.disable, acme.id, webhook.id, "Other.", now=LATER)
 
     entries = database.read_now(
-        audit.entries, PageOf(100), by=acme.caller, action="webhook.disabled"
+        audit.entries, PageOf(limit=100), by=acme.caller, action="webhook.disabled"
     ).items
     assert (first, second) == (True, False)
     assert [(entry.actor_id, entry.source) for entry in entries] == [(None, "scheduler")]
@@ -380,7 +382,7 @@ def test_who_asks_for_leave_and_who_deletes_a_webhook_never_wait_for_each_other(
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     ada = a_person(database, acme)
-    draft = Draft(type_id(database, acme), MONDAY, MONDAY)
+    draft = Draft(leave_type_id=type_id(database, acme), start_date=MONDAY, end_date=MONDAY)
 
     runs = crossing(
         database,

@@ -22,10 +22,10 @@ def works(
     away: dict[date, int] | None = None,
 ) -> Worktime:
     return Worktime(
-        working_week(working_days or MONDAY_TO_FRIDAY),
-        {day: Holiday("Holiday") for day in holidays},
-        away or {},
-        Hours("09:00", "13:00", "17:00", timezone),
+        week=working_week(working_days or MONDAY_TO_FRIDAY),
+        holidays={day: Holiday(name="Holiday") for day in holidays},
+        away=away or {},
+        hours=Hours(starts_at="09:00", midday_at="13:00", ends_at="17:00", timezone=timezone),
     )
 
 
@@ -60,10 +60,10 @@ def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
     week: list[int], holidays: set[int], day: date, number: int
 ) -> None:
     worktime = Worktime(
-        tuple(week),
-        {day + timedelta(days=ahead): Holiday("Holiday") for ahead in holidays},
-        {},
-        Hours("09:00", "13:00", "17:00", "UTC"),
+        week=tuple(week),
+        holidays={day + timedelta(days=ahead): Holiday(name="Holiday") for ahead in holidays},
+        away={},
+        hours=Hours(starts_at="09:00", midday_at="13:00", ends_at="17:00", timezone="UTC"),
     )
 
     found = nth_after(worktime.halves, day, number)
