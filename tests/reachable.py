@@ -71,7 +71,7 @@ def reached_by(operation: Operation) -> frozenset[Place]:
     beginnings: list[Any] = [
         operation.handler,
         operation.prepare,
-        operation.hold,
+        operation.lock,
         operation.query,
         operation.body,
     ]

@@ -16,7 +16,7 @@ from api.feeds.feed_rendering import Coding, Drawings, Subscription, midnight
 from api.http.auth import header
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
 from api.http.content_negotiation import prefers_gzip
-from api.http.operations import Edge
+from api.http.handlers import Services
 from storage.access import feeds
 from storage.access.feeds import FeedOwner
 from storage.base import secrets
@@ -138,8 +138,8 @@ PATHS: Final[dict[str, Any]] = {
 }
 
 
-def routes(edge: Edge) -> list[Route]:
-    return [Route("/cal/{token}", FeedEndpoint(edge), methods=["GET"])]
+def routes(services: Services) -> list[Route]:
+    return [Route("/cal/{token}", FeedEndpoint(services), methods=["GET"])]
 
 
 class _Wishes(NamedTuple):
@@ -174,26 +174,26 @@ class FeedEndpoint:
     drawn, only then, on a thread.
     """
 
-    def __init__(self, edge: Edge) -> None:
-        self._edge = edge
-        self._drawings = Drawings(edge.base_url)
-        self._fetches = FeedFetches(edge.database)
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._drawings = Drawings(services.base_url)
+        self._fetches = FeedFetches(services.database)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
         owner = await self._owner(scope, token)
-        asked = _asked(scope, token, owner, self._edge.clock())
+        asked = _asked(scope, token, owner, self._services.clock())
         fingerprint, contents = await self._found(asked)
         await _send(scope["method"], asked, fingerprint, contents, send)
         self._fetches.note(owner, header(scope["headers"], b"user-agent"), asked.now)
 
     async def _owner(self, scope: Scope, token: str) -> FeedOwner:
         """Raises NotFound; RateLimited for a feed read too often, or for too many wrong tokens."""
-        limits = self._edge.rate_limits
+        limits = self._services.rate_limits
         owner = None
         # The format first: what cannot be a token costs no query.
         if secrets.is_token(token):
-            owner = await self._edge.database.read(feeds.find_owner, token)
+            owner = await self._services.database.read(feeds.find_owner, token)
         if owner is None:
             if limits is not None:
                 limits.record_failure(scope)
@@ -211,7 +211,7 @@ class FeedEndpoint:
             contents = self._drawings.contents(fingerprint, asked.wishes.coding)
             if contents is not None:
                 return fingerprint, contents
-        return await self._edge.database.read_long(self._drawn, asked)
+        return await self._services.database.read_long(self._drawn, asked)
 
     def _drawn(self, tx: Transaction, asked: _Asked) -> tuple[str, bytes | None]:
         fingerprint, view = self._drawings.look(tx, asked.subscription, asked.owner)

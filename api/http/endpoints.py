@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, get_type_hints
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeGuard, get_type_hints
 
 import orjson
 from starlette.exceptions import HTTPException
@@ -14,7 +15,9 @@ from api.http import idempotency
 from api.http.auth import fingerprint_of
 from api.http.conditions import OBSERVED, Tags, tag_of, tags_in
 from api.http.errors import BodyTooLarge, PreconditionFailed, UnreadableJson, refusal_problem
-from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from api.http.fields import DryRun
+from api.http.handlers import Inputs, RequestContext, Result, Services
+from api.http.operations import MAX_BODY_BYTES, Operation
 from storage.access import authentication
 from storage.access import idempotency as kept_answers
 from storage.access.idempotency import Claim, KeptAnswer
@@ -51,33 +54,32 @@ class _Served:
         varies = ", ".join(("Authorization", *operation.varies_by))
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
-    def dry_run_answer(self, body: Any) -> KeptAnswer:
+    def dry_run_answer(self, body: object) -> KeptAnswer:
         """The answer of a dry run; it is no state of anything, so it has no tag."""
         content = _json(body)
         length = (b"content-length", b"%d" % len(content))
         return KeptAnswer(status=200, headers=[*self._headers, _JSON, length], content=content)
 
-    def answer(self, result: Any) -> KeptAnswer:
+    def answer(self, returned: object) -> KeptAnswer:
         """What the handler returned, as status, headers and bytes."""
-        answer = result if type(result) is Answer else Answer(body=result)
-        headers = [*answer.headers, *self._headers]
+        result = returned if isinstance(returned, Result) else Result(body=returned)
+        headers = [*result.headers, *self._headers]
         if self.operation.status == 204:
             return KeptAnswer(status=204, headers=headers, content=b"")
-        content = _json(answer.body)
+        content = _json(result.body)
         headers += (_JSON, (b"content-length", b"%d" % len(content)))
         if self.is_tagged:
-            headers.append((b"etag", _tag_of(answer.body, content)))
+            headers.append((b"etag", _tag_of(result.body, content)))
         elif self._tagged_members:
-            body: dict[str, Any] = answer.body
-            kept = {name: value for name, value in body.items() if name in self._tagged_members}
+            assert isinstance(result.body, dict)
+            members = self._tagged_members
+            kept = {name: value for name, value in result.body.items() if name in members}
             headers.append((b"etag", _tag_of(kept, _json(kept))))
         return KeptAnswer(status=self.operation.status, headers=headers, content=content)
 
-    def read(self, tx: Transaction, call: Call, scope: Scope) -> KeptAnswer:
-        """The answer to a read."""
-        call.query = self.operation.query_of(scope["query_string"])
-        call.ids = self.operation.ids_of(scope["path_params"])
-        return self.answer(self.operation.handler(tx, call))
+    def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> KeptAnswer:
+        """The response to what the client sent."""
+        return self.answer(self.operation.run(tx, context, sent))
 
 
 class Endpoint:
@@ -87,12 +89,12 @@ class Endpoint:
     """
 
     def __init__(
-        self, operations: Sequence[Operation], edge: Edge, others: Sequence[Operation]
+        self, operations: Sequence[Operation], services: Services, others: Sequence[Operation]
     ) -> None:
         self._served: dict[str, _Served] = {one.method: _Served(one, others) for one in operations}
         methods = [*self._served, *(["HEAD"] if "GET" in self._served else [])]
         self._not_allowed = HTTPException(405, headers={"Allow": ", ".join(methods)})
-        self._edge = edge
+        self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Starlette lets HEAD through to whatever answers GET; the server drops the body.
@@ -102,126 +104,139 @@ class Endpoint:
         try:
             answer = await self._answered(self._served[method], scope, receive)
         except Unauthenticated:
-            if self._edge.rate_limits is not None:
-                self._edge.rate_limits.record_failure(scope)
+            if self._services.rate_limits is not None:
+                self._services.rate_limits.record_failure(scope)
             raise
         status, headers, content = answer
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
-        self._edge.key_use.write_soon()
+        self._services.key_use.write_soon()
 
     async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
         operation = served.operation
-        call = await self._admitted(operation, scope)
+        context = await self._admitted(operation, scope)
         if operation.is_write:
-            answer = await self._written(served, scope, receive, call)
+            answer = await self._written(served, scope, receive, context)
         else:
-            answer = await self._read(served, scope, call)
+            answer = await self._read(served, scope, context)
         if served.is_conditional_read:
             return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
         return answer
 
-    async def _read(self, served: _Served, scope: Scope, call: Call) -> KeptAnswer:
-        database = self._edge.database
+    async def _read(self, served: _Served, scope: Scope, context: RequestContext) -> KeptAnswer:
+        database = self._services.database
         is_long = served.operation.takes_long(scope["query_string"])
         read = database.read_long if is_long else database.read
-        return await read(served.read, call, scope)
+        sent = Inputs(query=served.operation.query_of(scope["query_string"]))
+        return await read(served.run, context, sent)
 
     async def _written(
-        self, served: _Served, scope: Scope, receive: Receive, call: Call
+        self, served: _Served, scope: Scope, receive: Receive, context: RequestContext
     ) -> KeptAnswer:
-        operation, database = served.operation, self._edge.database
+        operation, database = served.operation, self._services.database
         write = database.write_long if operation.is_long else database.write
-        call.reference_version = None
         content = await _content(receive)
-        call.body, call.read_only = operation.body_and_read_only(
-            content, scope["headers"], served.read_only
-        )
-        call.query = operation.query_of(scope["query_string"])
-        call.ids = operation.ids_of(scope["path_params"])
+        body, read_only = operation.body_and_read_only(content, scope["headers"], served.read_only)
+        query = operation.query_of(scope["query_string"])
+        sent = Inputs(query=query, body=body, read_only=read_only)
         is_post = operation.method == "POST"
-        claim = idempotency.claim_of(scope, call.caller, content) if is_post else None
-        if operation.show_effects is not None and call.query.dry_run:
-            return served.dry_run_answer(await database.dry_run(_dry_run, served, call))
+        claim = idempotency.claim_of(scope, context.caller, content) if is_post else None
+        if isinstance(query, DryRun) and query.dry_run:
+            return served.dry_run_answer(await database.dry_run(_dry_run, served, context, sent))
         if claim is not None:
-            return await self._written_once(served, scope, call, claim)
-        if operation.prepare is not None:
-            await operation.prepare(call, self._edge)
+            return await self._written_once(served, scope, context, sent, claim)
+        await self._prepare(operation, sent)
         if served.resource is not None:
             wanted = tags_in(scope["headers"], b"if-match")
-            if wanted is not None or call.read_only:
-                return served.answer(await write(_change_if_match, served, call, wanted))
+            if wanted is not None or read_only:
+                return await write(_change_if_match, served, context, sent, wanted)
         run = database.read_long if operation.stores_nothing else write
-        return served.answer(await run(operation.handler, call))
+        return await run(served.run, context, sent)
+
+    async def _prepare(self, operation: Operation, sent: Inputs) -> None:
+        if operation.prepare is not None and sent.body is not None:
+            await operation.prepare(sent.body, self._services)
 
     async def _written_once(
-        self, served: _Served, scope: Scope, call: Call, claim: Claim
+        self, served: _Served, scope: Scope, context: RequestContext, sent: Inputs, claim: Claim
     ) -> KeptAnswer:
         """The first answer to this claim; the transaction that changes something keeps it too."""
-        database = self._edge.database
+        database = self._services.database
         write = database.write_long if served.operation.is_long else database.write
         if served.operation.prepare is not None:
             # Not again for a replay: what was sound the first time may not be so now.
-            first = await database.read(kept_answers.find, claim, now=call.now)
+            first = await database.read(kept_answers.find, claim, now=context.now)
             if first is not None:
                 return _replay(first)
-            await served.operation.prepare(call, self._edge)
+            await self._prepare(served.operation, sent)
         try:
-            return await write(_change_once, served, call, claim)
+            return await write(_change_once, served, context, sent, claim)
         except Refusal as refusal:
             if not idempotency.is_kept(refusal):
                 raise
-            shown = refusal_problem(Request(scope), self._edge.base_url, refusal)
+            shown = refusal_problem(Request(scope), self._services.base_url, refusal)
             answer = KeptAnswer(
                 status=shown.status_code, headers=shown.raw_headers, content=bytes(shown.body)
             )
-            first = await database.write(kept_answers.keep_refusal, claim, answer, now=call.now)
+            first = await database.write(kept_answers.keep_refusal, claim, answer, now=context.now)
             return answer if first is None else _replay(first)
 
-    async def _admitted(self, operation: Operation, scope: Scope) -> Call:
-        """The call of an authenticated caller who may use this operation.
+    async def _admitted(self, operation: Operation, scope: Scope) -> RequestContext:
+        """The request of an authenticated caller who may use this operation.
 
         The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
         Raises Unauthenticated, RateLimited, Forbidden.
         """
-        now, headers = self._edge.clock(), scope["headers"]
+        now, headers = self._services.clock(), scope["headers"]
         key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
-        key = await self._edge.database.read(authentication.find_key, key_sha256)
+        key = await self._services.database.read(authentication.find_key, key_sha256)
         recognised = authentication.recognised(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = recognised.caller
-        if self._edge.rate_limits is not None:
-            await self._edge.rate_limits.keys.hit(scope, key_sha256)
-        self._edge.key_use.note(recognised, now)
+        if self._services.rate_limits is not None:
+            await self._services.rate_limits.keys.hit(scope, key_sha256)
+        self._services.key_use.note(recognised, now)
         operation.admit(caller)
-        version = recognised.key.reference_version
-        return Call(caller, version, now, self._edge.base_url, {}, None, None, headers)
+        return RequestContext(
+            caller=caller,
+            reference_version=None if operation.is_write else recognised.key.reference_version,
+            now=now,
+            base_url=self._services.base_url,
+            ids=operation.ids_of(scope["path_params"]),
+            headers=headers,
+        )
 
 
-def _change_if_match(tx: Transaction, served: _Served, call: Call, wanted: Tags | None) -> Any:
+def _change_if_match(
+    tx: Transaction, served: _Served, context: RequestContext, sent: Inputs, wanted: Tags | None
+) -> KeptAnswer:
     """Change what the path names if it still is as the caller knows it.
 
     Raises PreconditionFailed, InvalidInput for a read-only member that differs, or NotFound where
     there is nothing.
     """
-    operation, resource = served.operation, served.resource
-    assert resource is not None
-    operation.hold(tx, call)
-    body = resource.handler(tx, call)
+    assert served.resource is not None
+    served.operation.lock(tx, context)
+    body = _read_resource(tx, served.resource, context)
     current = _json(body)
     if wanted is not None:
         have = wanted.have_but_for_observed if _has_observed(body) else wanted.have
         if not have(_tag_of(body, current)):
             raise PreconditionFailed
     # With If-Match the caller has read the rest as it is now.
-    _check_read_only(call, current, frozenset() if wanted is None else OBSERVED)
-    return operation.handler(tx, call)
+    _check_read_only(sent, current, frozenset() if wanted is None else OBSERVED)
+    return served.run(tx, context, sent)
 
 
-def _has_observed(body: Any) -> bool:
+def _read_resource(tx: Transaction, resource: Operation, context: RequestContext) -> object:
+    """The body of a read without parameters."""
+    return resource.run(tx, context, Inputs(query=resource.query()))
+
+
+def _has_observed(body: object) -> TypeGuard[Mapping[str, object]]:
     return isinstance(body, dict) and not OBSERVED.isdisjoint(body)
 
 
-def _tag_of(body: Any, content: bytes) -> bytes:
+def _tag_of(body: object, content: bytes) -> bytes:
     """The tag of a body whose JSON is ``content``."""
     if not _has_observed(body):
         return tag_of(content)
@@ -229,28 +244,30 @@ def _tag_of(body: Any, content: bytes) -> bytes:
     return tag_of(content, _json(rest))
 
 
-def _dry_run(tx: Transaction, served: _Served, call: Call) -> Any:
+def _dry_run(tx: Transaction, served: _Served, context: RequestContext, sent: Inputs) -> object:
     """Carry out the change, which the caller rolls back, and show what it did to others.
 
     Raises what the handler raises, and InvalidInput for a read-only member that differs.
     """
     operation = served.operation
     assert operation.show_effects is not None
-    if call.read_only and served.resource is not None:
-        _check_read_only(call, _json(served.resource.handler(tx, call)))
-    known = organisation_config.of_organisation(tx, call.caller.organisation_id)
-    recorder = call.recorder = EffectsRecorder()
-    operation.handler(tx, call)
+    if sent.read_only and served.resource is not None:
+        _check_read_only(sent, _json(_read_resource(tx, served.resource, context)))
+    known = organisation_config.of_organisation(tx, context.caller.organisation_id)
+    recorder = EffectsRecorder()
+    operation.run(tx, replace(context, recorder=recorder), sent)
     return operation.show_effects(known, recorder.effects)
 
 
-def _check_read_only(call: Call, current: bytes, may_differ: frozenset[str] = frozenset()) -> None:
-    if not call.read_only:
+def _check_read_only(
+    sent: Inputs, current: bytes, may_differ: frozenset[str] = frozenset()
+) -> None:
+    if not sent.read_only:
         return
     stored = orjson.loads(current)
     differing = sorted(
         name
-        for name, value in call.read_only.items()
+        for name, value in sent.read_only.items()
         if value != stored.get(name) and name not in may_differ
     )
     if differing:
@@ -266,13 +283,15 @@ def _check_read_only(call: Call, current: bytes, may_differ: frozenset[str] = fr
         )
 
 
-def _change_once(tx: Transaction, served: _Served, call: Call, claim: Claim) -> KeptAnswer:
+def _change_once(
+    tx: Transaction, served: _Served, context: RequestContext, sent: Inputs, claim: Claim
+) -> KeptAnswer:
     """The change and its kept answer, both or neither; or the answer that is there already."""
-    first = kept_answers.begin(tx, claim, now=call.now)
+    first = kept_answers.begin(tx, claim, now=context.now)
     if first is not None:
         return _replay(first)
-    answer = served.answer(served.operation.handler(tx, call))
-    kept_answers.keep(tx, claim, answer, now=call.now)
+    answer = served.run(tx, context, sent)
+    kept_answers.keep(tx, claim, answer, now=context.now)
     return answer
 
 
@@ -291,7 +310,7 @@ def _unless_known(answer: KeptAnswer, known: Tags | None) -> KeptAnswer:
     )
 
 
-def _json(body: Any) -> bytes:
+def _json(body: object) -> bytes:
     return orjson.dumps(body, option=_JSON_OPTIONS)
 
 

@@ -1,14 +1,10 @@
-"""What an operation of `/api/v1` is, as data. How all of them are served is `api.http.endpoints`'.
-
-A handler is an ordinary function of a transaction and a ``Call``.
-"""
+"""What an operation of `/api/v1` is, as data. `api.http.endpoints` serves it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple, get_type_hints
+from typing import Any, Final, Literal, get_type_hints
 from urllib.parse import parse_qsl
 
 import orjson
@@ -17,19 +13,18 @@ from pydantic import ValidationError
 from api.http import conditions, idempotency
 from api.http.auth import Headers, header
 from api.http.errors import UnreadableJson, UnsupportedMediaType, refusal_of
-from api.http.fields import Body, Query, canonical_uuid, check_members, names_twice
-from api.http.key_use import KeyUse
-from api.http.rate_limits import RateLimits
+from api.http.fields import Body, DryRun, Query, canonical_uuid, check_members, names_twice
+from api.http.handlers import Handler, Inputs, RequestContext, Services, Signature
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.admin.effects import Effects, EffectsRecorder
+from storage.admin.effects import Effects
 from storage.base.errors import FieldError, InsufficientScope, InvalidInput, NotFound, Refusal
 from storage.base.values import Caller, Role
 from storage.db import locks
-from storage.db.database import Database, Transaction
+from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
 from storage.rules import request_rules
 
@@ -37,83 +32,26 @@ MAX_BODY_BYTES: Final = 256 * 1024
 MAX_PARAMETERS: Final = 100
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
-Clock = Callable[[], datetime]
 
 
-@dataclass(slots=True)
-class Call:
-    """One request, checked: what a handler may look at. ``ids`` are the path's, in lower case.
-
-    ``reference_version`` is the organisation's, for ``reference.of_organisation``; None in a write,
-    whose transaction has to see for itself.
-    """
-
-    caller: Caller
-    reference_version: int | None
-    now: datetime
-    base_url: str
-    ids: Mapping[str, str]
-    query: Any
-    body: Any
-    headers: Headers
-    # Members of a PATCH that cannot be changed, as they were sent.
-    read_only: Mapping[str, Any] = field(default_factory=dict)
-    # Set in a dry run: what the change does to others is recorded in it.
-    recorder: EffectsRecorder | None = None
-
-    @property
-    def id(self) -> str:
-        """The path's ``{id}``."""
-        return self.ids["id"]
-
-    def header(self, name: bytes) -> str | None:
-        """The first header of that lower-case name."""
-        return header(self.headers, name)
+def lock_organisation(tx: Transaction, context: RequestContext) -> None:
+    """Until the transaction ends, no other one changes what this lock guards."""
+    locks.organisation(tx, context.caller.organisation_id)
 
 
-class Answer(NamedTuple):
-    """What a handler returns when it is more than a body."""
-
-    body: Any
-    headers: Sequence[tuple[bytes, bytes]] = ()
-
-
-def created(path: str, body: Any) -> Answer:
-    """A new thing and where it now is."""
-    return Answer(body=body, headers=[(b"location", path.encode("ascii"))])
-
-
-class Edge(NamedTuple):
-    """What every endpoint stands on."""
-
-    database: Database
-    clock: Clock
-    base_url: str
-    allow_private_webhooks: bool
-    key_use: KeyUse
-    # None: nothing is limited.
-    rate_limits: RateLimits | None = None
-
-
-def hold_organisation(tx: Transaction, call: Call) -> None:
-    """Let nobody else change what is changed under the organisation's lock."""
-    locks.organisation(tx, call.caller.organisation_id)
-
-
-Handler = Callable[[Transaction, Call], Any]
-# What a dry run answers with, from the reference data before the change.
-ShowEffects = Callable[[Reference, Effects], Any]
-Preparation = Callable[[Call, Edge], Awaitable[None]]
+# The body of a dry run's response; the reference data is from before the change.
+ShowEffects = Callable[[Reference, Effects], object]
+Preparation = Callable[[Body, Services], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
     """One method of one path: what is served and what is documented.
 
-    ``kind`` is what the path's ids name, in words. ``result`` is the type that the handler's
-    result has; it makes the schema and checks nothing. ``prepare`` runs before the transaction,
-    outside any thread of the database's. ``hold`` lets nobody else change what the path names
-    until the transaction ends, so that ``If-Match`` is true for the whole of it.
+    The models of its query and body and the type of its result come from the handler's
+    annotations. ``kind`` is what the path's ids name, in words. ``prepare`` gets the body before
+    the transaction begins, on the event loop. ``lock`` keeps the resource that the path names from
+    being changed until the transaction ends, so that ``If-Match`` holds for all of it.
     """
 
     method: Method
@@ -125,10 +63,7 @@ class Operation:
     description: str = ""
     role: Role | None = None
     kind: str = "object"
-    query: type[Query] = Query
-    body: type[Body] | None = None
     needs_body: bool = True
-    result: Any = None
     status: int = 200
     # A GET that may change something; every other method writes anyway.
     writes: bool = False
@@ -139,9 +74,9 @@ class Operation:
     # Parameters, as they begin in a query string, with which it may take as long.
     long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None
-    # It takes `?dry_run=true`, answered with what this shows. The query is a `DryRun` then.
+    # It takes `?dry_run=true`, answered with what this shows.
     show_effects: ShowEffects | None = None
-    hold: Callable[[Transaction, Call], object] = hold_organisation
+    lock: Callable[[Transaction, RequestContext], object] = lock_organisation
     # The answer holds a secret: nothing on the way may keep it.
     shows_secret: bool = False
     # It is of one thing although its path does not end with an id.
@@ -149,17 +84,19 @@ class Operation:
     refusals: tuple[type[Refusal], ...] = ()
     # The codes of fields that break a rule of storage's, beside those of a wrong form.
     rules: tuple[str, ...] = ()
-    header_parameters: tuple[Mapping[str, Any], ...] = ()
-    example: Any = None
+    header_parameters: tuple[Mapping[str, object], ...] = ()
+    example: Mapping[str, object] | None = None
     # The request headers that choose among answers.
     varies_by: tuple[str, ...] = field(init=False)
-    _unasked: Query = field(init=False, repr=False, compare=False)
+    signature: Signature = field(init=False)
+    _empty_query: Query = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_unasked", self.query())
+        object.__setattr__(self, "signature", Signature.of(self.handler))
+        object.__setattr__(self, "_empty_query", self.query())
         own = tuple(str(one["name"]) for one in self.header_parameters)
         object.__setattr__(self, "varies_by", own)
-        shared: list[Mapping[str, Any]] = []
+        shared: list[Mapping[str, object]] = []
         if self.method == "POST":
             shared.append(idempotency.HEADER)
             refusals = (
@@ -179,6 +116,19 @@ class Operation:
     def operation_id(self) -> str:
         """``leave_requests.approve``: the module and the handler."""
         return f"{self.handler.__module__.rpartition('.')[2]}.{self.handler.__name__}"
+
+    @property
+    def query(self) -> type[Query]:
+        return self.signature.query or (Query if self.show_effects is None else DryRun)
+
+    @property
+    def body(self) -> type[Body] | None:
+        return self.signature.body
+
+    @property
+    def result(self) -> Any:
+        """The type of the response's body, which its schema is made from; None for no body."""
+        return self.signature.result
 
     @property
     def is_write(self) -> bool:
@@ -230,6 +180,10 @@ class Operation:
         """The operation that reads the very thing that this path names, if there is one."""
         return next((one for one in others if one.is_single and one.path == self.path), None)
 
+    def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> object:
+        """What the handler returns: a body or a Result."""
+        return self.signature.call(self.handler, tx, context, sent)
+
     def takes_long(self, query_string: bytes) -> bool:
         """Whether this read belongs on a thread."""
         return self.is_long or any(one in query_string for one in self.long_parameters)
@@ -254,7 +208,7 @@ class Operation:
     def query_of(self, query_string: bytes) -> Query:
         """The parameters. Raises InvalidInput for an unknown, repeated or unreadable one."""
         if not query_string:
-            return self._unasked
+            return self._empty_query
         try:
             pairs = parse_qsl(
                 query_string.decode("ascii"),
@@ -309,7 +263,7 @@ class Operation:
 
     def body_and_read_only(
         self, content: bytes, headers: Headers, read_only: Set[str]
-    ) -> tuple[Body | None, Mapping[str, Any]]:
+    ) -> tuple[Body | None, Mapping[str, object]]:
         """The body without its ``read_only`` members, and those. Raises what ``body_of`` raises."""
         try:
             return self.body_of(content, headers), {}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas.answers import ApiKeyWithSecretRecord, Listing, listing
 from api.schemas.bodies import NewApiKey
 from api.schemas.queries import ListOfApiKeys, is_true
@@ -14,36 +13,38 @@ from storage.base.records import ApiKeyRecord
 from storage.db.database import Transaction
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: ListOfApiKeys = call.query
+def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> Listing[ApiKeyRecord]:
     revoked = is_true(query.is_revoked)
-    found = api_keys.page(tx, query.page, by=call.caller, user_id=query.user_id, is_revoked=revoked)
+    found = api_keys.page(
+        tx, query.page, by=context.caller, user_id=query.user_id, is_revoked=revoked
+    )
     return listing(found, records.api_key)
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    body: NewApiKey = call.body
+def create(
+    tx: Transaction, context: RequestContext, body: NewApiKey
+) -> Result[ApiKeyWithSecretRecord]:
     # A key always belongs to a person, so there is one.
-    assert call.caller.user_id is not None
+    assert context.caller.user_id is not None
     key, secret = api_keys.create_key(
         tx,
-        for_user=call.caller.user_id,
+        for_user=context.caller.user_id,
         name=body.name,
         scopes=body.scopes,
         variant=body.variant,
         expires_at=body.expires_at,
-        by=call.caller,
-        now=call.now,
+        by=context.caller,
+        now=context.now,
     )
     return created(f"/api/v1/api-keys/{key.id}", {**records.api_key(key), "api_key": secret})
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return records.api_key(api_keys.get(tx, call.id, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
+    return records.api_key(api_keys.get(tx, context.id, by=context.caller))
 
 
-def revoke(tx: Transaction, call: Call) -> None:
-    api_keys.revoke(tx, call.id, by=call.caller, now=call.now)
+def revoke(tx: Transaction, context: RequestContext) -> None:
+    api_keys.revoke(tx, context.id, by=context.caller, now=context.now)
 
 
 OPERATIONS = (
@@ -55,8 +56,6 @@ OPERATIONS = (
         handler=page,
         tag="API keys",
         scope="keys:read",
-        query=ListOfApiKeys,
-        result=Listing[ApiKeyRecord],
         refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
     ),
     Operation(
@@ -70,8 +69,6 @@ OPERATIONS = (
         handler=create,
         tag="API keys",
         scope="keys:write",
-        body=NewApiKey,
-        result=ApiKeyWithSecretRecord,
         shows_secret=True,
         status=201,
         rules=(
@@ -94,7 +91,6 @@ OPERATIONS = (
         tag="API keys",
         scope="keys:read",
         kind="API key",
-        result=ApiKeyRecord,
     ),
     Operation(
         method="DELETE",

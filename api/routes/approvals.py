@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from api.http.fields import Paged
-from api.http.operations import Call, Operation
+from api.http.handlers import RequestContext
+from api.http.operations import Operation
 from api.schemas.answers import Listing, listing
 from api.schemas.bodies import Decline
 from storage.base import errors, records
@@ -14,18 +13,20 @@ from storage.db.database import Transaction
 from storage.leave import leave_reading, leave_requests
 
 
-def pending(tx: Transaction, call: Call) -> Any:
-    found = leave_reading.awaiting(tx, call.query.page, by=call.caller, now=call.now)
+def pending(tx: Transaction, context: RequestContext, query: Paged) -> Listing[LeaveRequestRecord]:
+    found = leave_reading.awaiting(tx, query.page, by=context.caller, now=context.now)
     return listing(found, records.leave_request)
 
 
-def approve(tx: Transaction, call: Call) -> Any:
-    return records.leave_request(leave_requests.approve(tx, call.id, by=call.caller, now=call.now))
+def approve(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
+    return records.leave_request(
+        leave_requests.approve(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def decline(tx: Transaction, call: Call) -> Any:
+def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveRequestRecord:
     request = leave_requests.decline(
-        tx, call.id, reason=call.body.reason, by=call.caller, now=call.now
+        tx, context.id, reason=body.reason, by=context.caller, now=context.now
     )
     return records.leave_request(request)
 
@@ -42,8 +43,6 @@ OPERATIONS = (
         handler=pending,
         tag="Approvals",
         scope="approvals:read",
-        query=Paged,
-        result=Listing[LeaveRequestRecord],
         refusals=(errors.UnusableCursor,),
     ),
     Operation(
@@ -58,7 +57,6 @@ OPERATIONS = (
         tag="Approvals",
         scope="approvals:write",
         kind="leave request",
-        result=LeaveRequestRecord,
         refusals=(errors.InvalidTransition, errors.OwnRequest, leave_requests.NotYourApproval),
     ),
     Operation(
@@ -73,9 +71,7 @@ OPERATIONS = (
         tag="Approvals",
         scope="approvals:write",
         kind="leave request",
-        body=Decline,
         needs_body=False,
-        result=LeaveRequestRecord,
         refusals=(errors.InvalidTransition, errors.OwnRequest, leave_requests.NotYourApproval),
         rules=("control_character",),
         example={"reason": "Half of the team is away that week."},

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from api.http.operations import Call, Operation
+from api.http.handlers import RequestContext
+from api.http.operations import Operation
 from api.schemas.answers import Listing, listing
 from api.schemas.queries import ListOfAuditEntries
 from storage.base import errors, records
@@ -13,12 +12,13 @@ from storage.db.database import Transaction
 from storage.events import audit
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: ListOfAuditEntries = call.query
+def page(
+    tx: Transaction, context: RequestContext, query: ListOfAuditEntries
+) -> Listing[AuditRecord]:
     found = audit.entries(
         tx,
         query.page,
-        by=call.caller,
+        by=context.caller,
         action=query.action,
         actor_id=query.actor_id,
         subject_id=query.subject_id,
@@ -38,8 +38,6 @@ OPERATIONS = (
         tag="Audit",
         scope="audit:read",
         role="admin",
-        query=ListOfAuditEntries,
-        result=Listing[AuditRecord],
         refusals=(errors.UnusableCursor,),
     ),
 )

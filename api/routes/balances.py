@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from api.http.fields import Paged
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas import balance_answers
 from api.schemas.answers import Listing, listing
 from api.schemas.balance_answers import AdjustmentRecord, BalanceRecord
@@ -17,36 +16,40 @@ from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    query: OfOneDay = call.query
+def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRecord:
     return balance_answers.balance(
-        ledgers.balance(tx, call.id, on=query.on, by=call.caller, now=call.now)
+        ledgers.balance(tx, context.id, on=query.on, by=context.caller, now=context.now)
     )
 
 
-def page_of_adjustments(tx: Transaction, call: Call) -> Any:
-    found = adjustments.page(tx, call.id, call.query.page, by=call.caller, now=call.now)
+def page_of_adjustments(
+    tx: Transaction, context: RequestContext, query: Paged
+) -> Listing[AdjustmentRecord]:
+    found = adjustments.page(tx, context.id, query.page, by=context.caller, now=context.now)
     return listing(found, balance_answers.adjustment)
 
 
-def add_adjustment(tx: Transaction, call: Call) -> Answer:
-    body: NewAdjustment = call.body
+def add_adjustment(
+    tx: Transaction, context: RequestContext, body: NewAdjustment
+) -> Result[AdjustmentRecord]:
     added = adjustments.add(
         tx,
-        call.id,
+        context.id,
         half_days=adjustment_half_days_of(body.days, "days"),
         reason=body.reason,
         leave_year=body.leave_year,
-        by=call.caller,
-        now=call.now,
+        by=context.caller,
+        now=context.now,
     )
     path = f"/api/v1/users/{added.user_id}/adjustments/{added.id}"
     return created(path, balance_answers.adjustment(added))
 
 
-def get_adjustment(tx: Transaction, call: Call) -> Any:
+def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord:
     return balance_answers.adjustment(
-        adjustments.get(tx, call.id, call.ids["adjustment_id"], by=call.caller, now=call.now)
+        adjustments.get(
+            tx, context.id, context.ids["adjustment_id"], by=context.caller, now=context.now
+        )
     )
 
 
@@ -70,8 +73,6 @@ OPERATIONS = (
         tag="Balances",
         scope="leave:read",
         kind="user",
-        query=OfOneDay,
-        result=BalanceRecord,
         refusals=(errors.InsufficientRole,),
         rules=("out_of_range",),
     ),
@@ -84,8 +85,6 @@ OPERATIONS = (
         tag="Balances",
         scope="leave:read",
         kind="user",
-        query=Paged,
-        result=Listing[AdjustmentRecord],
         refusals=(errors.InsufficientRole, errors.UnusableCursor),
     ),
     Operation(
@@ -103,8 +102,6 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        body=NewAdjustment,
-        result=AdjustmentRecord,
         status=201,
         refusals=(adjustments.TooManyAdjustments,),
         rules=("control_character", "not_half_days", "out_of_range"),
@@ -119,7 +116,6 @@ OPERATIONS = (
         tag="Balances",
         scope="leave:read",
         kind="user",
-        result=AdjustmentRecord,
         is_of_one=True,
         refusals=(errors.InsufficientRole,),
     ),

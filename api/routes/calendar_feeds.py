@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from api.http.fields import Paged
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas.answers import CalendarFeedRecord, FeedTokenRecord, Listing, listing
 from api.schemas.bodies import NewCalendarFeed
 from storage.access import feeds
@@ -14,38 +13,40 @@ from storage.base.values import CalendarFeed
 from storage.db.database import Transaction
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    found = feeds.page(tx, call.query.page, by=call.caller)
-    return listing(found, lambda feed: _shown(call, feed))
+def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[CalendarFeedRecord]:
+    found = feeds.page(tx, query.page, by=context.caller)
+    return listing(found, lambda feed: _shown(context, feed))
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    feed = feeds.create(tx, call.body.name, by=call.caller, now=call.now)
-    return created(f"/api/v1/calendar-feeds/{feed.id}", _shown(call, feed))
+def create(
+    tx: Transaction, context: RequestContext, body: NewCalendarFeed
+) -> Result[CalendarFeedRecord]:
+    feed = feeds.create(tx, body.name, by=context.caller, now=context.now)
+    return created(f"/api/v1/calendar-feeds/{feed.id}", _shown(context, feed))
 
 
-def get(tx: Transaction, call: Call) -> CalendarFeedRecord:
-    return _shown(call, feeds.get(tx, call.id, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> CalendarFeedRecord:
+    return _shown(context, feeds.get(tx, context.id, by=context.caller))
 
 
-def revoke(tx: Transaction, call: Call) -> None:
-    feeds.revoke(tx, call.id, by=call.caller, now=call.now)
+def revoke(tx: Transaction, context: RequestContext) -> None:
+    feeds.revoke(tx, context.id, by=context.caller, now=context.now)
 
 
-def token(tx: Transaction, call: Call) -> FeedTokenRecord:
-    own = feeds.personal(tx, by=call.caller, now=call.now)
+def token(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
+    own = feeds.personal(tx, by=context.caller, now=context.now)
     return _paths(feeds.readable_token(own), own)
 
 
-def regenerate(tx: Transaction, call: Call) -> FeedTokenRecord:
-    return _paths(feeds.regenerate(tx, by=call.caller, now=call.now))
+def regenerate(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
+    return _paths(feeds.regenerate(tx, by=context.caller, now=context.now))
 
 
-def _shown(call: Call, feed: CalendarFeed) -> CalendarFeedRecord:
+def _shown(context: RequestContext, feed: CalendarFeed) -> CalendarFeedRecord:
     return {
         "id": feed.id,
         "name": feed.name,
-        "url": f"{call.base_url}/cal/{feed.token}" if feed.token else None,
+        "url": f"{context.base_url}/cal/{feed.token}" if feed.token else None,
         "created_at": feed.created_at,
         "last_fetched_at": feed.last_fetched_at,
         "last_fetched_by": feed.last_fetched_by,
@@ -75,8 +76,6 @@ OPERATIONS = (
         handler=page,
         tag="Calendar feeds",
         scope="calendar:read",
-        query=Paged,
-        result=Listing[CalendarFeedRecord],
         shows_secret=True,
         refusals=(errors.UnusableCursor,),
     ),
@@ -91,9 +90,7 @@ OPERATIONS = (
         handler=create,
         tag="Calendar feeds",
         scope="calendar:write",
-        body=NewCalendarFeed,
         needs_body=False,
-        result=CalendarFeedRecord,
         shows_secret=True,
         status=201,
         refusals=(feeds.TooManyFeeds,),
@@ -109,7 +106,6 @@ OPERATIONS = (
         tag="Calendar feeds",
         scope="calendar:read",
         kind="calendar feed",
-        result=CalendarFeedRecord,
         shows_secret=True,
     ),
     Operation(
@@ -131,7 +127,6 @@ OPERATIONS = (
         handler=token,
         tag="Calendar feeds",
         scope="calendar:read",
-        result=FeedTokenRecord,
         shows_secret=True,
         refusals=(feeds.FeedTokenUnreadable,),
         writes=True,
@@ -144,7 +139,6 @@ OPERATIONS = (
         handler=regenerate,
         tag="Calendar feeds",
         scope="calendar:write",
-        result=FeedTokenRecord,
         shows_secret=True,
     ),
 )

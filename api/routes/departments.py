@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from api.http.fields import DryRun
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas import effects
 from api.schemas.answers import Listing, listing
 from api.schemas.bodies import DepartmentChanges, NewDepartment
@@ -17,30 +15,33 @@ from storage.db.database import Transaction
 from storage.directory import people_rows
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: ListOfDepartments = call.query
-    found = departments.page(tx, query.page, by=call.caller, manager_id=query.manager_id)
+def page(
+    tx: Transaction, context: RequestContext, query: ListOfDepartments
+) -> Listing[DepartmentRecord]:
+    found = departments.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
     return listing(found, records.department)
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    department = departments.create(tx, call.body.sent(), by=call.caller, now=call.now)
+def create(
+    tx: Transaction, context: RequestContext, body: NewDepartment
+) -> Result[DepartmentRecord]:
+    department = departments.create(tx, body.sent(), by=context.caller, now=context.now)
     return created(f"/api/v1/departments/{department.id}", records.department(department))
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return records.department(departments.get(tx, call.id, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> DepartmentRecord:
+    return records.department(departments.get(tx, context.id, by=context.caller))
 
 
-def update(tx: Transaction, call: Call) -> Any:
+def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) -> DepartmentRecord:
     department = departments.update(
-        tx, call.id, call.body.sent(), by=call.caller, now=call.now, recorder=call.recorder
+        tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
     return records.department(department)
 
 
-def delete(tx: Transaction, call: Call) -> None:
-    departments.delete(tx, call.id, by=call.caller, now=call.now)
+def delete(tx: Transaction, context: RequestContext) -> None:
+    departments.delete(tx, context.id, by=context.caller, now=context.now)
 
 
 _RULES = (
@@ -60,8 +61,6 @@ OPERATIONS = (
         handler=page,
         tag="Departments",
         scope="departments:read",
-        query=ListOfDepartments,
-        result=Listing[DepartmentRecord],
         refusals=(errors.UnusableCursor, errors.NotFound),
     ),
     Operation(
@@ -76,8 +75,6 @@ OPERATIONS = (
         tag="Departments",
         scope="departments:write",
         role="admin",
-        body=NewDepartment,
-        result=DepartmentRecord,
         status=201,
         refusals=(errors.NameTaken,),
         rules=_RULES,
@@ -92,7 +89,6 @@ OPERATIONS = (
         tag="Departments",
         scope="departments:read",
         kind="department",
-        result=DepartmentRecord,
     ),
     Operation(
         method="PATCH",
@@ -104,15 +100,12 @@ OPERATIONS = (
         ),
         handler=update,
         show_effects=effects.shown,
-        query=DryRun,
         # Thousands of requests may await others then.
         is_long=True,
         tag="Departments",
         scope="departments:write",
         role="admin",
         kind="department",
-        body=DepartmentChanges,
-        result=DepartmentRecord,
         refusals=(errors.NameTaken, people_rows.ChangedMeanwhile),
         rules=_RULES,
         example={"manager_id": None},

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.http.errors import HTTP_PROBLEMS, RETRY_AFTER_SECONDS, problem
-from api.http.operations import Edge
+from api.http.handlers import Services
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db import schema
 from storage.db.database import Transaction
@@ -89,18 +89,18 @@ PATHS: Final[dict[str, Any]] = {
 }
 
 
-def routes(edge: Edge) -> list[Route]:
+def routes(services: Services) -> list[Route]:
     async def healthz(_: Request) -> Response:
         return _json({"status": "ok"})
 
     async def readyz(request: Request) -> Response:
         try:
-            oldest_due_at = await edge.database.read_long(_look)
+            oldest_due_at = await services.database.read_long(_look)
         except Exception as error:  # noqa: BLE001  # after any error this process cannot serve
-            return _not_ready(request, edge.base_url, error)
+            return _not_ready(request, services.base_url, error)
         waiting_seconds = 0.0
         if oldest_due_at is not None:
-            waiting_seconds = max(edge.clock().timestamp() - oldest_due_at / 1000, 0.0)
+            waiting_seconds = max(services.clock().timestamp() - oldest_due_at / 1000, 0.0)
         return _json({"status": "ready", "oldest_undelivered_seconds": round(waiting_seconds, 3)})
 
     return [Route("/healthz", healthz), Route("/readyz", readyz)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas import answers
 from api.schemas.answers import LeaveListing, LeaveRecord, PagedLeaveListing, pagination
 from api.schemas.bodies import NewLeave
@@ -22,19 +23,20 @@ from storage.leave.drafts import Draft
 LONGEST_LIST: Final = 10_000
 
 
-def list_visible(tx: Transaction, call: Call) -> Any:
-    query: ListOfLeave = call.query
+def list_visible(
+    tx: Transaction, context: RequestContext, query: ListOfLeave
+) -> PagedLeaveListing | LeaveListing:
     found = leave_reading.visible(
         tx,
         query.page if query.is_paged else PageOf(limit=LONGEST_LIST),
-        by=call.caller,
-        now=call.now,
+        by=context.caller,
+        now=context.now,
         user_id=query.user_id,
         status=query.status,
         starts_after=query.start_date,
         starts_before=query.end_date,
     )
-    types = _known(tx, call).leave_types
+    types = _known(tx, context).leave_types
     requests = [
         answers.leave(request, types[request.leave_type_id].code) for request in found.items
     ]
@@ -43,9 +45,8 @@ def list_visible(tx: Transaction, call: Call) -> Any:
     return {"requests": requests}
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    body: NewLeave = call.body
-    leave_type = leave_types.by_word(_known(tx, call), body.leave_type)
+def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[LeaveRecord]:
+    leave_type = leave_types.by_word(_known(tx, context), body.leave_type)
     draft = Draft(
         leave_type_id=leave_type.id,
         start_date=body.start_date,
@@ -54,29 +55,33 @@ def create(tx: Transaction, call: Call) -> Answer:
         end_half_day=None,
         note=body.note,
     )
-    request = leave_requests.submit(tx, by=call.caller, draft=draft, now=call.now)
-    return created(f"/api/v1/leave/{request.id}", _shown(tx, call, request))
+    request = leave_requests.submit(tx, by=context.caller, draft=draft, now=context.now)
+    return created(f"/api/v1/leave/{request.id}", _shown(tx, context, request))
 
 
-def get(tx: Transaction, call: Call) -> LeaveRecord:
-    return _shown(tx, call, leave_reading.get(tx, call.id, by=call.caller, now=call.now))
+def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
+    return _shown(
+        tx, context, leave_reading.get(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def hold(tx: Transaction, call: Call) -> None:
-    leave_requests.hold(tx, call.id, by=call.caller, now=call.now)
+def lock(tx: Transaction, context: RequestContext) -> None:
+    leave_requests.hold(tx, context.id, by=context.caller, now=context.now)
 
 
-def cancel(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call, leave_requests.cancel(tx, call.id, by=call.caller, now=call.now))
+def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
+    return _shown(
+        tx, context, leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def _shown(tx: Transaction, call: Call, request: LeaveRequest) -> LeaveRecord:
-    return answers.leave(request, _known(tx, call).leave_types[request.leave_type_id].code)
+def _shown(tx: Transaction, context: RequestContext, request: LeaveRequest) -> LeaveRecord:
+    return answers.leave(request, _known(tx, context).leave_types[request.leave_type_id].code)
 
 
-def _known(tx: Transaction, call: Call) -> Reference:
+def _known(tx: Transaction, context: RequestContext) -> Reference:
     return organisation_config.of_organisation(
-        tx, call.caller.organisation_id, call.reference_version
+        tx, context.caller.organisation_id, context.reference_version
     )
 
 
@@ -89,8 +94,6 @@ OPERATIONS = (
         handler=list_visible,
         tag="Leave (second variant)",
         scope="leave:read",
-        query=ListOfLeave,
-        result=PagedLeaveListing | LeaveListing,
         is_long=True,
         refusals=(errors.UnusableCursor, errors.NotFound),
     ),
@@ -102,8 +105,6 @@ OPERATIONS = (
         handler=create,
         tag="Leave (second variant)",
         scope="leave:write",
-        body=NewLeave,
-        result=LeaveRecord,
         status=201,
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
         rules=(
@@ -129,7 +130,6 @@ OPERATIONS = (
         tag="Leave (second variant)",
         scope="leave:read",
         kind="leave request",
-        result=LeaveRecord,
     ),
     Operation(
         method="DELETE",
@@ -137,11 +137,10 @@ OPERATIONS = (
         summary="Cancel leave",
         description="While it is pending or approved; by its owner, admins and owners.",
         handler=cancel,
-        hold=hold,
+        lock=lock,
         tag="Leave (second variant)",
         scope="leave:write",
         kind="leave request",
-        result=LeaveRecord,
         refusals=(errors.InvalidTransition, errors.InsufficientRole),
     ),
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas import preview_answers
 from api.schemas.answers import Listing, pagination
 from api.schemas.bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
@@ -17,12 +16,13 @@ from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.drafts import Draft
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: ListOfLeaveRequests = call.query
+def page(
+    tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
+) -> Listing[LeaveRequestRecord]:
     found = leave_reading.page_of_records(
         tx,
         query.page,
-        by=call.caller,
+        by=context.caller,
         status=query.status,
         user_id=query.user_id,
         leave_type_id=query.leave_type_id,
@@ -34,16 +34,19 @@ def page(tx: Transaction, call: Call) -> Any:
     return {"data": found.items, "pagination": pagination(found)}
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    request = leave_requests.submit(tx, by=call.caller, draft=_draft(call.body), now=call.now)
+def create(
+    tx: Transaction, context: RequestContext, body: NewLeaveRequest
+) -> Result[LeaveRequestRecord]:
+    request = leave_requests.submit(tx, by=context.caller, draft=_draft(body), now=context.now)
     return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
 
 
-def preview(tx: Transaction, call: Call) -> Any:
-    body: LeaveRequestPreview = call.body
+def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview) -> PreviewRecord:
     draft = _draft(body)
     return preview_answers.preview(
-        previews.preview(tx, by=call.caller, draft=draft, now=call.now, replaces=body.replaces)
+        previews.preview(
+            tx, by=context.caller, draft=draft, now=context.now, replaces=body.replaces
+        )
     )
 
 
@@ -58,25 +61,31 @@ def _draft(body: NewLeaveRequest) -> Draft:
     )
 
 
-def explain(tx: Transaction, call: Call) -> Any:
-    return preview_answers.explained(previews.explain(tx, call.id, by=call.caller, now=call.now))
+def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
+    return preview_answers.explained(
+        previews.explain(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return records.leave_request(leave_reading.get(tx, call.id, by=call.caller, now=call.now))
+def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
+    return records.leave_request(
+        leave_reading.get(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def hold(tx: Transaction, call: Call) -> None:
-    leave_requests.hold(tx, call.id, by=call.caller, now=call.now)
+def lock(tx: Transaction, context: RequestContext) -> None:
+    leave_requests.hold(tx, context.id, by=context.caller, now=context.now)
 
 
-def edit(tx: Transaction, call: Call) -> Any:
-    request = leave_requests.edit(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:
+    request = leave_requests.edit(tx, context.id, body.sent(), by=context.caller, now=context.now)
     return records.leave_request(request)
 
 
-def cancel(tx: Transaction, call: Call) -> Any:
-    return records.leave_request(leave_requests.cancel(tx, call.id, by=call.caller, now=call.now))
+def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
+    return records.leave_request(
+        leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
 _RULES = (
@@ -101,9 +110,7 @@ OPERATIONS = (
         handler=page,
         tag="Leave requests",
         scope="leave:read",
-        query=ListOfLeaveRequests,
         long_parameters=(b"from=", b"to=", b"department_id=", b"start_date"),
-        result=Listing[LeaveRequestRecord],
         refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
     ),
     Operation(
@@ -119,8 +126,6 @@ OPERATIONS = (
         handler=create,
         tag="Leave requests",
         scope="leave:write",
-        body=NewLeaveRequest,
-        result=LeaveRequestRecord,
         status=201,
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
         rules=(*_RULES, "unknown_leave_type"),
@@ -148,8 +153,6 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:read",
         kind="leave request",
-        body=LeaveRequestPreview,
-        result=PreviewRecord,
         stores_nothing=True,
         refusals=(errors.NotFound, errors.InsufficientRole),
         example={
@@ -168,7 +171,6 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:read",
         kind="leave request",
-        result=LeaveRequestRecord,
     ),
     Operation(
         method="GET",
@@ -182,7 +184,6 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:read",
         kind="leave request",
-        result=DaysRecord,
         # The first look at a country's holidays in a process takes some 300 ms.
         is_long=True,
     ),
@@ -195,12 +196,10 @@ OPERATIONS = (
             "as they are. The days are counted and checked anew, and approvers are told."
         ),
         handler=edit,
-        hold=hold,
+        lock=lock,
         tag="Leave requests",
         scope="leave:write",
         kind="leave request",
-        body=LeaveRequestChanges,
-        result=LeaveRequestRecord,
         refusals=(
             errors.InsufficientRole,
             errors.InvalidTransition,
@@ -219,7 +218,6 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:write",
         kind="leave request",
-        result=LeaveRequestRecord,
         refusals=(errors.InvalidTransition, errors.InsufficientRole),
     ),
 )

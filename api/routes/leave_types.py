@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from api.http.operations import Answer, Call, Operation, created
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas.answers import Listing, listing
 from api.schemas.bodies import LeaveTypeChanges, NewLeaveType
 from api.schemas.queries import ListOfLeaveTypes, is_true
@@ -15,29 +14,30 @@ from storage.directory import people_rows
 from storage.leave import leave_types
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: ListOfLeaveTypes = call.query
+def page(
+    tx: Transaction, context: RequestContext, query: ListOfLeaveTypes
+) -> Listing[LeaveTypeRecord]:
     archived = is_true(query.is_archived)
-    found = leave_types.page(tx, query.page, by=call.caller, is_archived=archived)
+    found = leave_types.page(tx, query.page, by=context.caller, is_archived=archived)
     return listing(found, records.leave_type)
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    leave_type = leave_types.create(tx, call.body.sent(), by=call.caller, now=call.now)
+def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Result[LeaveTypeRecord]:
+    leave_type = leave_types.create(tx, body.sent(), by=context.caller, now=context.now)
     return created(f"/api/v1/leave-types/{leave_type.id}", records.leave_type(leave_type))
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return records.leave_type(leave_types.get(tx, call.id, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> LeaveTypeRecord:
+    return records.leave_type(leave_types.get(tx, context.id, by=context.caller))
 
 
-def update(tx: Transaction, call: Call) -> Any:
-    leave_type = leave_types.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
+def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> LeaveTypeRecord:
+    leave_type = leave_types.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
     return records.leave_type(leave_type)
 
 
-def delete(tx: Transaction, call: Call) -> None:
-    leave_types.delete(tx, call.id, by=call.caller, now=call.now)
+def delete(tx: Transaction, context: RequestContext) -> None:
+    leave_types.delete(tx, context.id, by=context.caller, now=context.now)
 
 
 _RULES = (
@@ -59,8 +59,6 @@ OPERATIONS = (
         handler=page,
         tag="Leave types",
         scope="organisation:read",
-        query=ListOfLeaveTypes,
-        result=Listing[LeaveTypeRecord],
         refusals=(errors.UnusableCursor,),
     ),
     Operation(
@@ -76,8 +74,6 @@ OPERATIONS = (
         tag="Leave types",
         scope="organisation:write",
         role="admin",
-        body=NewLeaveType,
-        result=LeaveTypeRecord,
         status=201,
         refusals=(errors.CodeTaken, errors.NameTaken),
         rules=_RULES,
@@ -92,7 +88,6 @@ OPERATIONS = (
         tag="Leave types",
         scope="organisation:read",
         kind="leave type",
-        result=LeaveTypeRecord,
     ),
     Operation(
         method="PATCH",
@@ -104,8 +99,6 @@ OPERATIONS = (
         scope="organisation:write",
         role="admin",
         kind="leave type",
-        body=LeaveTypeChanges,
-        result=LeaveTypeRecord,
         refusals=(errors.CodeTaken, errors.NameTaken, people_rows.ChangedMeanwhile),
         rules=_RULES,
         is_long=True,

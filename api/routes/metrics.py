@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.base.metrics import CONTENT_TYPE, Metrics
-from api.http.operations import Edge
+from api.http.handlers import Services
 from storage.base.errors import DatabaseUnavailable
 from storage.events import delivery_queue
 from storage.events.delivery_queue import Waiting
@@ -45,13 +45,13 @@ PATHS: Final[dict[str, Any]] = {
 }
 
 
-def routes(edge: Edge, metrics: Metrics) -> list[Route]:
+def routes(services: Services, metrics: Metrics) -> list[Route]:
     async def exposition(_: Request) -> Response:
-        now = edge.clock()
+        now = services.clock()
         waiting: Waiting | None = None
         # Without a database the rest is worth reading all the more.
         try:
-            waiting = await edge.database.read_long(delivery_queue.waiting, now=now)
+            waiting = await services.database.read_long(delivery_queue.waiting, now=now)
         except DatabaseUnavailable:
             pass  # ``hiatus_database_up`` says so.
         except Exception:  # noqa: BLE001  # such as a table that is missing

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from api.http.fields import DryRun, Paged
-from api.http.operations import Answer, Call, Operation, created
+from api.http.fields import Paged
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas import effects
 from api.schemas.answers import HolidaySetRecord, Listing, listing
 from api.schemas.bodies import NewHolidaySet, OrganisationChanges
@@ -20,39 +20,47 @@ from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return records.organisation(organisations.get(tx, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
+    return records.organisation(organisations.get(tx, by=context.caller))
 
 
-def update(tx: Transaction, call: Call) -> Any:
+def update(
+    tx: Transaction, context: RequestContext, body: OrganisationChanges
+) -> OrganisationRecord:
     organisation = organisations.update(
-        tx, call.body.sent(), by=call.caller, now=call.now, recorder=call.recorder
+        tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
     return records.organisation(organisation)
 
 
-def page_of_sets(tx: Transaction, call: Call) -> Any:
-    found = holiday_sets.page(tx, call.query.page, by=call.caller)
-    return listing(found, _shown(tx, call))
+def page_of_sets(
+    tx: Transaction, context: RequestContext, query: Paged
+) -> Listing[HolidaySetRecord]:
+    found = holiday_sets.page(tx, query.page, by=context.caller)
+    return listing(found, _shown(tx, context))
 
 
-def get_set(tx: Transaction, call: Call) -> HolidaySetRecord:
+def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     known = organisation_config.of_organisation(
-        tx, call.caller.organisation_id, call.reference_version
+        tx, context.caller.organisation_id, context.reference_version
     )
-    return _shown(tx, call)(holiday_sets.get(known, call.id))
+    return _shown(tx, context)(holiday_sets.get(known, context.id))
 
 
-def add_set(tx: Transaction, call: Call) -> Answer:
-    added = holiday_sets.add(tx, call.body.country_code, by=call.caller, now=call.now)
-    return created(f"/api/v1/organisation/public-holiday-sets/{added.id}", _shown(tx, call)(added))
+def add_set(
+    tx: Transaction, context: RequestContext, body: NewHolidaySet
+) -> Result[HolidaySetRecord]:
+    added = holiday_sets.add(tx, body.country_code, by=context.caller, now=context.now)
+    return created(
+        f"/api/v1/organisation/public-holiday-sets/{added.id}", _shown(tx, context)(added)
+    )
 
 
-def _shown(tx: Transaction, call: Call) -> Callable[[HolidaySet], HolidaySetRecord]:
+def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], HolidaySetRecord]:
     known = organisation_config.of_organisation(
-        tx, call.caller.organisation_id, call.reference_version
+        tx, context.caller.organisation_id, context.reference_version
     )
-    year = call.now.year
+    year = context.now.year
 
     def show(holiday_set: HolidaySet) -> HolidaySetRecord:
         code = holiday_set.country_code
@@ -78,7 +86,6 @@ OPERATIONS = (
         tag="Organisation",
         scope="organisation:read",
         is_of_one=True,
-        result=OrganisationRecord,
     ),
     Operation(
         method="PATCH",
@@ -92,15 +99,12 @@ OPERATIONS = (
         ),
         handler=update,
         show_effects=effects.shown,
-        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         is_of_one=True,
         tag="Organisation",
         scope="organisation:write",
         role="admin",
-        body=OrganisationChanges,
-        result=OrganisationRecord,
         refusals=(people_rows.ChangedMeanwhile,),
         rules=(
             "control_character",
@@ -127,8 +131,6 @@ OPERATIONS = (
         handler=page_of_sets,
         tag="Public holiday sets",
         scope="organisation:read",
-        query=Paged,
-        result=Listing[HolidaySetRecord],
         # The first look at a country's holidays in a process takes some 300 ms.
         is_long=True,
         refusals=(errors.UnusableCursor,),
@@ -142,7 +144,6 @@ OPERATIONS = (
         tag="Public holiday sets",
         scope="organisation:read",
         kind="public holiday set",
-        result=HolidaySetRecord,
         is_long=True,
     ),
     Operation(
@@ -156,8 +157,6 @@ OPERATIONS = (
         tag="Public holiday sets",
         scope="organisation:write",
         role="admin",
-        body=NewHolidaySet,
-        result=HolidaySetRecord,
         status=201,
         refusals=(errors.AlreadyExists,),
         rules=("unknown_country",),

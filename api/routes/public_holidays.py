@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
-from api.http.fields import DryRun, Paged
-from api.http.operations import Answer, Call, Operation, created
+from api.http.fields import Paged
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation
 from api.schemas import effects
 from api.schemas.answers import Listing, listing
 from api.schemas.bodies import NewHolidayOverride
@@ -20,57 +21,65 @@ from storage.directory import holiday_sets
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
+T = TypeVar("T")
+
 _SET = "/organisation/public-holiday-sets/{id}"
 _TAG = "Public holiday sets"
 
 
-def holidays(tx: Transaction, call: Call) -> Any:
+def holidays(
+    tx: Transaction, context: RequestContext, query: HolidaysOfYear
+) -> Listing[HolidayRecord]:
     known = organisation_config.of_organisation(
-        tx, call.caller.organisation_id, call.reference_version
+        tx, context.caller.organisation_id, context.reference_version
     )
-    holiday_set = holiday_sets.get(known, call.id)
-    year = call.query.year or local_day(call.now, known.organisation.timezone).year
+    holiday_set = holiday_sets.get(known, context.id)
+    year = query.year or local_day(context.now, known.organisation.timezone).year
     found = holiday_sets.year_of(known, holiday_set.country_code, year)
     return _whole([records.holiday(one) for one in found])
 
 
-def page_of_overrides(tx: Transaction, call: Call) -> Any:
-    found = holiday_overrides.page(tx, call.id, call.query.page, by=call.caller)
+def page_of_overrides(
+    tx: Transaction, context: RequestContext, query: Paged
+) -> Listing[HolidayOverrideRecord]:
+    found = holiday_overrides.page(tx, context.id, query.page, by=context.caller)
     return listing(found, records.holiday_override)
 
 
-def add_override(tx: Transaction, call: Call) -> Answer:
+def add_override(
+    tx: Transaction, context: RequestContext, body: NewHolidayOverride
+) -> Result[HolidayOverrideRecord]:
     added = holiday_overrides.add(
         tx,
-        call.id,
-        NewOverride(**call.body.sent()),
-        by=call.caller,
-        now=call.now,
-        recorder=call.recorder,
+        context.id,
+        NewOverride(**body.sent()),
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
     )
     return created(
-        f"/api/v1/organisation/public-holiday-sets/{call.id}/overrides",
+        f"/api/v1/organisation/public-holiday-sets/{context.id}/overrides",
         records.holiday_override(added),
     )
 
 
-def remove_override(tx: Transaction, call: Call) -> None:
-    override_id = call.ids["override_id"]
+def remove_override(tx: Transaction, context: RequestContext) -> None:
+    override_id = context.ids["override_id"]
     holiday_overrides.remove(
-        tx, call.id, override_id, by=call.caller, now=call.now, recorder=call.recorder
+        tx, context.id, override_id, by=context.caller, now=context.now, recorder=context.recorder
     )
 
 
-def remove_set(tx: Transaction, call: Call) -> None:
-    holiday_set_removal.remove(tx, call.id, by=call.caller, now=call.now)
+def remove_set(tx: Transaction, context: RequestContext) -> None:
+    holiday_set_removal.remove(tx, context.id, by=context.caller, now=context.now)
 
 
-def countries(tx: Transaction, call: Call) -> Any:
+def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
     return _whole([records.country(one) for one in holiday_calendar.all_countries()])
 
 
-def _whole(items: list[Any]) -> dict[str, Any]:
-    """A list that is bounded by what it is about, in the wrapper of every list."""
+def _whole(items: list[T]) -> Listing[T]:
+    """A list without pages: its subject bounds it."""
     return {"data": items, "pagination": {"next_cursor": None, "has_more": False}}
 
 
@@ -87,7 +96,6 @@ OPERATIONS = (
         handler=countries,
         tag=_TAG,
         scope="organisation:read",
-        result=Listing[CountryRecord],
         # The first call in a process looks at every country.
         is_long=True,
     ),
@@ -104,8 +112,6 @@ OPERATIONS = (
         tag=_TAG,
         scope="organisation:read",
         kind="public holiday set",
-        query=HolidaysOfYear,
-        result=Listing[HolidayRecord],
         # The first look at a country's holidays in a process takes some 300 ms.
         is_long=True,
     ),
@@ -118,8 +124,6 @@ OPERATIONS = (
         tag=_TAG,
         scope="organisation:read",
         kind="public holiday set",
-        query=Paged,
-        result=Listing[HolidayOverrideRecord],
         refusals=(errors.UnusableCursor,),
     ),
     Operation(
@@ -134,15 +138,12 @@ OPERATIONS = (
         ),
         handler=add_override,
         show_effects=effects.shown,
-        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         tag=_TAG,
         scope="organisation:write",
         role="admin",
         kind="public holiday set",
-        body=NewHolidayOverride,
-        result=HolidayOverrideRecord,
         status=201,
         refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
         rules=("control_character", "invalid_length", "out_of_range"),
@@ -158,7 +159,6 @@ OPERATIONS = (
         ),
         handler=remove_override,
         show_effects=effects.shown,
-        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
         tag=_TAG,
@@ -177,7 +177,6 @@ OPERATIONS = (
         ),
         handler=remove_set,
         show_effects=effects.shown,
-        query=DryRun,
         # It takes up to 500 overrides along.
         is_long=True,
         tag=_TAG,

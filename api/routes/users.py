@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlencode
 
-from api.http.fields import MAX_PAGE, DryRun
-from api.http.operations import Answer, Call, Operation, created, hold_organisation
+from api.http.fields import MAX_PAGE
+from api.http.handlers import RequestContext, Result, created
+from api.http.operations import Operation, lock_organisation
 from api.schemas import effects
-from api.schemas.answers import PagedUserListing, UserListing, listing
+from api.schemas.answers import PagedUserListing, UserListing, pagination
 from api.schemas.bodies import NewUser, UserChanges
 from api.schemas.queries import ListOfUsers
 from storage.admin import people
@@ -31,92 +31,107 @@ VARIANT_HEADER = {
 }
 
 
-def list_all(tx: Transaction, call: Call) -> Any:
-    query: ListOfUsers = call.query
-    variant = _variant(call)
-    show = records.user_summary if variant == "2" else _shown(tx, call)
-    filters: Any = {
-        "status": query.status,
-        "department_id": query.department_id,
-        "role": query.role,
-        "manager_id": query.manager_id,
-        "email": query.email,
-        "sort": query.sort,
-    }
-    page = query.page if query.is_paged else PageOf(limit=people.LONGEST_LIST)
-    found = people.page(tx, page, by=call.caller, **filters)
+def list_all(
+    tx: Transaction, context: RequestContext, query: ListOfUsers
+) -> Result[list[UserRecord] | UserListing | PagedUserListing]:
+    variant = _variant(context)
+    found = people.page(
+        tx,
+        query.page if query.is_paged else PageOf(limit=people.LONGEST_LIST),
+        by=context.caller,
+        status=query.status,
+        department_id=query.department_id,
+        role=query.role,
+        manager_id=query.manager_id,
+        email=query.email,
+        sort=query.sort,
+    )
+    headers = [] if query.is_paged else _link(context, query, found.next_cursor)
+    if variant == "2":
+        summaries = [records.user_summary(user) for user in found.items]
+        if query.is_paged:
+            return Result(body={"data": summaries, "pagination": pagination(found)})
+        return Result(body={"users": summaries}, headers=headers)
+    users = list(map(_shown(tx, context), found.items))
     if query.is_paged:
-        return listing(found, show)
-    users = [show(user) for user in found.items]
-    return Answer(
-        body={"users": users} if variant == "2" else users, headers=_link(call, found.next_cursor)
-    )
+        return Result(body={"data": users, "pagination": pagination(found)})
+    return Result(body=users, headers=headers)
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    user = people.create(tx, call.body.sent(), by=call.caller, now=call.now)
-    return created(f"/api/v1/users/{user.id}", _shown(tx, call)(user))
+def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[UserRecord]:
+    user = people.create(tx, body.sent(), by=context.caller, now=context.now)
+    return created(f"/api/v1/users/{user.id}", _shown(tx, context)(user))
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(people_rows.get(tx, call.id, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> UserRecord:
+    return _shown(tx, context)(people_rows.get(tx, context.id, by=context.caller))
 
 
-def hold(tx: Transaction, call: Call) -> None:
+def lock(tx: Transaction, context: RequestContext) -> None:
     # In the order in which changes of a person take them.
-    hold_organisation(tx, call)
-    people_rows.get(tx, call.id, by=call.caller, is_held=True)
+    lock_organisation(tx, context)
+    people_rows.get(tx, context.id, by=context.caller, is_held=True)
 
 
-def update(tx: Transaction, call: Call) -> Any:
+def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserRecord:
     user = people.update(
-        tx, call.id, call.body.sent(), by=call.caller, now=call.now, recorder=call.recorder
+        tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return _shown(tx, call)(user)
+    return _shown(tx, context)(user)
 
 
-def archive(tx: Transaction, call: Call) -> Any:
-    user = people.archive(tx, call.id, by=call.caller, now=call.now, recorder=call.recorder)
-    return _shown(tx, call)(user)
+def archive(tx: Transaction, context: RequestContext) -> UserRecord:
+    user = people.archive(
+        tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
+    )
+    return _shown(tx, context)(user)
 
 
-def deactivate(tx: Transaction, call: Call) -> Any:
-    user = people.deactivate(tx, call.id, by=call.caller, now=call.now, recorder=call.recorder)
-    return _shown(tx, call)(user)
+def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
+    user = people.deactivate(
+        tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
+    )
+    return _shown(tx, context)(user)
 
 
-def reactivate(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(people.reactivate(tx, call.id, by=call.caller, now=call.now))
+def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
+    return _shown(tx, context)(
+        people.reactivate(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def restore(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(people.restore(tx, call.id, by=call.caller, now=call.now))
+def restore(tx: Transaction, context: RequestContext) -> UserRecord:
+    return _shown(tx, context)(people.restore(tx, context.id, by=context.caller, now=context.now))
 
 
-def unlink_slack(tx: Transaction, call: Call) -> Any:
-    return _shown(tx, call)(slack_profiles.unlink(tx, call.id, by=call.caller, now=call.now))
+def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
+    return _shown(tx, context)(
+        slack_profiles.unlink(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
-def _shown(tx: Transaction, call: Call) -> Callable[[User], UserRecord]:
+def _shown(tx: Transaction, context: RequestContext) -> Callable[[User], UserRecord]:
     """The full shape, with the organisation's working days where a user has none of their own."""
     organisation = organisation_config.of_organisation(
-        tx, call.caller.organisation_id, call.reference_version
+        tx, context.caller.organisation_id, context.reference_version
     ).organisation
     return lambda user: records.user(user, organisation.working_days)
 
 
-def _link(call: Call, next_cursor: str | None) -> list[tuple[bytes, bytes]]:
+def _link(
+    context: RequestContext, query: ListOfUsers, next_cursor: str | None
+) -> list[tuple[bytes, bytes]]:
     """Where the rest is: an array has no room to say that it is not everybody (RFC 8288)."""
     if next_cursor is None:
         return []
-    asked = [(name, value) for name, value in call.query.model_dump().items() if value is not None]
-    query = urlencode({**dict(asked), "limit": MAX_PAGE, "cursor": next_cursor})
-    return [(b"link", f'<{call.base_url}/api/v1/users?{query}>; rel="next"'.encode())]
+    filters = query.model_dump(exclude_none=True)
+    parameters = urlencode({**filters, "limit": MAX_PAGE, "cursor": next_cursor})
+    return [(b"link", f'<{context.base_url}/api/v1/users?{parameters}>; rel="next"'.encode())]
 
 
-def _variant(call: Call) -> str:
-    sent = call.header(b"api-variant")
-    variant = str(call.caller.variant) if sent is None else sent
+def _variant(context: RequestContext) -> str:
+    sent = context.header(b"api-variant")
+    variant = str(context.caller.variant) if sent is None else sent
     if variant not in ("1", "2"):
         raise InvalidInput(
             [
@@ -157,8 +172,6 @@ OPERATIONS = (
         handler=list_all,
         tag="Users",
         scope="users:read",
-        query=ListOfUsers,
-        result=list[UserRecord] | UserListing | PagedUserListing,
         is_long=True,
         header_parameters=(VARIANT_HEADER,),
         refusals=(errors.UnusableCursor, errors.NotFound),
@@ -177,8 +190,6 @@ OPERATIONS = (
         tag="Users",
         scope="users:write",
         role="admin",
-        body=NewUser,
-        result=UserRecord,
         status=201,
         refusals=(errors.EmailTaken,),
         rules=(*_RULES, "invalid_email"),
@@ -193,7 +204,6 @@ OPERATIONS = (
         tag="Users",
         scope="users:read",
         kind="user",
-        result=UserRecord,
     ),
     Operation(
         method="PATCH",
@@ -211,15 +221,12 @@ OPERATIONS = (
         ),
         handler=update,
         show_effects=effects.shown,
-        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
-        hold=hold,
+        lock=lock,
         tag="Users",
         scope="users:write",
         kind="user",
-        body=UserChanges,
-        result=UserRecord,
         refusals=(
             errors.InsufficientRole,
             errors.NotYourField,
@@ -242,15 +249,13 @@ OPERATIONS = (
         ),
         handler=archive,
         show_effects=effects.shown,
-        query=DryRun,
         # It may count thousands of requests anew.
         is_long=True,
-        hold=hold,
+        lock=lock,
         tag="Users",
         scope="users:write",
         role="admin",
         kind="user",
-        result=UserRecord,
         refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_rows.ChangedMeanwhile),
     ),
     Operation(
@@ -263,14 +268,12 @@ OPERATIONS = (
         ),
         handler=deactivate,
         show_effects=effects.shown,
-        query=DryRun,
         # Thousands of requests may await others.
         is_long=True,
         tag="Users",
         scope="users:write",
         role="admin",
         kind="user",
-        result=UserRecord,
         refusals=(
             errors.LastOwner,
             errors.CannotArchiveSelf,
@@ -293,7 +296,6 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        result=UserRecord,
         refusals=(people.UserArchived, people.UserPending, people_rows.ChangedMeanwhile),
     ),
     Operation(
@@ -315,7 +317,6 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        result=UserRecord,
         refusals=(errors.EmailTaken, people_rows.ChangedMeanwhile),
     ),
     Operation(
@@ -334,7 +335,6 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        result=UserRecord,
         refusals=(people.UserArchived, people_rows.ChangedMeanwhile),
         is_long=True,
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from api.http.operations import Answer, Call, Edge, Operation, created
+from api.http.fields import Body
+from api.http.handlers import RequestContext, Result, Services, created
+from api.http.operations import Operation
 from api.schemas.answers import (
     Listing,
     PingRecord,
@@ -22,79 +22,85 @@ from storage.db.database import Transaction
 from storage.events import deliveries, delivery_log, webhooks
 
 
-async def check_url(call: Call, edge: Edge) -> None:
-    """Look the URL's host up before any transaction begins. Raises InvalidInput."""
-    url = call.body.sent().get("url")
+async def check_url(body: Body, services: Services) -> None:
+    """Resolve the URL's host before any transaction begins. Raises InvalidInput."""
+    url = body.sent().get("url")
     if url is not None:
-        await addresses.resolve_and_check(url, allow_private=edge.allow_private_webhooks)
+        await addresses.resolve_and_check(url, allow_private=services.allow_private_webhooks)
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: ListOfWebhooks = call.query
+def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
     active = is_true(query.is_active)
-    found = webhooks.page(tx, query.page, by=call.caller, is_active=active)
-    health = webhooks.health(tx, [one.id for one in found.items], by=call.caller)
+    found = webhooks.page(tx, query.page, by=context.caller, is_active=active)
+    health = webhooks.health(tx, [one.id for one in found.items], by=context.caller)
     return listing(found, lambda one: records.webhook(one, health[one.id]))
 
 
-def _record(tx: Transaction, call: Call, webhook: Webhook) -> WebhookRecord:
-    return records.webhook(webhook, webhooks.health(tx, [webhook.id], by=call.caller)[webhook.id])
+def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> WebhookRecord:
+    return records.webhook(
+        webhook, webhooks.health(tx, [webhook.id], by=context.caller)[webhook.id]
+    )
 
 
-def create(tx: Transaction, call: Call) -> Answer:
-    body: NewWebhook = call.body
-    webhook, secret = webhooks.create(tx, body.url, body.events, by=call.caller, now=call.now)
-    record = _record(tx, call, webhook)
+def create(
+    tx: Transaction, context: RequestContext, body: NewWebhook
+) -> Result[WebhookWithSecretRecord]:
+    webhook, secret = webhooks.create(tx, body.url, body.events, by=context.caller, now=context.now)
+    record = _record(tx, context, webhook)
     return created(f"/api/v1/webhooks/{webhook.id}", {**record, "secret": secret})
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    return _record(tx, call, webhooks.get(tx, call.id, by=call.caller))
+def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
+    return _record(tx, context, webhooks.get(tx, context.id, by=context.caller))
 
 
-def update(tx: Transaction, call: Call) -> Any:
-    webhook = webhooks.update(tx, call.id, call.body.sent(), by=call.caller, now=call.now)
-    return _record(tx, call, webhook)
+def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> WebhookRecord:
+    webhook = webhooks.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
+    return _record(tx, context, webhook)
 
 
-def delete(tx: Transaction, call: Call) -> None:
-    webhooks.delete(tx, call.id, by=call.caller, now=call.now)
+def delete(tx: Transaction, context: RequestContext) -> None:
+    webhooks.delete(tx, context.id, by=context.caller, now=context.now)
 
 
-def rotate_secret(tx: Transaction, call: Call) -> Any:
-    webhook, secret = webhooks.rotate_secret(tx, call.id, by=call.caller, now=call.now)
-    return {**_record(tx, call, webhook), "secret": secret}
+def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecretRecord:
+    webhook, secret = webhooks.rotate_secret(tx, context.id, by=context.caller, now=context.now)
+    return {**_record(tx, context, webhook), "secret": secret}
 
 
-def test(tx: Transaction, call: Call) -> Any:
-    event_id = deliveries.ping(tx, call.id, by=call.caller, now=call.now)
+def test(tx: Transaction, context: RequestContext) -> PingRecord:
+    event_id = deliveries.ping(tx, context.id, by=context.caller, now=context.now)
     return {"id": event_id, "type": "ping"}
 
 
-def deliveries_page(tx: Transaction, call: Call) -> Any:
-    query: ListOfDeliveries = call.query
+def deliveries_page(
+    tx: Transaction, context: RequestContext, query: ListOfDeliveries
+) -> Listing[DeliveryRecord]:
     found = delivery_log.page(
-        tx, call.id, query.page, by=call.caller, status=query.status, event=query.event
+        tx, context.id, query.page, by=context.caller, status=query.status, event=query.event
     )
     return listing(found, records.delivery)
 
 
-def delivery(tx: Transaction, call: Call) -> Any:
-    found = delivery_log.get(tx, call.id, call.ids["delivery_id"], by=call.caller)
-    body = delivery_log.body_of(tx, found, by=call.caller)
+def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord:
+    found = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
+    body = delivery_log.body_of(tx, found, by=context.caller)
     return {**records.delivery(found), "body": body.decode()}
 
 
-def redeliver(tx: Transaction, call: Call) -> Any:
+def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     found = delivery_log.redeliver(
-        tx, call.id, call.ids["delivery_id"], by=call.caller, now=call.now
+        tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
     return records.delivery(found)
 
 
-def redeliver_failed(tx: Transaction, call: Call) -> Any:
-    body: RedeliverFailed = call.body
-    done = delivery_log.redeliver_failed(tx, call.id, body.since, by=call.caller, now=call.now)
+def redeliver_failed(
+    tx: Transaction, context: RequestContext, body: RedeliverFailed
+) -> RedeliveredRecord:
+    done = delivery_log.redeliver_failed(
+        tx, context.id, body.since, by=context.caller, now=context.now
+    )
     return {"count": done.queued, "has_more": done.has_more}
 
 
@@ -117,8 +123,6 @@ OPERATIONS = (
         tag="Webhooks",
         scope="webhooks:read",
         role="admin",
-        query=ListOfWebhooks,
-        result=Listing[WebhookRecord],
         refusals=(errors.UnusableCursor,),
     ),
     Operation(
@@ -133,9 +137,7 @@ OPERATIONS = (
         tag="Webhooks",
         scope="webhooks:write",
         role="admin",
-        body=NewWebhook,
         prepare=check_url,
-        result=WebhookWithSecretRecord,
         shows_secret=True,
         status=201,
         refusals=(webhooks.TooManyWebhooks,),
@@ -155,7 +157,6 @@ OPERATIONS = (
         scope="webhooks:read",
         role="admin",
         kind="webhook",
-        result=WebhookRecord,
     ),
     Operation(
         method="PATCH",
@@ -171,9 +172,7 @@ OPERATIONS = (
         scope="webhooks:write",
         role="admin",
         kind="webhook",
-        body=WebhookChanges,
         prepare=check_url,
-        result=WebhookRecord,
         rules=_RULES,
         example={"events": ["*"], "is_active": True},
     ),
@@ -199,7 +198,6 @@ OPERATIONS = (
         scope="webhooks:write",
         role="admin",
         kind="webhook",
-        result=PingRecord,
         status=202,
         refusals=(deliveries.WebhookDisabled,),
     ),
@@ -213,7 +211,6 @@ OPERATIONS = (
         scope="webhooks:write",
         role="admin",
         kind="webhook",
-        result=WebhookWithSecretRecord,
         shows_secret=True,
     ),
     Operation(
@@ -228,8 +225,6 @@ OPERATIONS = (
         scope="webhooks:read",
         role="admin",
         kind="webhook",
-        query=ListOfDeliveries,
-        result=Listing[DeliveryRecord],
         is_long=True,
         refusals=(errors.UnusableCursor,),
     ),
@@ -243,7 +238,6 @@ OPERATIONS = (
         scope="webhooks:read",
         role="admin",
         kind="delivery",
-        result=DeliveryWithBodyRecord,
     ),
     Operation(
         method="POST",
@@ -259,7 +253,6 @@ OPERATIONS = (
         scope="webhooks:write",
         role="admin",
         kind="delivery",
-        result=DeliveryRecord,
         status=202,
         refusals=(deliveries.WebhookDisabled,),
     ),
@@ -279,8 +272,6 @@ OPERATIONS = (
         scope="webhooks:write",
         role="admin",
         kind="webhook",
-        body=RedeliverFailed,
-        result=RedeliveredRecord,
         status=202,
         is_long=True,
         refusals=(deliveries.WebhookDisabled,),

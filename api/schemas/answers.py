@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from storage.base.records import (
@@ -23,6 +23,7 @@ from storage.db.pages import Page
 from storage.rules import days
 
 T = TypeVar("T")
+R = TypeVar("R")
 Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 
 
@@ -56,11 +57,10 @@ class LeaveRecord(TypedDict):
     created_at: datetime
 
 
+# A page has these members, too: the schemas of one response must exclude each other.
+@with_config(ConfigDict(json_schema_extra={"not": {"required": ["pagination"]}}))
 class LeaveListing(TypedDict):
     """Leave that the caller may see."""
-
-    # So that a page, which has all of this and more, is told apart from it.
-    __pydantic_config__ = ConfigDict(json_schema_extra={"not": {"required": ["pagination"]}})  # type: ignore[misc]
 
     requests: list[LeaveRecord]
 
@@ -170,11 +170,11 @@ class ApiKeyWithSecretRecord(ApiKeyRecord):
     api_key: str
 
 
-def pagination(page: Page[Any]) -> PaginationRecord:
+def pagination(page: Page[T]) -> PaginationRecord:
     return {"next_cursor": page.next_cursor, "has_more": page.next_cursor is not None}
 
 
-def listing(page: Page[T], record: Callable[[T], Any]) -> dict[str, Any]:
+def listing(page: Page[T], record: Callable[[T], R]) -> Listing[R]:
     """One page in the wrapper that every list has (contract 6)."""
     return {"data": [record(item) for item in page.items], "pagination": pagination(page)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -215,9 +215,11 @@ def _days(half_days: int | None) -> float | None:
     return None if half_days is None else records.days(half_days)
 
 
-def _warnings(found: Effects) -> list[Any]:
+def _warnings(found: Effects) -> list[Warning]:
     code = found.chosen_country_code
-    warnings = ["leave_counts_nothing"] if any(map(_counts_nothing, found.leave)) else []
+    warnings: list[Warning] = (
+        ["leave_counts_nothing"] if any(map(_counts_nothing, found.leave)) else []
+    )
     if code is not None and holiday_calendar.has_regions(code):
         warnings.append("country_has_regions")
     if found.moves_allowances:

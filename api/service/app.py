@@ -18,8 +18,9 @@ from api.documentation import documentation, openapi
 from api.feeds import calendar
 from api.http.endpoints import Endpoint
 from api.http.errors import exception_handlers
+from api.http.handlers import Clock, Services
 from api.http.key_use import KeyUse
-from api.http.operations import Clock, Edge, Operation
+from api.http.operations import Operation
 from api.http.rate_limits import RateLimits
 from api.routes import (
     api_keys,
@@ -79,7 +80,7 @@ def routes(
     rate_limits = rate_limits or RateLimits(
         settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
     )
-    edge = Edge(
+    services = Services(
         database=database,
         clock=clock,
         base_url=settings.base_url,
@@ -89,10 +90,10 @@ def routes(
     )
     return [
         # Those that clients poll come first: routes are tried in turn.
-        *calendar.routes(edge),
-        *health.routes(edge),
-        *operation_routes(OPERATIONS, edge),
-        *metrics_route.routes(edge, metrics or Metrics()),
+        *calendar.routes(services),
+        *health.routes(services),
+        *operation_routes(OPERATIONS, services),
+        *metrics_route.routes(services, metrics or Metrics()),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
     ]
 
@@ -116,7 +117,7 @@ def application(
     return application
 
 
-def operation_routes(operations: tuple[Operation, ...], edge: Edge) -> list[Route]:
+def operation_routes(operations: tuple[Operation, ...], services: Services) -> list[Route]:
     """One route a path, fixed paths before those that hold ids.
 
     No ``Mount``: it matches only below its path, and ``/users`` is a path itself. Each route takes
@@ -124,6 +125,6 @@ def operation_routes(operations: tuple[Operation, ...], edge: Edge) -> list[Rout
     """
     in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
     return [
-        Route(f"/api/v1{path}", Endpoint(list(of_path), edge, operations))
+        Route(f"/api/v1{path}", Endpoint(list(of_path), services, operations))
         for path, of_path in groupby(in_order, attrgetter("path"))
     ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 
 from api.base.dispatcher import Dispatcher
-from api.http.operations import Clock
+from api.http.handlers import Clock
 from storage.cli import pruning
 from storage.db.database import Database
 

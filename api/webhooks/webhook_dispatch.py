@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from api.base.dispatcher import Dispatcher
-from api.http.operations import Clock
+from api.http.handlers import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
 from storage.db.database import Database
 from storage.events import deliveries, delivery_queue, outbox

@@ -120,7 +120,7 @@ def body_of(operation: Operation, there: Things) -> Any:
     """The documented example with ids of these things in it; None where there is no body."""
     if operation.body is None:
         return None
-    body = dict(BODIES.get(operation.operation_id) or operation.example)
+    body = dict(BODIES.get(operation.operation_id) or operation.example or {})
     return body | {
         name: id_for(name, there)
         for name, value in body.items()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import httpx
 import pytest
 from structlog.testing import capture_logs
 
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
+from api.http.handlers import RequestContext, Result, Services
 from api.http.key_use import KeyUse
-from api.http.operations import MAX_BODY_BYTES, Answer, Call, Edge, Operation
+from api.http.operations import MAX_BODY_BYTES, Operation
 from api.service import app
 from storage.access import api_keys
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
@@ -34,38 +35,46 @@ class Thing(Body):
     weight: float = ABSENT
 
 
+class EchoRecord(TypedDict, total=False):
+    count: int
+    tags: list[str]
+
+
+class IdRecord(TypedDict):
+    id: str
+
+
 class Things(Paged):
     owner_id: Uuid | None = None
 
 
-def page(tx: Transaction, call: Call) -> Any:
-    query: Things = call.query
+def page(tx: Transaction, context: RequestContext, query: Things) -> dict[str, object]:
     return {"limit": query.limit, "owner_id": query.owner_id}
 
 
-def echo(tx: Transaction, call: Call) -> Any:
-    return Answer(body=call.body.sent(), headers=[(b"x-made", b"yes")])
+def echo(tx: Transaction, context: RequestContext, body: Thing) -> Result[EchoRecord]:
+    return Result(body=cast(EchoRecord, body.sent()), headers=[(b"x-made", b"yes")])
 
 
-def get(tx: Transaction, call: Call) -> Any:
-    if call.id != ID:
+def get(tx: Transaction, context: RequestContext) -> IdRecord:
+    if context.id != ID:
         raise NotFound("thing")
-    return {"id": call.id}
+    return {"id": context.id}
 
 
-def forget(tx: Transaction, call: Call) -> None:
+def forget(tx: Transaction, context: RequestContext) -> None:
     return None
 
 
-def break_down(tx: Transaction, call: Call) -> None:
+def break_down(tx: Transaction, context: RequestContext) -> None:
     raise RuntimeError("SELECT secret FROM things")
 
 
-def lose_database(tx: Transaction, call: Call) -> None:
+def lose_database(tx: Transaction, context: RequestContext) -> None:
     raise DatabaseUnavailable("host db.internal is gone")
 
 
-def fall_behind(tx: Transaction, call: Call) -> None:
+def fall_behind(tx: Transaction, context: RequestContext) -> None:
     raise SchemaOutOfDate("db.internal lacks 0007")
 
 
@@ -74,14 +83,13 @@ def an_operation(**more: Any) -> Operation:
 
 
 OPERATIONS = (
-    an_operation(method="GET", path="/things", handler=page, query=Things),
+    an_operation(method="GET", path="/things", handler=page),
     an_operation(
         method="POST",
         path="/things",
         handler=echo,
         scope="leave:write",
         role="admin",
-        body=Thing,
         status=201,
     ),
     an_operation(method="GET", path="/things/{id}", handler=get, kind="thing"),
@@ -96,14 +104,14 @@ OPERATIONS = (
 
 @pytest.fixture
 def client(database: Database) -> Iterator[Client]:
-    edge = Edge(
+    services = Services(
         database=database,
         clock=lambda: NOW,
         base_url=SETTINGS.base_url,
         allow_private_webhooks=False,
         key_use=KeyUse(database),
     )
-    client = Client(app.application(app.operation_routes(OPERATIONS, edge), SETTINGS))
+    client = Client(app.application(app.operation_routes(OPERATIONS, services), SETTINGS))
     yield client
     client.close()
 
@@ -419,3 +427,19 @@ def test_a_mistyped_name_is_met_with_the_one_that_was_meant(client: Client, key:
         sentence(far)
         == "There is no such field here. Known: count, on, owner_id, tags, name, weight."
     )
+
+
+def misspelt(tx: Transaction, context: RequestContext, boddy: Thing) -> None:
+    return None
+
+
+def without_result(tx: Transaction, context: RequestContext):  # type: ignore[no-untyped-def]
+    return None
+
+
+@pytest.mark.parametrize("handler", [misspelt, without_result])
+def test_a_handler_that_declares_what_no_handler_gets_makes_no_operation(
+    handler: Callable[..., object],
+) -> None:
+    with pytest.raises(TypeError, match=handler.__name__):
+        an_operation(method="POST", path="/things", handler=handler)
