@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any, NamedTuple
 
-from storage.access import feeds
-from storage.access.feeds import FeedOwner
+from storage.access import feed_owners, feeds
+from storage.access.feed_owners import FeedOwner
 from storage.admin import departments, organisations, people
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
@@ -208,7 +208,7 @@ def a_request(
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
     """The caller's own feed token, made when it is first read: run it as a write."""
-    return feeds.readable_token(feeds.personal(tx, by=by, now=now))
+    return feeds.readable_token(feeds.get_or_create_personal(tx, by=by, now=now))
 
 
 def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
@@ -236,6 +236,6 @@ def _stored_secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Any:
 
 def owner_of_feed(database: Database, token: str) -> FeedOwner:
     """Whose feed the token opens."""
-    owner = database.read_now(feeds.find_owner, token)
+    owner = database.read_now(feed_owners.find_by_token, token)
     assert owner is not None
     return owner

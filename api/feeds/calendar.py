@@ -17,8 +17,8 @@ from api.http.auth import header
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
 from api.http.content_negotiation import prefers_gzip
 from api.http.handlers import Services
-from storage.access import feeds
-from storage.access.feeds import FeedOwner
+from storage.access import feed_owners
+from storage.access.feed_owners import FeedOwner
 from storage.base import secrets
 from storage.base.errors import FieldError, InvalidInput, NotFound
 from storage.base.values import FeedScope
@@ -193,7 +193,7 @@ class FeedEndpoint:
         owner = None
         # The format first: what cannot be a token costs no query.
         if secrets.is_token(token):
-            owner = await self._services.database.read(feeds.find_owner, token)
+            owner = await self._services.database.read(feed_owners.find_by_token, token)
         if owner is None:
             if limits is not None:
                 limits.record_failure(scope)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from api.base.deferred_writes import DeferredWrites
-from storage.access import feeds
-from storage.access.feeds import FeedOwner
+from storage.access import feed_owners
+from storage.access.feed_owners import FeedOwner
 from storage.db.database import Database, Transaction
 
 MAX_PROGRAM_LENGTH: Final = 60
@@ -32,16 +32,16 @@ class FeedFetches:
 
     def __init__(self, database: Database) -> None:
         self._fetches: DeferredWrites[_Fetch] = DeferredWrites(
-            database, _touch_all, not_kept="feed fetches not kept", counted="feeds"
+            database, _record_all, not_kept="feed fetches not kept", counted="feeds"
         )
 
     def note(self, owner: FeedOwner, user_agent: str | None, now: datetime) -> None:
         """Remember a fetch that the database does not show yet, and write it soon."""
-        if not owner.needs_touch(now):
+        if not owner.is_fetch_due(now):
             return
         program = program_of(user_agent or "")
         self._fetches.add(
-            owner.fetch.feed_id,
+            owner.last_fetch.feed_id,
             _Fetch(organisation_id=owner.organisation_id, program=program, at=now),
         )
         self._fetches.write_soon()
@@ -62,7 +62,7 @@ def program_of(user_agent: str) -> str | None:
     return " ".join(name.split())[:MAX_PROGRAM_LENGTH].strip() or None
 
 
-def _touch_all(tx: Transaction, fetches: Mapping[str, _Fetch]) -> None:
+def _record_all(tx: Transaction, fetches: Mapping[str, _Fetch]) -> None:
     # In one order, so that two processes never deadlock.
     for feed_id, fetch in sorted(fetches.items()):
-        feeds.touch(tx, fetch.organisation_id, feed_id, fetch.program, now=fetch.at)
+        feed_owners.record_fetch(tx, fetch.organisation_id, feed_id, fetch.program, now=fetch.at)

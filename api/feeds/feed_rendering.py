@@ -11,13 +11,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from api.base.lru_cache import Recent
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
-from storage.access import absences, feeds
-from storage.access.feeds import FeedOwner
+from storage.access import absences, feed_owners, feeds
+from storage.access.feed_owners import FeedOwner
 from storage.base.values import Absence, FeedScope, HalfDay
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
@@ -76,14 +76,14 @@ class Drawings:
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
-        self._seen: Recent[Subscription, tuple[tuple[Any, ...], str]] = Recent(SIGHTINGS_BYTES)
+        self._seen: Recent[Subscription, tuple[FeedOwner, str]] = Recent(SIGHTINGS_BYTES)
         self._events: Recent[tuple[object, ...], bytes] = Recent(EVENTS_BYTES)
         self._feeds: Recent[tuple[str, Coding], bytes] = Recent(FEEDS_BYTES)
 
     def fingerprint(self, subscription: Subscription, owner: FeedOwner) -> str | None:
         """Of what the owner's feed shows, if that is known without a look."""
         seen = self._seen.get(subscription)
-        return seen[1] if seen is not None and seen[0] == owner.state else None
+        return seen[1] if seen is not None and seen[0] == owner else None
 
     def contents(self, fingerprint: str, coding: Coding) -> bytes | None:
         """The bytes of a feed that was drawn, if they are still there."""
@@ -100,13 +100,13 @@ class Drawings:
         view = self._view(tx, subscription, owner)
         for _ in range(_MAX_REREADS):
             # A new name under the old SEQUENCE would be ignored by calendars.
-            current = feeds.find_owner(tx, subscription.token) or owner
+            current = feed_owners.find_by_token(tx, subscription.token) or owner
             if current.sequence == owner.sequence:
                 break
             owner = current
             view = self._view(tx, subscription, owner)
         fingerprint = view.fingerprint()
-        self._seen.put(subscription, (owner.state, fingerprint), _SIGHTING_BYTES)
+        self._seen.put(subscription, (owner, fingerprint), _SIGHTING_BYTES)
         return fingerprint, view
 
     def draw(self, fingerprint: str, view: View, coding: Coding) -> bytes:

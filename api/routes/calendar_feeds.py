@@ -34,7 +34,7 @@ def revoke(tx: Transaction, context: RequestContext) -> None:
 
 
 def token(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
-    own = feeds.personal(tx, by=context.caller, now=context.now)
+    own = feeds.get_or_create_personal(tx, by=context.caller, now=context.now)
     return _paths(feeds.readable_token(own), own)
 
 

@@ -140,7 +140,7 @@ async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[st
 
     def read(tx: Transaction) -> dict[str, Any]:
         # The token is made when it is first asked for.
-        own = feeds.personal(tx, by=by, now=visit.now)
+        own = feeds.get_or_create_personal(tx, by=by, now=visit.now)
         page = feeds.page(tx, PageOf(limit=_FEEDS_SHOWN, cursor=cursor), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.feeds(base_url, own, page, organisation.timezone)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from peewee import Select, Tuple
 
-from storage.access.feeds import FeedOwner
+from storage.access.feed_owners import FeedOwner
 from storage.base.values import Absence, FeedScope, Organisation, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

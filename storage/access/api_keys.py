@@ -123,12 +123,12 @@ def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey
     return _get(tx, key_id, by)
 
 
-def count_of(tx: Transaction, organisation_id: str, user_id: str) -> int:
+def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
     """How many keys of a person are not revoked."""
     return len(tx.all(_living_of, organisation_id=organisation_id, user_id=user_id))
 
 
-def revoke_all_of(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
+def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
     """Stop every key of a person, whoever asks; how many there were. Part of archiving."""
     living = tx.all(_living_of, organisation_id=by.organisation_id, user_id=user_id)
     return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in living)

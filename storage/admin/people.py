@@ -259,8 +259,8 @@ def archive(
     rerouted = reassignment.without(tx, known, user, now=now)
     archived = user._replace(status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
-    key_count = api_keys.revoke_all_of(tx, user_id, by=by, now=now)
-    feed_count = feeds.revoke_all_of(tx, user_id, by=by, now=now)
+    key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
+    feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
     leave = offboarding.give_up_leave(tx, known, user, by=by, now=now)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     if recorder is not None:
@@ -305,8 +305,8 @@ def deactivate(
     if recorder is not None:
         recorder.record(
             rerouted=tuple(rerouted),
-            api_keys=api_keys.count_of(tx, by.organisation_id, user_id),
-            calendar_feeds=feeds.count_of(tx, by.organisation_id, user_id),
+            api_keys=api_keys.count(tx, by.organisation_id, user_id),
+            calendar_feeds=feeds.count(tx, by.organisation_id, user_id),
         )
     return deactivated
 

@@ -30,7 +30,7 @@ class Unmet(NamedTuple):
 
 UNMET: Final[dict[str, tuple[Unmet, ...]]] = {
     "A key belongs to an active person of an organisation that there is.": (
-        Unmet(code="forbidden", place="storage.access.feeds._hold_owner"),
+        Unmet(code="forbidden", place="storage.access.feeds._lock_owner"),
         Unmet(code="forbidden", place="storage.access.api_keys.create_key"),
         Unmet(
             code="changed_meanwhile",

@@ -161,7 +161,7 @@ def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Dat
 
     after = client.get(f"/cal/{token}")
 
-    assert owner_of_feed(database, token).fetch.at == NOW
+    assert owner_of_feed(database, token).last_fetch.at == NOW
     assert (after.content, after.headers["ETag"]) == (before.content, before.headers["ETag"])
     assert after.headers["Last-Modified"] == before.headers["Last-Modified"]
 

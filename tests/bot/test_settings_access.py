@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.base import ids
-from storage.access import api_keys, authentication, feeds
+from storage.access import api_keys, authentication, feed_owners, feeds
 from storage.admin import people
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import Secrets
@@ -222,7 +222,7 @@ def test_regenerating_asks_first_and_kills_the_old_links(world: World) -> None:
     after = click(world, ADA, shown, ids.FEEDS_REGENERATE)
 
     assert links(after)[0].rsplit("/", 1)[1] != old
-    assert world.database.read_now(feeds.find_owner, old) is None
+    assert world.database.read_now(feed_owners.find_by_token, old) is None
 
 
 def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
@@ -243,7 +243,9 @@ def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
 def test_each_feed_says_when_it_was_last_read_and_by_which_program(world: World) -> None:
     ada = world.caller(ADA)
     feed = world.database.write_now(feeds.create, None, by=ada, now=world.clock())
-    world.database.write_now(feeds.touch, world.acme.id, feed.id, "Thunderbird", now=world.clock())
+    world.database.write_now(
+        feed_owners.record_fetch, world.acme.id, feed.id, "Thunderbird", now=world.clock()
+    )
 
     shown = settings(world, ADA, ids.FEEDS).visible_text
     assert "by Thunderbird." in shown

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from storage.access import absences
-from storage.access.feeds import FeedOwner
+from storage.access.feed_owners import FeedOwner
 from storage.admin import people
 from storage.base.ids import new_id
 from storage.base.values import Absence, FeedScope, LeaveStatus, LeaveType, User

@@ -302,7 +302,7 @@ def test_all_keys_of_one_person_are_revoked_together(database: Database) -> None
     acme, ada, keys = three_keys(database)
     database.write_now(api_keys.revoke, keys[1], by=acme.caller, now=NOW)
 
-    count = database.write_now(api_keys.revoke_all_of, ada.id, by=acme.caller, now=NOW)
+    count = database.write_now(api_keys.revoke_all, ada.id, by=acme.caller, now=NOW)
 
     living = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
     assert count == 1

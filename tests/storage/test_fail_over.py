@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from storage.access import feeds
+from storage.access import feed_owners, feeds
 from storage.admin import organisations
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
@@ -109,19 +109,14 @@ def test_every_thread_forgets_settings_that_were_lost(pair: Pair) -> None:
 
 
 def test_a_feed_that_was_lost_is_not_shown_again(pair: Pair) -> None:
-    def recognised(tx: Transaction, token: str) -> object:
-        owner = feeds.find_owner(tx, token)
-        assert owner is not None
-        return owner.state
-
     secrets = Secrets.generate()
     with closing(open_database(pair.url, secrets)) as process:
         acme = an_organisation(process)
         feed = process.write_now(feeds.create, None, by=acme.caller, now=NOW)
         pair.fall_behind()
         a_request(process, acme, acme.owner, start_date=date(2026, 8, 3))
-        lost = process.read_now(recognised, feed.token)
+        lost = process.read_now(feed_owners.find_by_token, feed.token)
         pair.fail_over()
         a_request(process, acme, acme.owner, start_date=date(2026, 8, 10))
 
-        assert process.read_now(recognised, feed.token) != lost
+        assert process.read_now(feed_owners.find_by_token, feed.token) != lost

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from storage.access import feeds
+from storage.access import feed_owners, feeds
 from storage.access.feeds import MAX_FEEDS, TooManyFeeds
 from storage.admin import people
 from storage.base.errors import Forbidden, NotFound
@@ -85,7 +85,7 @@ def test_a_revoked_feed_is_gone(database: Database) -> None:
     database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
 
     assert database.read_now(feeds.page, PageOf(), by=acme.caller).items == []
-    assert database.read_now(feeds.find_owner, feed.token) is None
+    assert database.read_now(feed_owners.find_by_token, feed.token) is None
     with pytest.raises(NotFound):
         database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
 
@@ -105,7 +105,7 @@ def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> N
 
 @pytest.mark.parametrize("token", ["", "nothing", "é", "a" * 5_000, "nul\0"])
 def test_unknown_tokens_are_not_found(database: Database, token: str) -> None:
-    assert database.read_now(feeds.find_owner, token) is None
+    assert database.read_now(feed_owners.find_by_token, token) is None
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
@@ -117,7 +117,7 @@ def test_tokens_of_people_who_left_are_not_found(database: Database, status: Use
 
     database.write_now(stop, ada.id, by=acme.caller, now=NOW)
 
-    assert database.read_now(feeds.find_owner, token) is None
+    assert database.read_now(feed_owners.find_by_token, token) is None
 
 
 def test_the_personal_token_stays_the_same(database: Database) -> None:
@@ -156,7 +156,7 @@ def test_regenerating_kills_the_old_personal_token_and_no_other(database: Databa
     assert database.write_now(personal_token, by=acme.caller, now=NOW) == new
     assert owner_of_feed(database, new).user_id == acme.owner.id
     assert owner_of_feed(database, feed.token).user_id == acme.owner.id
-    assert database.read_now(feeds.find_owner, old) is None
+    assert database.read_now(feed_owners.find_by_token, old) is None
 
 
 def test_a_first_token_may_come_from_regenerating(database: Database) -> None:
@@ -175,12 +175,12 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
     token = database.write_now(personal_token, by=by, now=NOW)
     kept = database.write_now(personal_token, by=acme.caller, now=NOW)
 
-    count = database.write_now(feeds.revoke_all_of, ada.id, by=acme.caller, now=NOW)
+    count = database.write_now(feeds.revoke_all, ada.id, by=acme.caller, now=NOW)
 
     assert count == 2
     assert owner_of_feed(database, kept).user_id == acme.owner.id
     for dead in (feed.token, token):
-        assert database.read_now(feeds.find_owner, dead) is None
+        assert database.read_now(feed_owners.find_by_token, dead) is None
 
 
 def test_a_person_has_a_bounded_number_of_feeds(database: Database) -> None:
@@ -223,5 +223,5 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
 
 
 def test_what_no_feed_has_as_its_token_opens_none(database: Database) -> None:
-    assert database.read_now(feeds.find_owner, "unknown") is None
-    assert database.read_now(feeds.find_owner, "\u00e9") is None
+    assert database.read_now(feed_owners.find_by_token, "unknown") is None
+    assert database.read_now(feed_owners.find_by_token, "\u00e9") is None

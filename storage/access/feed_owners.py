@@ -1,0 +1,189 @@
+"""Whose calendar a feed token opens, and when each feed was last fetched.
+
+Tokens are looked up by their SHA-256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from peewee import JOIN, Select, Update
+
+from storage.base.secrets import fingerprint
+from storage.db import rows
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, server
+from storage.db.database import Transaction
+from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
+from storage.events import audit, feed_changes
+
+# Calendar programs fetch every few minutes; the hour is precise enough for the feed's owner.
+FETCH_INTERVAL: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastFetch:
+    """The last recorded fetch of a feed; ``at`` is None if there was none."""
+
+    feed_id: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedOwner:
+    """The owner of a feed, with the versions of everything that the feed may show.
+
+    Equal values mean an equal feed on the same day: ``server``, ``reference_version`` and
+    ``changes`` together change with everything that the organisation's feeds may show.
+    ``timezone`` and ``holiday_country_code`` fall back to the organisation's. ``sequence`` is added
+    to every event's SEQUENCE and was last raised at ``sequence_at``. ``changed_at`` is the time of
+    the last change of any kind in the organisation.
+    """
+
+    organisation_id: str
+    user_id: str
+    name: str
+    timezone: str
+    holiday_country_code: str
+    department_id: str | None
+    feed_name: str | None
+    organisation_name: str
+    organisation_timezone: str
+    server: str
+    reference_version: int
+    changes: int
+    sequence: int
+    sequence_at: datetime
+    changed_at: datetime = field(compare=False)
+    last_fetch: LastFetch = field(compare=False)
+
+    def is_fetch_due(self, now: datetime) -> bool:
+        """Whether a fetch now is to be recorded: at most one an hour is."""
+        last = self.last_fetch.at
+        return last is None or now - last >= FETCH_INTERVAL
+
+
+def find_by_token(tx: Transaction, token: str) -> FeedOwner | None:
+    """The owner of the feed that the token opens. One query.
+
+    None if the token is unknown, revoked or replaced, or if its owner is not active.
+    """
+    row = tx.first(_owner_of_token, token_sha256=fingerprint(token)) if token.isascii() else None
+    return None if row is None else _owner(row)
+
+
+def record_fetch(
+    tx: Transaction, organisation_id: str, feed_id: str, program: str | None, *, now: datetime
+) -> None:
+    """Record a program's fetch of a feed, unless one was recorded within the last hour."""
+    tx.change(
+        _record_fetch,
+        organisation_id=organisation_id,
+        feed_id=feed_id,
+        now=now,
+        earlier=now - FETCH_INTERVAL,
+        program=program,
+    )
+
+
+def _owner(row: Sequence[Any]) -> FeedOwner:
+    (
+        organisation_id,
+        user_id,
+        first_name,
+        last_name,
+        timezone,
+        country_code,
+        department_id,
+        feed_name,
+        organisation_name,
+        organisation_timezone,
+        organisation_country_code,
+        server_name,
+        reference_version,
+        changes,
+        sequence,
+        sequence_at,
+        changed_at,
+        feed_id,
+        last_fetched_at,
+    ) = row
+    return FeedOwner(
+        organisation_id=organisation_id,
+        user_id=user_id,
+        name=f"{first_name} {last_name}".strip(),
+        timezone=timezone or organisation_timezone,
+        holiday_country_code=country_code or organisation_country_code,
+        department_id=department_id,
+        feed_name=feed_name,
+        organisation_name=organisation_name,
+        organisation_timezone=organisation_timezone,
+        server=server_name,
+        reference_version=reference_version,
+        changes=int(changes or 0),
+        sequence=int(sequence or 0),
+        sequence_at=rows.instant(sequence_at or 0),
+        changed_at=rows.instant(max(changed_at, sequence_at or 0)),
+        last_fetch=LastFetch(feed_id=feed_id, at=rows.instant_or_none(last_fetched_at)),
+    )
+
+
+@compiled_per_engine
+def _owner_of_token(engine: Engine, token_sha256: Param[str]) -> Select:
+    return (
+        CalendarFeedRow.select(
+            CalendarFeedRow.organisation_id,
+            CalendarFeedRow.user_id,
+            UserRow.first_name,
+            UserRow.last_name,
+            UserRow.timezone,
+            UserRow.public_holiday_country_code,
+            UserRow.department_id,
+            CalendarFeedRow.name,
+            OrganisationRow.name,
+            OrganisationRow.timezone,
+            OrganisationRow.country_code,
+            server(engine),
+            OrganisationRow.reference_version,
+            feed_changes.total(CalendarFeedRow.organisation_id),
+            FeedSequenceRow.sequence,
+            FeedSequenceRow.changed_at,
+            audit.latest(CalendarFeedRow.organisation_id),
+            CalendarFeedRow.id,
+            CalendarFeedRow.last_fetched_at,
+        )
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == CalendarFeedRow.organisation_id)
+            & (UserRow.id == CalendarFeedRow.user_id),
+        )
+        .join(OrganisationRow, on=(OrganisationRow.id == CalendarFeedRow.organisation_id))
+        .join(
+            FeedSequenceRow,
+            JOIN.LEFT_OUTER,
+            on=(FeedSequenceRow.organisation_id == CalendarFeedRow.organisation_id),
+        )
+        .where(
+            CalendarFeedRow.token_sha256 == token_sha256,
+            CalendarFeedRow.revoked_at.is_null(),
+            UserRow.status == "active",
+        )
+    )
+
+
+@compiled
+def _record_fetch(
+    organisation_id: Param[str],
+    feed_id: Param[str],
+    now: Param[datetime],
+    earlier: Param[datetime],
+    program: Param[str | None],
+) -> Update:
+    fetched_at = CalendarFeedRow.last_fetched_at
+    return CalendarFeedRow.update(last_fetched_at=now, last_fetched_by=program).where(
+        CalendarFeedRow.organisation_id == organisation_id,
+        CalendarFeedRow.id == feed_id,
+        fetched_at.is_null() | (fetched_at <= earlier),
+    )
