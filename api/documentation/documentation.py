@@ -77,7 +77,7 @@ def _reference() -> Asset:
 def _errors() -> Asset:
     back = '<p class="back"><a href="../docs">Hiatus API</a></p>'
     return page(
-        "Errors of the Hiatus API",
+        "Hiatus API errors",
         address="assets",
         files=_FILES,
         head=_STYLED,

@@ -14,10 +14,10 @@ from typing import Final
 from api.http.error_codes import Code, every_code
 
 INTRODUCTION: Final = (
-    "Every error is `application/problem+json` with a `code` that never changes its meaning. "
-    "`detail` says what was wrong this time, `errors` points at each wrong field, and `request_id` "
-    "finds the request in the log. If one field is wrong, the problem has that field's code; if "
-    "several are, it has `invalid_input`."
+    "Every error is `application/problem+json` with a stable `code`. `detail` says what is "
+    "wrong with this request, `errors` points at each invalid field, and `request_id` finds the "
+    "request in the log. If one field is invalid, the problem has that field's code; if several "
+    "are, it has `invalid_input`."
 )
 
 _TITLES: Final = {

@@ -174,7 +174,7 @@ class _Document:
         example = self._examples.of_model(EffectsRecord.__name__)
         return {
             "200": {
-                "description": "A dry run: what would follow. Nothing was changed.",
+                "description": "The effects of the change. Nothing was changed.",
                 "headers": headers(self._answer(operation)._replace(status=200, is_tagged=False)),
                 "content": {"application/json": {"schema": schema, "example": example}},
             }
@@ -184,7 +184,12 @@ class _Document:
         if not operation.is_single:
             return {}
         answer = self._answer(operation)._replace(status=304)
-        return {"304": {"description": "You have what it shows.", "headers": headers(answer)}}
+        return {
+            "304": {
+                "description": "Not modified: your version is current.",
+                "headers": headers(answer),
+            }
+        }
 
     def _answer(self, operation: Operation) -> Answer:
         """The answer of an operation that succeeds."""
@@ -252,7 +257,7 @@ def _info(base_url: str) -> Json:
         "version": "1",
         "summary": "Leave management for organisations that live in Slack.",
         "description": openapi_guide.description(base_url),
-        "contact": {"name": "Whoever runs this service", "url": f"{base_url}/docs"},
+        "contact": {"name": "The operator of this service", "url": f"{base_url}/docs"},
         "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
     }
 
@@ -293,20 +298,20 @@ def _query_parameter(name: str, schema: Json) -> Json:
 
 # What filters mean that are named alike wherever they are.
 _PARAMETERS: Final = {
-    "actor_id": "Only changes that this person made.",
+    "actor_id": "Only changes made by this person.",
     "department_id": "Only people of this department.",
     "leave_type_id": "Only leave of this type.",
-    "role": "Only people of this role.",
-    "sort": "The order; a minus means from late to early.",
-    "status": "Only those of this status.",
-    "subject_id": "Only changes to the thing with this id.",
-    "user_id": "Only this person's.",
+    "role": "Only people with this role.",
+    "sort": "The sort order; a minus sorts in descending order.",
+    "status": "Only items with this status.",
+    "subject_id": "Only changes to the object with this id.",
+    "user_id": "Only items of this person.",
 }
 
 _DONE: Final = {
     201: "Created.",
-    202: "Accepted; it is carried out shortly.",
-    204: "Done; there is nothing left to show.",
+    202: "Accepted. It is carried out shortly.",
+    204: "Done. The response has no body.",
 }
 
 _SECURITY_SCHEME: Final = {
@@ -314,7 +319,7 @@ _SECURITY_SCHEME: Final = {
     "scheme": "bearer",
     "bearerFormat": "hiatus_sk_live_...",
     "description": (
-        "An API key. It acts for the person it belongs to, within its scopes; each operation names "
-        "the scope that it needs."
+        "An API key. It acts for the person it belongs to, within its scopes; each operation "
+        "lists the scope that it needs."
     ),
 }

@@ -35,7 +35,7 @@ curl -s -H "$KEY" -H 'Content-Type: application/json' -H 'Idempotency-Key: my-fi
        "end_half_day": "am"}'
 ```
 
-4. **Approve it** with the key of an approver, admin or owner; no one decides on their own leave.
+4. **Approve it** with the key of an approver, admin or owner; no one can decide on their own leave.
    The id is the leave request's.
 
 ```sh
@@ -133,7 +133,7 @@ help.
 ```json
 {
   "type": "{base_url}/docs/errors#no_working_time",
-  "title": "A field breaks a rule.",
+  "title": "A field is invalid.",
   "status": 422,
   "detail": "You're not working on any of these days.",
   "code": "no_working_time",
@@ -205,7 +205,7 @@ TAGS: Final[Mapping[str, str]] = {
         "describes. Check the signature over the bytes as they arrived, with any of its libraries "
         "and the webhook's secret; answer with a 2xx status within 15 seconds, and do the work "
         "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, "
-        "14 h, 20 h and 24 h; 410 switches the webhook off. An event may arrive more than once, "
+        "14 h, 20 h and 24 h; 410 disables the webhook. An event may arrive more than once, "
         "always with the same bytes and the same `webhook-id`: ignore those that you have seen. "
         "`data.sequence` grows with every event of one leave request."
     ),

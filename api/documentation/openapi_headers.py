@@ -56,29 +56,30 @@ class Header(NamedTuple):
 HEADERS: Final = (
     Header(
         name="X-Request-Id",
-        description="The request's id: the one that you sent in this header, or a new one. The "
-        "log, the audit trail and problems name it.",
+        description="The request's id: the one that you sent in this header, or a new one. "
+        "It is in the "
+        "log, the audit trail and error responses.",
         schema={"type": "string", "maxLength": 128},
         example="5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
         applies=lambda answer: True,
     ),
     Header(
         name="Location",
-        description="The path of what was created.",
+        description="The path of the created resource.",
         schema={"type": "string", "format": "uri-reference"},
         example="/api/v1/leave-requests/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
         applies=lambda answer: answer.status == 201,
     ),
     Header(
         name="WWW-Authenticate",
-        description="How to authenticate: by a bearer token.",
+        description="The authentication scheme: a bearer token.",
         schema={"type": "string"},
         example="Bearer",
         applies=lambda answer: answer.status == 401,
     ),
     Header(
         name="Retry-After",
-        description="After how many seconds to try again.",
+        description="The number of seconds to wait before trying again.",
         schema={"type": "integer", "minimum": 1},
         example=2,
         applies=lambda answer: (
@@ -87,15 +88,15 @@ HEADERS: Final = (
     ),
     Header(
         name="ETag",
-        description="Changes with the contents: send it as `If-None-Match` to be spared what you "
-        "have, or as `If-Match` to change only what you have seen.",
+        description="Changes with the content: send it as `If-None-Match` to avoid downloading it "
+        "again, or as `If-Match` to change only the version that you have read.",
         schema={"type": "string"},
         example='"5e884898da28047151d0e56f8dc62927"',
         applies=lambda answer: answer.is_tagged and answer.is_done,
     ),
     Header(
         name="Idempotent-Replayed",
-        description="`true` where this is the kept answer of an earlier request with the same "
+        description="`true` if this is the stored response to an earlier request with the same "
         "`Idempotency-Key`; absent otherwise.",
         schema={"type": "string", "const": "true"},
         example="true",
@@ -105,15 +106,17 @@ HEADERS: Final = (
     ),
     Header(
         name="RateLimit-Policy",
-        description="How many requests (`q`) an API key has in how many seconds (`w`).",
+        description="The quota: the number of requests (`q`) that an API key can make in a "
+        "window of "
+        "`w` seconds.",
         schema={"type": "string"},
         example='"default";q=600;w=60',
         applies=lambda answer: answer.is_counted,
     ),
     Header(
         name="RateLimit",
-        description="How many requests are left (`r`), and in how many seconds there will be all "
-        "again (`t`).",
+        description="The number of requests left (`r`), and the seconds until the full quota is "
+        "available again (`t`).",
         schema={"type": "string"},
         example='"default";r=599;t=60',
         applies=lambda answer: answer.is_counted,

@@ -75,7 +75,7 @@ class Refused:
         form = sorted({*_codes_of_body(body), *_codes_of_query(query), *read_only})
         answer = self._answer(operation, _INVALID, [*others, *rules])
         answer["description"] += (
-            "\n\nFields of the wrong form: " + ", ".join(f"`{code}`" for code in form) + ". "
+            "\n\nInvalid fields: " + ", ".join(f"`{code}`" for code in form) + ". "
             "`invalid_input` stands for several at once; `errors` names each of them."
         )
         examples = answer["content"]["application/problem+json"]["examples"]
@@ -193,32 +193,32 @@ def _typical(body: Json | None, query: Json) -> Iterator[tuple[str, str]]:
 PROBLEM: Final[Json] = {
     "type": "object",
     "title": "Problem",
-    "description": "A refusal (RFC 9457). Some codes add members of their own.",
+    "description": "An error (RFC 9457). Some codes add their own members.",
     "required": ["type", "title", "status", "detail", "code", "request_id"],
     "properties": {
         "type": {
             "type": "string",
             "format": "uri",
-            "description": "Leads to an explanation of the code.",
+            "description": "A link to the explanation of the code.",
         },
-        "title": {"type": "string", "description": "What the code means, for people."},
-        "status": {"type": "integer", "description": "The HTTP status, once more."},
-        "detail": {"type": "string", "description": "What was wrong this time, for people."},
-        "code": {"type": "string", "description": "Stable; for programs."},
+        "title": {"type": "string", "description": "The meaning of the code, for people."},
+        "status": {"type": "integer", "description": "The HTTP status of the response."},
+        "detail": {"type": "string", "description": "What is wrong with this request, for people."},
+        "code": {"type": "string", "description": "A stable code, for programs."},
         "request_id": {
             "type": ["string", "null"],
-            "description": "Quote it when you ask for help.",
+            "description": "Include it when you ask for help.",
         },
         "errors": {
             "type": "array",
-            "description": "Each wrong field, where fields were wrong.",
+            "description": "Every invalid field, if fields are invalid.",
             "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
         },
     },
     "examples": [
         {
             "type": "https://hiatus.example.com/docs/errors#not_found",
-            "title": "There is nothing here that you can see.",
+            "title": "This does not exist, or you cannot see it.",
             "status": 404,
             "detail": "There is no such leave request.",
             "code": "not_found",

@@ -17,31 +17,31 @@ Json = dict[str, Any]
 # By event: its summary, and what brings it about.
 EVENTS: Final[Mapping[str, tuple[str, str]]] = {
     "leave_request.created": (
-        "Leave was asked for",
-        "Somebody made a leave request, here, in Slack or by command. One that needs no approval "
-        "is followed by `leave_request.approved`.",
+        "Leave was requested",
+        "A leave request was created through the API, in Slack or by command. If it needs no "
+        "approval, `leave_request.approved` follows.",
     ),
     "leave_request.updated": (
         "A leave request was changed",
-        "Its dates, halves or note were edited while it was pending, or its days were counted anew "
-        "because working days or public holidays changed.",
+        "Its dates, halves or note were edited while it was pending, or its days were "
+        "recalculated because working days or public holidays changed.",
     ),
     "leave_request.approved": (
         "Leave was approved",
-        "By an approver, or at once where the leave type needs no approval.",
+        "By an approver, or immediately if the leave type needs no approval.",
     ),
     "leave_request.declined": (
         "Leave was declined",
-        "`data.decision_reason` holds the reason if one was given.",
+        "`data.decision_reason` is the reason, if there is one.",
     ),
     "leave_request.cancelled": (
         "Leave was cancelled",
-        "By its owner, an admin or an owner, or because its owner was archived.",
+        "By the requester, an admin or an owner, or because the requester was archived.",
     ),
     outbox.PING: (
-        "A test",
-        "Sent once by `POST /webhooks/{id}/test`, whatever the webhook subscribes to, and never "
-        "tried again.",
+        "A test event",
+        "Sent once by `POST /webhooks/{id}/test`, even if the webhook does not subscribe to it, "
+        "and never retried.",
     ),
 }
 
@@ -54,15 +54,16 @@ _HEADERS: Final = (
     ),
     (
         "webhook-timestamp",
-        "When this attempt was made, in seconds since 1970. Refuse one that is minutes away from "
-        "your clock.",
+        "When this attempt was made, in seconds since 1970. Reject it if it differs from your "
+        "clock by minutes.",
         {"type": "string", "pattern": "^[0-9]+$"},
         "1781615100",
     ),
     (
         "webhook-signature",
-        "`v1,` and the base64 of the HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`. "
-        "While a secret is being replaced there are two, parted by a space.",
+        "`v1,` and the base64 of the HMAC-SHA256 over "
+        "`<webhook-id>.<webhook-timestamp>.<body>`. While a secret is being rotated there are "
+        "two signatures, space-separated.",
         {"type": "string"},
         "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
     ),
@@ -105,15 +106,19 @@ def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
         ],
         "requestBody": {
             "required": True,
-            "description": "Check the signature over these very bytes.",
+            "description": "Verify the signature over exactly these bytes.",
             "content": {"application/json": {"schema": schema, "example": _body(event, examples)}},
         },
         "responses": {
-            "2XX": {"description": "Taken. The answer's first 4 KiB are kept for you to look at."},
-            "410": {"description": "Gone: the webhook is switched off at once."},
+            "2XX": {
+                "description": "Accepted. The first 4 KiB of the response are kept in the "
+                "delivery log."
+            },
+            "410": {"description": "Gone: the webhook is disabled immediately."},
             "default": {
-                "description": "Tried again later; redirects are not followed. After a 429 at "
-                "least a minute later, and `Retry-After` is honoured within bounds."
+                "description": "Retried later; redirects are not followed. After a 429, the "
+                "next attempt "
+                "is at least a minute later, and `Retry-After` is respected within bounds."
             },
         },
     }

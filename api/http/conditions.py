@@ -17,9 +17,10 @@ IF_MATCH: Final[dict[str, Any]] = {
     "name": "If-Match",
     "in": "header",
     "description": (
-        "The `ETag` of what you read: it is changed only if it still is that, but for what Hiatus "
-        "notes by itself (`last_used_at`, `last_fetched_at`, `last_fetched_by`, `failing_since`, "
-        "`next_attempt_at`). Several, comma-separated, or `*` for whatever there is."
+        "The `ETag` of the resource as you read it: the change is only made if it still "
+        "matches. Fields that Hiatus updates by itself (`last_used_at`, `last_fetched_at`, "
+        "`last_fetched_by`, `failing_since`, `next_attempt_at`) do not count. Several can be "
+        "given, comma-separated; `*` matches any existing resource."
     ),
     "schema": _TAG_SCHEMA,
     "example": "*",
@@ -27,7 +28,7 @@ IF_MATCH: Final[dict[str, Any]] = {
 IF_NONE_MATCH: Final[dict[str, Any]] = {
     "name": "If-None-Match",
     "in": "header",
-    "description": "The `ETag` of what you have: the answer is 304 where it still is that.",
+    "description": "The `ETag` of the version you have: the response is 304 if it still matches.",
     "schema": _TAG_SCHEMA,
     "example": '"5e884898da28047151d0e56f8dc62927"',
 }

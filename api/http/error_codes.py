@@ -57,7 +57,9 @@ EXPLAINED: Final = (
         example=InvalidInput(
             [
                 FieldError(
-                    pointer="/end_date", code="end_before_start", detail="It ends before it begins."
+                    pointer="/end_date",
+                    code="end_before_start",
+                    detail="The last day (2026-08-03) is before the first day (2026-08-07).",
                 ),
                 FieldError(
                     pointer="/note", code="note_required", detail="Annual leave needs a note."
@@ -82,7 +84,7 @@ EXPLAINED: Final = (
         "another one.",
     ),
     Explained(
-        example=errors.Forbidden("You may not do this."),
+        example=errors.Forbidden("You are not allowed to do this."),
         meaning="The key is valid, but its person may not do this.",
         cure="Ask an admin or owner of your organisation.",
     ),
@@ -130,7 +132,7 @@ EXPLAINED: Final = (
         cure="Ask an operator to run `hiatus slack link`, then install the app again.",
     ),
     Explained(
-        example=errors.Conflict("This clashes with how things stand."),
+        example=errors.Conflict("This conflicts with the current state."),
         meaning="The request is valid, but conflicts with the current state.",
         cure="Read the resource again, then decide whether to repeat the request.",
     ),
@@ -166,8 +168,8 @@ EXPLAINED: Final = (
         cure="Use the existing one (`other_id` is its id), or choose another name.",
     ),
     Explained(
-        example=errors.AlreadyExists("There is a set for GB-SCT already."),
-        meaning="It exists already.",
+        example=errors.AlreadyExists("There is already a holiday set for GB-SCT."),
+        meaning="It already exists.",
         cure="Use the existing one; the list shows it.",
     ),
     Explained(
@@ -182,9 +184,11 @@ EXPLAINED: Final = (
         cure="Move what uses it, then delete it.",
     ),
     Explained(
-        example=holiday_set_removal.HolidaySetInUse("People go by these public holidays."),
+        example=holiday_set_removal.HolidaySetInUse(
+            "The public holidays of GB still apply to people (3)."
+        ),
         meaning="The organisation, or a person who is not archived, has these public holidays.",
-        cure="Give them another country code, then delete the set.",
+        cure="Give them another country code first, then delete the set.",
     ),
     Explained(
         example=holiday_overrides.TooManyOverrides(),
@@ -250,7 +254,7 @@ EXPLAINED: Final = (
     ),
     Explained(
         example=deliveries.WebhookDisabled(),
-        meaning="The webhook is switched off, so nothing is sent to it.",
+        meaning="The webhook is disabled, so nothing is sent to it.",
         cure="Send a PATCH with `is_active` true, then try again.",
     ),
     Explained(
@@ -355,7 +359,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Use a month from 1 to 12 and a day that it has every year.",
     ),
     "impossible_half_days": (
-        "Leave on a single day cannot begin in the afternoon and end in the morning.",
+        "Leave on a single day cannot start in the afternoon and end in the morning.",
         "Use `am` and `pm`, in this order, or omit both for the whole day.",
     ),
     "invalid_channel": (
@@ -404,9 +408,9 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The manager reports, directly or indirectly, to this person.",
         "Choose a manager outside the person's own reports.",
     ),
-    "no_events": ("The list of events is empty.", "Name one or more events, or `*` for all."),
-    "no_scopes": ("The list of scopes is empty.", "Name at least one scope."),
-    "no_working_days": ("The list of working days is empty.", "Name at least one working day."),
+    "no_events": ("The list of events is empty.", "Send one or more events, or `*` for all."),
+    "no_scopes": ("The list of scopes is empty.", "Send at least one scope."),
+    "no_working_days": ("The list of working days is empty.", "Choose at least one working day."),
     "no_working_time": (
         "No day would count: these are non-working days or public holidays.",
         "Choose days on which the person works; no leave is needed for the others.",

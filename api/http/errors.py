@@ -62,7 +62,7 @@ class HttpRefusal(Exception):
 
 class UnreadableJson(HttpRefusal):
     code = "invalid_json"
-    title = "The body is not JSON."
+    title = "The body is not valid JSON."
 
 
 class BodyTooLarge(HttpRefusal):
@@ -81,7 +81,7 @@ class PreconditionFailed(HttpRefusal):
     status = 412
     code = "precondition_failed"
     title = "This was changed since you read it."
-    cure = "Read it again, and send the ETag that it then has."
+    cure = "Read it again and send its current ETag."
 
     def __init__(self) -> None:
         super().__init__(self.cure)
@@ -92,8 +92,8 @@ class RateLimited(HttpRefusal):
 
     status = 429
     code = "rate_limited"
-    title = "There were too many requests."
-    cure = "Wait for as many seconds as Retry-After says."
+    title = "Too many requests."
+    cure = "Wait for the number of seconds in Retry-After."
 
     def __init__(self, detail: str, retry_after_seconds: int) -> None:
         super().__init__(detail)
@@ -115,20 +115,28 @@ HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
     404: (
         "not_found",
         errors.NotFound.title,
-        "There is no such path; /docs describes those that there are.",
+        "There is no such path. /docs lists the paths of this API.",
     ),
-    405: ("method_not_allowed", "The method is not allowed here.", "See the header Allow."),
+    405: (
+        "method_not_allowed",
+        "The method is not allowed.",
+        "Use one of the methods in the header Allow.",
+    ),
     412: (PreconditionFailed.code, PreconditionFailed.title, PreconditionFailed.cure),
     429: (RateLimited.code, RateLimited.title, RateLimited.cure),
-    500: ("internal_error", "Something went wrong on our side.", "Quote the request's id to us."),
-    503: ("unavailable", "The database is away.", "Nothing was changed; try again soon."),
+    500: (
+        "internal_error",
+        "Something went wrong on our side.",
+        "If it happens again, send the request_id to the operator.",
+    ),
+    503: ("unavailable", "The database is unavailable.", "Nothing was changed. Try again soon."),
 }
 # A 503 after which something may have changed.
 OUTCOME_UNKNOWN: Final = (
     "outcome_unknown",
     "The outcome is unknown.",
-    "The change may or may not have been saved: repeat the request with the same Idempotency-Key, "
-    "or look before you repeat it.",
+    "The change may or may not have been saved. Repeat the request with the same "
+    "Idempotency-Key, or check the current state first.",
 )
 
 
@@ -318,7 +326,9 @@ def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
         return sentence
     near = get_close_matches(name, known, n=1)
     return (
-        f"{sentence} Did you mean {near[0]}?" if near else f"{sentence} Known: {', '.join(known)}."
+        f"{sentence} Did you mean {near[0]}?"
+        if near
+        else f"{sentence} Available: {', '.join(known)}."
     )
 
 

@@ -52,7 +52,7 @@ def _day(given: object) -> date:
             return date.fromisoformat(given)
         except ValueError:
             pass
-    raise PydanticCustomError("invalid_date", "Give a date that exists, as YYYY-MM-DD.")
+    raise PydanticCustomError("invalid_date", "Use a date that exists, as YYYY-MM-DD.")
 
 
 def _instant(given: object) -> datetime:
@@ -65,26 +65,28 @@ def _instant(given: object) -> datetime:
         except (ValueError, OverflowError):
             pass
     raise PydanticCustomError(
-        "invalid_date_time", "Give a date and time with its UTC offset, as 2026-01-31T09:00:00Z."
+        "invalid_date_time", "Use a date and time with a UTC offset, such as 2026-01-31T09:00:00Z."
     )
 
 
 def _page_size(given: object) -> int:
     found = _WHOLE_NUMBER.fullmatch(given) if isinstance(given, str) else None
     if found is None:
-        raise PydanticCustomError("not_a_number", "Give a whole number of items.")
+        raise PydanticCustomError("not_a_number", "Use a whole number of items.")
     sign, digits = found.groups()
     # Four digits say as much as a thousand, which Python would refuse to read.
     number = int(digits[:4])
     if sign or number < 1:
-        raise PydanticCustomError("out_of_range", "A page holds at least one item.")
+        raise PydanticCustomError(
+            "out_of_range", "A page has at least one item. Use a number from 1."
+        )
     return min(number, MAX_PAGE)
 
 
 def _uuid(text: str) -> str:
     found = canonical_uuid(text)
     if found is None:
-        raise PydanticCustomError("not_a_uuid", "Give an id, which is a UUID.")
+        raise PydanticCustomError("not_a_uuid", "Use an id, which is a UUID.")
     return found
 
 
@@ -106,7 +108,7 @@ Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=d
 Days = Annotated[
     float,
     Field(
-        description="Days, in steps of a half.",
+        description="Days, in half-day steps.",
         json_schema_extra={"minimum": 0, "maximum": 366, "multipleOf": 0.5},
     ),
 ]
@@ -166,8 +168,9 @@ class DryRun(Query):
     dry_run: Annotated[
         bool,
         Field(
-            description="Answer 200 with what would follow, and change nothing. It is worked out "
-            "by what also carries it out. `If-Match` and `Idempotency-Key` are ignored."
+            description="Respond with 200 and the effects of the change, without making it. "
+            "The change "
+            "is carried out and rolled back. `If-Match` and `Idempotency-Key` are ignored."
         ),
     ] = False
 
@@ -185,7 +188,7 @@ class Paged(Query):
     ] = DEFAULT_PAGE
     cursor: Annotated[
         Cursor | None,
-        Field(description="The `next_cursor` of the page before, with the same filters."),
+        Field(description="The `next_cursor` of the previous page, with the same filters."),
     ] = None
 
     @property
@@ -205,7 +208,9 @@ class PagedOnRequest(Paged):
     limit: Annotated[
         PageSize,
         Field(
-            description="Page size; more than 100 gives 100. Without it and `cursor`: everything.",
+            description="Page size; more than 100 gives 100. Without `limit` and `cursor`, "
+            "the list is "
+            "not paged.",
             json_schema_extra=_without_default,
         ),
     ] = DEFAULT_PAGE

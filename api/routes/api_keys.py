@@ -52,7 +52,8 @@ OPERATIONS = (
         method="GET",
         path="/api-keys",
         summary="List API keys",
-        description="The caller's own; for admins and owners everybody's. Revoked ones too.",
+        description="The caller's own keys; for admins and owners, every key of the organisation. "
+        "Includes revoked keys.",
         handler=page,
         tag="API keys",
         scope="keys:read",
@@ -63,8 +64,8 @@ OPERATIONS = (
         path="/api-keys",
         summary="Create an API key",
         description=(
-            "For the caller, with no scope that the key in use lacks. `api_key` is shown in this "
-            "answer and never again."
+            "Creates a key for the caller. It can only have scopes that the key in use has. "
+            "`api_key` is shown in this response and never again."
         ),
         handler=create,
         tag="API keys",
@@ -86,7 +87,9 @@ OPERATIONS = (
         method="GET",
         path="/api-keys/{id}",
         summary="Read an API key",
-        description="One's own; for admins and owners anybody's. Revoked ones too.",
+        description="One of the caller's own keys; for admins and owners, any key of the "
+        "organisation. "
+        "Includes revoked keys.",
         handler=get,
         tag="API keys",
         scope="keys:read",
@@ -96,7 +99,7 @@ OPERATIONS = (
         method="DELETE",
         path="/api-keys/{id}",
         summary="Revoke an API key",
-        description="At once, and for good.",
+        description="Takes effect immediately and cannot be undone.",
         handler=revoke,
         tag="API keys",
         scope="keys:write",

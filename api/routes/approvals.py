@@ -35,10 +35,11 @@ OPERATIONS = (
     Operation(
         method="GET",
         path="/approvals/pending",
-        summary="List what awaits the caller's approval",
+        summary="List requests awaiting the caller's approval",
         description=(
-            "Pending leave requests, oldest first. Worked out when asked, so somebody who comes "
-            "back from leave or is made a manager sees at once what is theirs to decide."
+            "Pending leave requests that the caller can decide on, oldest first. Always "
+            "current: someone who returns from leave or becomes a manager sees their requests "
+            "at once."
         ),
         handler=pending,
         tag="Approvals",
@@ -50,8 +51,8 @@ OPERATIONS = (
         path="/approvals/{id}/approve",
         summary="Approve a leave request",
         description=(
-            "The id is the leave request's. For whoever it awaits, and for admins and owners; "
-            "nobody decides on their own request. Of two decisions at once one is refused."
+            "`id` is the leave request's id. For its approvers, admins and owners; no one can "
+            "decide on their own request. Of two simultaneous decisions, one is refused."
         ),
         handler=approve,
         tag="Approvals",
@@ -64,8 +65,8 @@ OPERATIONS = (
         path="/approvals/{id}/decline",
         summary="Decline a leave request",
         description=(
-            "The id is the leave request's. For whoever it awaits, and for admins and owners; "
-            "nobody decides on their own request. The requester sees the reason."
+            "`id` is the leave request's id. For its approvers, admins and owners; no one can "
+            "decide on their own request. The requester sees the reason."
         ),
         handler=decline,
         tag="Approvals",

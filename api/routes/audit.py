@@ -32,7 +32,7 @@ OPERATIONS = (
     Operation(
         method="GET",
         path="/audit",
-        summary="List changes",
+        summary="List audit entries",
         description="Newest first.",
         handler=page,
         tag="Audit",

@@ -53,7 +53,7 @@ def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord
     )
 
 
-_FOR_WHOM = "For the person, whoever may decide on their leave, admins and owners."
+_FOR_WHOM = "For the person, their approvers, admins and owners."
 
 OPERATIONS = (
     Operation(
@@ -92,10 +92,11 @@ OPERATIONS = (
         path="/users/{id}/adjustments",
         summary="Adjust a user's balance",
         description=(
-            "Adds days to one leave year, or takes them off; the balance may become negative. An "
-            "adjustment is never changed or deleted: correct it by another with the opposite sign. "
-            "It stays with the leave year that begins in the calendar year `leave_year`, also when "
-            "the organisation's leave year or the person's start date changes."
+            "Adds days to one leave year or removes them; the balance can become negative. An "
+            "adjustment cannot be changed or deleted; correct it with another one of the "
+            "opposite sign. It belongs to the leave year that begins in the calendar year "
+            "`leave_year`, even if the organisation's leave year or the person's start date "
+            "changes later."
         ),
         handler=add_adjustment,
         tag="Balances",

@@ -72,7 +72,7 @@ OPERATIONS = (
         method="GET",
         path="/calendar-feeds",
         summary="List the caller's calendar feeds",
-        description="Those that were made by `POST /calendar-feeds`, each with its URL.",
+        description="The feeds created with `POST /calendar-feeds`, each with its URL.",
         handler=page,
         tag="Calendar feeds",
         scope="calendar:read",
@@ -84,8 +84,9 @@ OPERATIONS = (
         path="/calendar-feeds",
         summary="Create a calendar feed",
         description=(
-            "With a subscription URL of its own, so that it can be revoked alone. Append "
-            "`?scope=team` or `?scope=org` to the URL for more than the caller's own leave."
+            "Each feed has its own subscription URL, so it can be revoked separately. Append "
+            "`?scope=team` or `?scope=org` to the URL to include more than the caller's own "
+            "leave."
         ),
         handler=create,
         tag="Calendar feeds",
@@ -101,7 +102,7 @@ OPERATIONS = (
         method="GET",
         path="/calendar-feeds/{id}",
         summary="Read a calendar feed's settings",
-        description="One of the caller's own. The calendar itself is at its `url`.",
+        description="One of the caller's own feeds. The calendar itself is at its `url`.",
         handler=get,
         tag="Calendar feeds",
         scope="calendar:read",
@@ -112,7 +113,7 @@ OPERATIONS = (
         method="DELETE",
         path="/calendar-feeds/{id}",
         summary="Revoke a calendar feed",
-        description="Its URL answers 404 from now on.",
+        description="Its URL responds with 404 from then on.",
         handler=revoke,
         tag="Calendar feeds",
         scope="calendar:write",
@@ -123,7 +124,7 @@ OPERATIONS = (
         method="GET",
         path="/calendar-feeds/token",
         summary="Read the caller's own feed token",
-        description="It is made when it is first read.",
+        description="Creates the token on first use.",
         handler=token,
         tag="Calendar feeds",
         scope="calendar:read",
@@ -135,7 +136,7 @@ OPERATIONS = (
         method="POST",
         path="/calendar-feeds/regenerate",
         summary="Replace the caller's own feed token",
-        description="URLs built on the old one stop working.",
+        description="URLs with the old token stop working.",
         handler=regenerate,
         tag="Calendar feeds",
         scope="calendar:write",

@@ -57,7 +57,7 @@ OPERATIONS = (
         method="GET",
         path="/departments",
         summary="List departments",
-        description="Every department of the organisation, in the order in which they were made.",
+        description="Every department of the organisation, in order of creation.",
         handler=page,
         tag="Departments",
         scope="departments:read",
@@ -68,8 +68,8 @@ OPERATIONS = (
         path="/departments",
         summary="Create a department",
         description=(
-            "People join it by their own `department_id`. Its manager approves for those who have "
-            "no manager of their own. Names are unique, without case."
+            "People belong to it through their `department_id`. Its manager approves leave for "
+            "people without their own manager. Names are unique, ignoring case."
         ),
         handler=create,
         tag="Departments",
@@ -95,8 +95,8 @@ OPERATIONS = (
         path="/departments/{id}",
         summary="Change a department",
         description=(
-            "Fields that are left out stay as they are; null takes the manager or the allowance "
-            "away. With another manager, pending leave of the members goes to its new approvers."
+            "Omitted fields stay unchanged; null removes the manager or the allowance. With a "
+            "new manager, members' pending leave goes to its new approvers."
         ),
         handler=update,
         show_effects=effects.shown,
@@ -114,7 +114,7 @@ OPERATIONS = (
         method="DELETE",
         path="/departments/{id}",
         summary="Delete a department",
-        description="One that nobody belongs to any more.",
+        description="Only possible when no one belongs to it.",
         handler=delete,
         # Any number of archived people may have to leave it.
         is_long=True,

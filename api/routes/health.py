@@ -30,13 +30,13 @@ PATHS: Final[dict[str, Any]] = {
     "/healthz": {
         "get": {
             "operationId": "health.healthz",
-            "summary": "Whether the process lives",
-            "description": "Says nothing of the database.",
+            "summary": "Liveness check",
+            "description": "Does not check the database.",
             "tags": ["Health"],
             "security": [],
             "responses": {
                 "200": {
-                    "description": "It does.",
+                    "description": "The process is running.",
                     "content": {
                         "application/json": {
                             "schema": {
@@ -54,12 +54,12 @@ PATHS: Final[dict[str, Any]] = {
     "/readyz": {
         "get": {
             "operationId": "health.readyz",
-            "summary": "Whether requests can be served",
+            "summary": "Readiness check",
             "description": (
-                "The database answers and has the schema of this version. "
-                "`oldest_undelivered_seconds` is how long the webhook delivery that is due "
-                "longest has been due, of those whose webhook is switched on; one that grows means "
-                "that no process delivers. Every failure is 503 with a `reason`: "
+                "Checks that the database responds and has this version's schema. "
+                "`oldest_undelivered_seconds` says for how long the oldest due webhook delivery "
+                "has been due (deliveries of disabled webhooks do not count); if it keeps "
+                "growing, no process is delivering. Every failure is a 503 with a `reason`: "
                 "`database_unavailable`, `schema_out_of_date` or, with an error in the log, "
                 "`check_failed`."
             ),
@@ -67,7 +67,7 @@ PATHS: Final[dict[str, Any]] = {
             "security": [],
             "responses": {
                 "200": {
-                    "description": "They can.",
+                    "description": "Requests can be served.",
                     "content": {
                         "application/json": {
                             "schema": {

@@ -89,8 +89,10 @@ OPERATIONS = (
     Operation(
         method="GET",
         path="/leave",
-        summary="List leave in the second shape",
-        description="What the caller may see. `pagination` is there when `limit` or `cursor` was.",
+        summary="List leave (variant 2)",
+        description="The leave that the caller can see. `pagination` is present if `limit` "
+        "or `cursor` "
+        "was sent.",
         handler=list_visible,
         tag="Leave (second variant)",
         scope="leave:read",
@@ -100,7 +102,7 @@ OPERATIONS = (
     Operation(
         method="POST",
         path="/leave",
-        summary="Ask for leave in the second shape",
+        summary="Request leave (variant 2)",
         description="For the caller, with the same rules as `POST /leave-requests`.",
         handler=create,
         tag="Leave (second variant)",
@@ -124,8 +126,8 @@ OPERATIONS = (
     Operation(
         method="GET",
         path="/leave/{id}",
-        summary="Read leave in the second shape",
-        description="For its owner, whoever may decide on it or did, admins and owners.",
+        summary="Read leave (variant 2)",
+        description="For the requester, its current and former approvers, admins and owners.",
         handler=get,
         tag="Leave (second variant)",
         scope="leave:read",
@@ -135,7 +137,7 @@ OPERATIONS = (
         method="DELETE",
         path="/leave/{id}",
         summary="Cancel leave",
-        description="While it is pending or approved; by its owner, admins and owners.",
+        description="While it is pending or approved. For the requester, admins and owners.",
         handler=cancel,
         lock=lock,
         tag="Leave (second variant)",

@@ -106,7 +106,7 @@ OPERATIONS = (
         method="GET",
         path="/leave-requests",
         summary="List leave requests",
-        description="The caller's own; for admins and owners everybody's.",
+        description="The caller's own requests; for admins and owners, everyone's.",
         handler=page,
         tag="Leave requests",
         scope="leave:read",
@@ -116,12 +116,13 @@ OPERATIONS = (
     Operation(
         method="POST",
         path="/leave-requests",
-        summary="Ask for leave",
+        summary="Request leave",
         description=(
-            "For the caller. Approved at once where the leave type needs no approval or nobody "
-            "could give it, pending otherwise. Counted in half-days over the caller's working days "
-            "and public holidays; a half-day before the first or after the last day is left out "
-            "by `start_half_day` and `end_half_day`. Approvers are told in Slack."
+            "Creates a request for the caller. It is approved immediately if the leave type "
+            "needs no approval or the person has no approver; otherwise it is pending. Days are "
+            "counted in half-days over the caller's working days and public holidays; "
+            "`start_half_day` and `end_half_day` shorten the first and the last day to one "
+            "half. Approvers are notified in Slack."
         ),
         handler=create,
         tag="Leave requests",
@@ -139,15 +140,15 @@ OPERATIONS = (
     Operation(
         method="POST",
         path="/leave-requests/preview",
-        summary="See what asking for leave would do",
+        summary="Preview a leave request",
         description=(
-            "Takes what asking takes, stores nothing, and answers 200 also where asking would be "
-            "refused: `refusals` then says with what. Every date has a line with what it counts "
-            "and why not more; every leave year touched has its balance before and after. With "
-            "`replaces`, what changing that pending request would do: the caller's own, for "
-            "admins and owners anybody's. Dates or a leave type that cannot be used leave nothing "
-            "to count. Colleagues are those of the team calendar, private leave is shown as "
-            '"Away".'
+            "Takes the same body as `POST /leave-requests` and stores nothing. It responds with "
+            "200 even if the request would be refused: `refusals` lists the reasons. Every date "
+            "has a line that says how much it counts and why; every leave year involved has its "
+            "balance before and after. With `replaces`, it previews a change of that pending "
+            "request: one of the caller's own, or any for admins and owners. If the dates or "
+            "the leave type cannot be used, nothing is counted. Colleagues are those of the "
+            'team calendar; private leave is shown as "Away".'
         ),
         handler=preview,
         tag="Leave requests",
@@ -166,7 +167,7 @@ OPERATIONS = (
         method="GET",
         path="/leave-requests/{id}",
         summary="Read a leave request",
-        description="For its owner, whoever may decide on it or did, admins and owners.",
+        description="For the requester, its current and former approvers, admins and owners.",
         handler=get,
         tag="Leave requests",
         scope="leave:read",
@@ -177,8 +178,9 @@ OPERATIONS = (
         path="/leave-requests/{id}/days",
         summary="Explain a leave request's days",
         description=(
-            "A line for every date, for whoever sees the request. What was counted holds: where "
-            "working days or holidays have changed since, the line says so."
+            "One line for every date, for everyone who can see the request. The request keeps "
+            "the days that were counted; a line says so if working days or public holidays have "
+            "changed since."
         ),
         handler=explain,
         tag="Leave requests",
@@ -192,8 +194,8 @@ OPERATIONS = (
         path="/leave-requests/{id}",
         summary="Change a pending leave request",
         description=(
-            "By its owner, admins and owners, while it is pending. Fields that are left out stay "
-            "as they are. The days are counted and checked anew, and approvers are told."
+            "For the requester, admins and owners, while it is pending. Omitted fields stay "
+            "unchanged. The days are recalculated and checked, and the approvers are notified."
         ),
         handler=edit,
         lock=lock,
@@ -213,7 +215,7 @@ OPERATIONS = (
         method="POST",
         path="/leave-requests/{id}/cancel",
         summary="Cancel a leave request",
-        description="While it is pending or approved; by its owner, admins and owners.",
+        description="While it is pending or approved. For the requester, admins and owners.",
         handler=cancel,
         tag="Leave requests",
         scope="leave:write",

@@ -55,7 +55,7 @@ OPERATIONS = (
         method="GET",
         path="/leave-types",
         summary="List leave types",
-        description="Archived ones too, unless `is_archived` says otherwise.",
+        description="Includes archived leave types, unless `is_archived` excludes them.",
         handler=page,
         tag="Leave types",
         scope="organisation:read",
@@ -66,9 +66,9 @@ OPERATIONS = (
         path="/leave-types",
         summary="Create a leave type",
         description=(
-            "Unless said otherwise it needs approval, is paid and comes out of the allowance. Its "
-            "name is unique among the types in use, and `emoji` is one that every Slack workspace "
-            "has."
+            "By default, a leave type needs approval, is paid and is deducted from the "
+            "allowance. Its name is unique among the types in use. `emoji` is one that every "
+            "Slack workspace has."
         ),
         handler=create,
         tag="Leave types",
@@ -93,7 +93,7 @@ OPERATIONS = (
         method="PATCH",
         path="/leave-types/{id}",
         summary="Change a leave type",
-        description="What was requested before keeps its count.",
+        description="Existing requests keep their days.",
         handler=update,
         tag="Leave types",
         scope="organisation:write",
@@ -108,7 +108,7 @@ OPERATIONS = (
         method="DELETE",
         path="/leave-types/{id}",
         summary="Delete a leave type",
-        description="One that was ever used is archived instead.",
+        description="A leave type that has been used is archived instead.",
         handler=delete,
         tag="Leave types",
         scope="organisation:write",

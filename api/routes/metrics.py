@@ -23,15 +23,15 @@ PATHS: Final[dict[str, Any]] = {
             "operationId": "metrics.metrics",
             "summary": "Metrics for Prometheus",
             "description": (
-                "Holds no name of a person, an organisation or a receiver, and needs no key: keep "
-                "it from the public at the proxy. Counters are this process's, gauges of webhook "
-                "deliveries the whole deployment's."
+                "Contains no names of people, organisations or webhook endpoints, and needs no "
+                "API key: keep it from the public at the proxy. Counters are per process; the "
+                "gauges of webhook deliveries are for the whole deployment."
             ),
             "tags": ["Health"],
             "security": [],
             "responses": {
                 "200": {
-                    "description": "Prometheus's text format.",
+                    "description": "The Prometheus text format.",
                     "content": {
                         "text/plain": {
                             "schema": {"type": "string"},

@@ -92,10 +92,10 @@ OPERATIONS = (
         path="/organisation",
         summary="Change the organisation's settings",
         description=(
-            "Where working days or the country change, pending and approved leave from today on is "
-            "counted anew in the same step, for everybody who has none of their own. "
-            "`country_code` takes a code of `GET /countries`; a country that has regions, alone, "
-            "has only its national holidays."
+            "If working days or the country change, pending and approved leave from today on is "
+            "recalculated in the same step, for everyone without their own settings. "
+            "`country_code` takes a code from `GET /countries`; a country with regions, on its "
+            "own, has only its national holidays."
         ),
         handler=update,
         show_effects=effects.shown,
@@ -139,7 +139,7 @@ OPERATIONS = (
         method="GET",
         path="/organisation/public-holiday-sets/{id}",
         summary="Read a public holiday set",
-        description="One country or region, with how many public holidays it has this year.",
+        description="One country or region, with its number of public holidays this year.",
         handler=get_set,
         tag="Public holiday sets",
         scope="organisation:read",
@@ -150,7 +150,7 @@ OPERATIONS = (
         method="POST",
         path="/organisation/public-holiday-sets",
         summary="Add a country's public holidays",
-        description="A country alone means those of the whole country; regions have more.",
+        description="A country on its own has only its national holidays; its regions have more.",
         handler=add_set,
         # It counts the holidays of a country that nobody may have looked at before.
         is_long=True,

@@ -89,9 +89,9 @@ OPERATIONS = (
         path="/countries",
         summary="List countries and their regions",
         description=(
-            "Every code that `country_code` and `public_holiday_country_code` take. A country "
-            "that has regions may be chosen alone, and then has only its national holidays: "
-            "`GB` lacks the August bank holiday that `GB-ENG` has. The whole list at once."
+            "Every code that `country_code` and `public_holiday_country_code` accept. A country "
+            "with regions can be used on its own, and then has only its national holidays: `GB` "
+            "lacks the August bank holiday that `GB-ENG` has. The list is not paged."
         ),
         handler=countries,
         tag=_TAG,
@@ -104,9 +104,9 @@ OPERATIONS = (
         path=f"{_SET}/holidays",
         summary="List a year's public holidays",
         description=(
-            "Every date of the calendar year that is a public holiday in this set, and every date "
-            "that an override made an ordinary day again (`is_holiday` is false). The whole year "
-            "at once; without `year` the current one."
+            "Every date of the calendar year that is a public holiday in this set, and every "
+            "date that an override has turned back into an ordinary day (`is_holiday` is "
+            "false). The list is not paged; without `year` it is for the current year."
         ),
         handler=holidays,
         tag=_TAG,
@@ -119,7 +119,8 @@ OPERATIONS = (
         method="GET",
         path=f"{_SET}/overrides",
         summary="List overrides",
-        description="Where the set differs from its country's calendar, earliest date first.",
+        description="The differences between the set and its country's calendar, earliest "
+        "date first.",
         handler=page_of_overrides,
         tag=_TAG,
         scope="organisation:read",
@@ -131,10 +132,10 @@ OPERATIONS = (
         path=f"{_SET}/overrides",
         summary="Add an override",
         description=(
-            "Makes a date a public holiday, or with `is_holiday` false takes one away; with `half` "
-            "only its morning or afternoon. It replaces whatever the country says of that date, "
-            "and there is one for each date. Pending and approved leave from today on is counted "
-            "anew in the same step: a changed request sends `leave_request.updated`."
+            "Makes a date a public holiday or, with `is_holiday` false, an ordinary day; with "
+            "`half`, only its morning or afternoon. It replaces the country's own rule for that "
+            "date; each date can have one override. Pending and approved leave from today on is "
+            "recalculated in the same step: a changed request sends `leave_request.updated`."
         ),
         handler=add_override,
         show_effects=effects.shown,
@@ -154,8 +155,8 @@ OPERATIONS = (
         path=_SET + "/overrides/{override_id}",
         summary="Delete an override",
         description=(
-            "The date is again what the country makes of it. Pending and approved leave from today "
-            "on is counted anew in the same step."
+            "The date follows the country's calendar again. Pending and approved leave from "
+            "today on is recalculated in the same step."
         ),
         handler=remove_override,
         show_effects=effects.shown,
@@ -172,8 +173,8 @@ OPERATIONS = (
         path=_SET,
         summary="Delete a public holiday set",
         description=(
-            "With its overrides. Refused while it is the organisation's own country's, or anybody "
-            "who is not archived has it as `public_holiday_country_code`."
+            "Also deletes its overrides. Not possible while the organisation, or a person who "
+            "is not archived, uses it."
         ),
         handler=remove_set,
         show_effects=effects.shown,

@@ -26,7 +26,7 @@ from storage.slack import slack_profiles
 VARIANT_HEADER = {
     "name": "API-Variant",
     "in": "header",
-    "description": "Which shape to answer with, instead of the API key's own.",
+    "description": "The shape of the response, instead of the API key's own variant.",
     "schema": {"type": "string", "enum": ["1", "2"]},
 }
 
@@ -138,7 +138,7 @@ def _variant(context: RequestContext) -> str:
                 FieldError(
                     pointer="API-Variant",
                     code="unknown_variant",
-                    detail="The header API-Variant is 1 or 2.",
+                    detail="The header API-Variant must be 1 or 2.",
                 )
             ]
         )
@@ -164,10 +164,10 @@ OPERATIONS = (
         path="/users",
         summary="List users",
         description=(
-            "Every user, whatever their status, unless a filter says otherwise. The answer is an "
-            "array, or for API keys of variant 2 an object with the short shape. With `limit` or "
-            "`cursor` it is a page in either variant. Without them it holds 10,000 users at most; "
-            'where there are more, the header `Link` with `rel="next"` leads to a page of the rest.'
+            "Users of every status, unless a filter narrows the list. The response is an array "
+            "or, for API keys of variant 2, an object with the short shape. With `limit` or "
+            "`cursor` it is a page in both variants. Without them it has at most 10,000 users; "
+            'if there are more, the header `Link` with `rel="next"` leads to the next page.'
         ),
         handler=list_all,
         tag="Users",
@@ -182,9 +182,9 @@ OPERATIONS = (
         path="/users",
         summary="Create a user",
         description=(
-            "The person is `pending` until a key is made for them or they first use Slack. Only an "
-            "owner makes another owner. Without `working_days` or `public_holiday_country_code` "
-            "the organisation's hold."
+            "The person is `pending` until an API key is created for them or they first use "
+            "Slack. Only owners can create owners. Without `working_days` or "
+            "`public_holiday_country_code`, the organisation's settings apply."
         ),
         handler=create,
         tag="Users",
@@ -199,7 +199,7 @@ OPERATIONS = (
         method="GET",
         path="/users/{id}",
         summary="Read a user",
-        description="Anybody of the organisation, archived people included.",
+        description="Any person of the organisation, including archived people.",
         handler=get,
         tag="Users",
         scope="users:read",
@@ -210,14 +210,13 @@ OPERATIONS = (
         path="/users/{id}",
         summary="Change a user",
         description=(
-            "Admins and owners change everything, only owners change owners. Everybody else may "
-            "change their own `first_name`, `last_name` and `job_title`. Fields that are left out "
-            "stay as they are. Where working days or "
-            "public holidays change, pending and approved leave from today on is counted anew in "
-            "the same step; leave stays even where it then counts nothing or overdraws the "
-            "allowance. `public_holiday_country_code` takes a code of `GET /countries`, where it "
-            "says which countries have regions. With a new manager or department, pending leave "
-            "goes to its new approvers."
+            "Admins and owners can change every field; only owners can change owners. Everyone "
+            "else can change their own `first_name`, `last_name` and `job_title`. Omitted "
+            "fields stay unchanged. If working days or public holidays change, pending and "
+            "approved leave from today on is recalculated in the same step; it is kept even if "
+            "it then counts nothing or overdraws the allowance. `public_holiday_country_code` "
+            "takes a code from `GET /countries`, which also says which countries have regions. "
+            "With a new manager or department, pending leave goes to its new approvers."
         ),
         handler=update,
         show_effects=effects.shown,
@@ -242,10 +241,10 @@ OPERATIONS = (
         path="/users/{id}",
         summary="Archive a user",
         description=(
-            "The record is kept, the e-mail address is free for others, and `restore` brings the "
-            "person back. Their API keys and feeds stop working, their pending and future "
-            "leave is cancelled, leave that is running ends today, and what waited for their "
-            "approval goes to others. Reports and departments keep them as manager on record."
+            "The record is kept, the e-mail address can be used again, and `restore` brings the "
+            "person back. Their API keys and feeds stop working, their pending and future leave "
+            "is cancelled, current leave ends today, and requests awaiting their approval go to "
+            "other approvers. Reports and departments keep them as manager on record."
         ),
         handler=archive,
         show_effects=effects.shown,
@@ -263,8 +262,8 @@ OPERATIONS = (
         path="/users/{id}/deactivate",
         summary="Deactivate a user",
         description=(
-            "Their API keys and feeds stop answering, and what waited for their approval goes to "
-            "others; their requests stay."
+            "Their API keys and feeds stop working, and requests awaiting their approval go to "
+            "other approvers. Their own requests stay."
         ),
         handler=deactivate,
         show_effects=effects.shown,
@@ -286,8 +285,9 @@ OPERATIONS = (
         path="/users/{id}/reactivate",
         summary="Reactivate a user",
         description=(
-            "Back to `active`: keys and feeds answer again, and what awaits them is theirs to "
-            "decide. An active user comes back unchanged; a pending one is refused."
+            "Makes the person `active` again: their keys and feeds work again, and they can "
+            "decide on the requests that await them. An active user is returned unchanged; a "
+            "pending one is refused."
         ),
         handler=reactivate,
         # Thousands of requests may await others.
@@ -303,12 +303,12 @@ OPERATIONS = (
         path="/users/{id}/restore",
         summary="Restore a user",
         description=(
-            "Brings an archived person back as `pending`, with their record: active again with "
-            "their first new key, or as soon as they use Slack. Revoked keys and feeds stay "
-            "revoked, cancelled leave stays cancelled. Their Slack account is theirs again, unless "
-            "it is linked to another person by now. `email_taken` while another person, who is "
-            "not archived, has the address. Only owners restore owners. One who is not archived "
-            "comes back unchanged."
+            "Brings an archived person back as `pending`, with their record. They become active "
+            "with their first new key or when they use Slack. Revoked keys and feeds stay "
+            "revoked, and cancelled leave stays cancelled. Their Slack account is linked again, "
+            "unless it is now linked to another person. Responds with `email_taken` if another "
+            "person who is not archived has the address. Only owners can restore owners. A "
+            "person who is not archived is returned unchanged."
         ),
         handler=restore,
         # Thousands of requests may await others.
@@ -324,11 +324,11 @@ OPERATIONS = (
         path="/users/{id}/unlink-slack",
         summary="Unlink a user from Slack",
         description=(
-            "Separates the person from the Slack account that acts for them, where it is the wrong "
-            "one or no longer theirs: it can do nothing in their name any more, and gets no more "
-            "of their messages. The next Slack account whose confirmed e-mail address is the "
-            "person's is linked instead; to keep every account out, deactivate the person. Only "
-            "owners unlink owners. A person without a Slack account comes back unchanged."
+            "Removes the link between the person and their Slack account, if it is the wrong "
+            "account or no longer theirs. The account can no longer act for the person and gets "
+            "no more of their messages. The next Slack account with the person's confirmed "
+            "e-mail address is linked instead; to prevent that, deactivate the person. Only "
+            "owners can unlink owners. A person without a Slack account is returned unchanged."
         ),
         handler=unlink_slack,
         tag="Users",

@@ -118,7 +118,7 @@ OPERATIONS = (
         method="GET",
         path="/webhooks",
         summary="List webhooks",
-        description="Every webhook of the organisation, without secrets.",
+        description="Every webhook of the organisation, without its secret.",
         handler=page,
         tag="Webhooks",
         scope="webhooks:read",
@@ -130,8 +130,8 @@ OPERATIONS = (
         path="/webhooks",
         summary="Register a webhook",
         description=(
-            "`secret` signs the deliveries (Standard Webhooks); it is shown in this answer only. "
-            "Private, loopback and link-local addresses are refused."
+            "`secret` signs the deliveries (Standard Webhooks). It is only shown in this "
+            "response. Private, loopback and link-local addresses are refused."
         ),
         handler=create,
         tag="Webhooks",
@@ -149,8 +149,8 @@ OPERATIONS = (
         path="/webhooks/{id}",
         summary="Read a webhook",
         description=(
-            "Without its secret. `disabled_reason` says why one was switched off, `failing_since` "
-            "and `next_attempt_at` how one does that is on."
+            "Without its secret. `disabled_reason` says why the webhook was disabled; "
+            "`failing_since` and `next_attempt_at` describe a failing one that is still active."
         ),
         handler=get,
         tag="Webhooks",
@@ -163,9 +163,9 @@ OPERATIONS = (
         path="/webhooks/{id}",
         summary="Change a webhook",
         description=(
-            "`is_active` true switches one that was disabled on again: its failures are forgiven, "
-            "and what waited for it is sent, up to 30 days old. What happens while a webhook is "
-            "switched off is only sent by `redeliver-failed`."
+            "`is_active` true enables a disabled webhook again: its failures are reset, and "
+            "deliveries that were waiting for it are sent if they are at most 30 days old. "
+            "Events that happened while it was disabled are only sent by `redeliver-failed`."
         ),
         handler=update,
         tag="Webhooks",
@@ -180,7 +180,7 @@ OPERATIONS = (
         method="DELETE",
         path="/webhooks/{id}",
         summary="Delete a webhook",
-        description="Together with its deliveries.",
+        description="Also deletes its deliveries.",
         handler=delete,
         tag="Webhooks",
         scope="webhooks:write",
@@ -192,7 +192,9 @@ OPERATIONS = (
         method="POST",
         path="/webhooks/{id}/test",
         summary="Send a ping",
-        description="One signed `ping`, whatever the webhook subscribes to; never tried again.",
+        description="Sends one signed `ping`, even if the webhook does not subscribe to it. "
+        "It is not "
+        "retried.",
         handler=test,
         tag="Webhooks",
         scope="webhooks:write",
@@ -204,8 +206,8 @@ OPERATIONS = (
     Operation(
         method="POST",
         path="/webhooks/{id}/rotate-secret",
-        summary="Give a webhook a new secret",
-        description="The old one signs too for another 24 hours.",
+        summary="Rotate a webhook's secret",
+        description="Deliveries are also signed with the old secret for another 24 hours.",
         handler=rotate_secret,
         tag="Webhooks",
         scope="webhooks:write",
@@ -218,7 +220,8 @@ OPERATIONS = (
         path="/webhooks/{id}/deliveries",
         summary="List a webhook's deliveries",
         description=(
-            "Newest first, each with its attempts; kept for 30 days after they are settled."
+            "Newest first, each with its attempts. They are kept for 30 days after delivery or "
+            "final failure."
         ),
         handler=deliveries_page,
         tag="Webhooks",
@@ -232,7 +235,7 @@ OPERATIONS = (
         method="GET",
         path="/webhooks/{id}/deliveries/{delivery_id}",
         summary="Read a delivery",
-        description="With the body that every attempt sends.",
+        description="Includes the body that every attempt sends.",
         handler=delivery,
         tag="Webhooks",
         scope="webhooks:read",
@@ -244,9 +247,10 @@ OPERATIONS = (
         path="/webhooks/{id}/deliveries/{delivery_id}/redeliver",
         summary="Send a delivery again",
         description=(
-            "The same bytes under the same `webhook-id`, at once, and then on the usual schedule; "
-            "a delivered one too. One that waits for its next attempt is sent now; one that is "
-            "being sent at this moment is left to that."
+            "Sends the same bytes under the same `webhook-id` immediately, then on the usual "
+            "retry schedule. A delivered one can be sent again, too. A delivery that is waiting "
+            "for its next attempt is sent now; one that is being sent at this moment is left "
+            "alone."
         ),
         handler=redeliver,
         tag="Webhooks",
@@ -261,11 +265,11 @@ OPERATIONS = (
         path="/webhooks/{id}/redeliver-failed",
         summary="Send failed deliveries again",
         description=(
-            "Every delivery that failed since `since`, and every event since then that the webhook "
-            "subscribes to and missed while it was switched off: the same bytes under the same "
-            "`webhook-id`, at once, and then on the usual schedule. Up to 1,000 at a time, oldest "
-            "first; `has_more` says that there are more. What waits or was delivered is left "
-            "alone, so asking twice sends nothing twice."
+            "Sends every delivery that failed since `since`, and every event since then that "
+            "the webhook subscribes to and missed while it was disabled: the same bytes under "
+            "the same `webhook-id`, immediately, then on the usual retry schedule. At most "
+            "1,000 at a time, oldest first; `has_more` says whether there are more. Waiting and "
+            "delivered ones are left alone, so repeating the call sends nothing twice."
         ),
         handler=redeliver_failed,
         tag="Webhooks",

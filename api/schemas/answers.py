@@ -28,7 +28,7 @@ Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 
 
 class PaginationRecord(TypedDict):
-    """Where the next page begins."""
+    """The cursor of the next page."""
 
     next_cursor: Annotated[str | None, Field(description="Null on the last page.")]
     has_more: bool
@@ -42,44 +42,48 @@ class Listing(TypedDict, Generic[T]):
 
 
 class LeaveRecord(TypedDict):
-    """A leave request in its second shape."""
+    """A leave request in variant 2."""
 
     id: Id
     user_id: Id
     leave_type: Annotated[str, Field(description="The leave type's code.")]
     start_date: date
     end_date: date
-    half_day_start: Annotated[bool, Field(description="The first counted day begins at midday.")]
-    half_day_end: Annotated[bool, Field(description="The last counted day ends at midday.")]
+    half_day_start: Annotated[
+        bool, Field(description="Leave on the first counted day starts at midday.")
+    ]
+    half_day_end: Annotated[
+        bool, Field(description="Leave on the last counted day ends at midday.")
+    ]
     days: Days
     status: LeaveStatus
-    note: Annotated[str, Field(description="Empty where there is none.")]
+    note: Annotated[str, Field(description="Empty if there is none.")]
     created_at: datetime
 
 
 # A page has these members, too: the schemas of one response must exclude each other.
 @with_config(ConfigDict(json_schema_extra={"not": {"required": ["pagination"]}}))
 class LeaveListing(TypedDict):
-    """Leave that the caller may see."""
+    """The leave that the caller can see."""
 
     requests: list[LeaveRecord]
 
 
 class PagedLeaveListing(TypedDict):
-    """One page of it, where `limit` or `cursor` was sent."""
+    """One page of leave, if `limit` or `cursor` was sent."""
 
     requests: list[LeaveRecord]
     pagination: PaginationRecord
 
 
 class UserListing(TypedDict):
-    """Users in the second variant."""
+    """Users in variant 2."""
 
     users: list[UserSummaryRecord]
 
 
 class PagedUserListing(TypedDict):
-    """One page of users in either variant, where `limit` or `cursor` was sent."""
+    """One page of users in either variant, if `limit` or `cursor` was sent."""
 
     data: list[UserRecord] | list[UserSummaryRecord]
     pagination: PaginationRecord
@@ -94,19 +98,20 @@ class HolidaySetRecord(TypedDict):
     has_regions: Annotated[
         bool,
         Field(
-            description="A country alone, which has regions: only its national holidays count. "
-            "`GET /countries` lists the regions."
+            description="True for a country with regions, of which only the national "
+            "holidays count "
+            "here. `GET /countries` lists the regions."
         ),
     ]
-    holiday_count: Annotated[int, Field(description="In this calendar year, overrides included.")]
+    holiday_count: Annotated[int, Field(description="In this calendar year, including overrides.")]
     created_at: datetime
 
 
 LastFetchedAt = Annotated[
-    datetime | None, Field(description="Kept at most once an hour; null for never.")
+    datetime | None, Field(description="Updated at most once an hour; null if never fetched.")
 ]
 LastFetchedBy = Annotated[
-    str | None, Field(description="The name of the program that fetched it then.")
+    str | None, Field(description="The program that fetched it, from its `User-Agent`.")
 ]
 
 
@@ -114,12 +119,14 @@ class CalendarFeedRecord(TypedDict):
     """A calendar subscription."""
 
     id: Id
-    name: Annotated[str, Field(description="Names the owner where no name was given.")]
+    name: Annotated[str, Field(description="By default, the owner's name.")]
     url: Annotated[
         Url | None,
         Field(
-            description="iCalendar; anyone who has it can read it. Null where the server lost the "
-            "secret key of the URL, which goes on working: to see one, create another feed."
+            description="The iCalendar URL; anyone who has it can read the calendar. Null "
+            "if the server "
+            "has lost the secret key that encrypted it: the URL still works but can no "
+            "longer be shown. Create another feed to get a new one."
         ),
     ]
     created_at: datetime
@@ -128,7 +135,7 @@ class CalendarFeedRecord(TypedDict):
 
 
 class FeedPathsRecord(TypedDict):
-    """Relative to the service's own URL."""
+    """Paths relative to the service's base URL."""
 
     personal: str
     team: str
@@ -136,7 +143,7 @@ class FeedPathsRecord(TypedDict):
 
 
 class FeedTokenRecord(TypedDict):
-    """The caller's own feed token and what can be read with it."""
+    """The caller's own feed token and its feeds."""
 
     token: str
     feeds: FeedPathsRecord
@@ -145,27 +152,27 @@ class FeedTokenRecord(TypedDict):
 
 
 class WebhookWithSecretRecord(WebhookRecord):
-    """A webhook with the secret that signs its deliveries, shown this once."""
+    """A webhook with the secret that signs its deliveries, shown only once."""
 
     secret: str
 
 
 class PingRecord(TypedDict):
-    """A ping on its way; `id` is its `webhook-id`."""
+    """A queued ping; `id` is its `webhook-id`."""
 
     id: Id
     type: str
 
 
 class RedeliveredRecord(TypedDict):
-    """How many deliveries are sent again."""
+    """The number of deliveries that are sent again."""
 
     count: int
-    has_more: Annotated[bool, Field(description="Whether to ask again for the rest.")]
+    has_more: Annotated[bool, Field(description="Whether more deliveries remain: repeat the call.")]
 
 
 class ApiKeyWithSecretRecord(ApiKeyRecord):
-    """An API key with its value, shown this once."""
+    """An API key with its value, shown only once."""
 
     api_key: str
 

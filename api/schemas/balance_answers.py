@@ -15,27 +15,29 @@ from storage.leave.balances import AllowanceSource, BookedLeave
 from storage.leave.ledgers import Balance, Line
 from storage.rules.leave_years import LeaveYear
 
-SignedDays = Annotated[float, Field(description="Days, in steps of a half; what is taken is < 0.")]
+SignedDays = Annotated[float, Field(description="Days, in half-day steps; negative if deducted.")]
 
 
 class LeaveYearRecord(TypedDict):
-    """A leave year; both days are included."""
+    """A leave year, with its first and last day inclusive."""
 
-    name: Annotated[str, Field(description="`2026`, or `2026/27` where it begins in mid-year.")]
+    name: Annotated[
+        str, Field(description="`2026`, or `2026/27` if it does not start on 1 January.")
+    ]
     first_day: date
     last_day: date
 
 
 class AllowanceLine(TypedDict):
-    """What is granted for a whole leave year."""
+    """The allowance for a whole leave year."""
 
     type: Literal["allowance"]
     days: SignedDays
-    source: Annotated[AllowanceSource, Field(description="Whose figure it is.")]
+    source: Annotated[AllowanceSource, Field(description="Where the allowance is set.")]
 
 
 class ProRataLine(TypedDict):
-    """What is taken off in the leave year in which the person starts, rounded to a half-day."""
+    """The deduction in the leave year in which the person starts, rounded to a half-day."""
 
     type: Literal["pro_rata"]
     days: SignedDays
@@ -43,7 +45,7 @@ class ProRataLine(TypedDict):
 
 
 class CarryOverLine(TypedDict):
-    """What is left of the leave year before, as far as the organisation carries it over."""
+    """Days left from the previous leave year, up to the carry-over limit."""
 
     type: Literal["carry_over"]
     days: SignedDays
@@ -62,7 +64,7 @@ class AdjustmentLine(TypedDict):
 
 
 class LeaveLine(TypedDict):
-    """What one leave request takes of this leave year."""
+    """The days of one leave request in this leave year."""
 
     type: Literal["leave"]
     days: SignedDays
@@ -74,7 +76,7 @@ class LeaveLine(TypedDict):
 
 
 class ExpiredLine(TypedDict):
-    """What was carried over and not taken in time."""
+    """Days carried over that expired unused."""
 
     type: Literal["carry_over_expired"]
     days: SignedDays
@@ -88,41 +90,41 @@ LedgerLine = Annotated[
 
 
 class LapsingRecord(TypedDict):
-    """Days carried over that are gone after a day, unless they are taken up to it."""
+    """Days carried over that expire if they are not taken in time."""
 
     days: Days
     usable_until: date
 
 
 class BalanceRecord(TypedDict):
-    """One leave year of one person as of a day."""
+    """The balance of one leave year of a person on a date."""
 
     user_id: Id
     on: date
     working_days: Annotated[
-        list[str], Field(description="The person's own, else the organisation's.")
+        list[str], Field(description="The person's own working days, or else the organisation's.")
     ]
     leave_year: LeaveYearRecord
     ledger: Annotated[list[LedgerLine], Field(description="Adds up to `remaining`.")]
-    entitled: Annotated[float, Field(description="Every line but leave, in days.")]
-    taken: Annotated[Days, Field(description="Approved leave, past or ahead, in days.")]
-    pending: Annotated[Days, Field(description="Leave that awaits a decision, in days.")]
-    remaining: Annotated[float, Field(description="In days; negative when overdrawn.")]
+    entitled: Annotated[float, Field(description="The sum of every line except leave, in days.")]
+    taken: Annotated[Days, Field(description="Approved leave, past or future, in days.")]
+    pending: Annotated[Days, Field(description="Leave awaiting a decision, in days.")]
+    remaining: Annotated[float, Field(description="In days; negative if overdrawn.")]
     lapsing: Annotated[
         LapsingRecord | None,
-        Field(description="The part of `remaining` that lapses within this leave year."),
+        Field(description="The part of `remaining` that expires within this leave year."),
     ]
 
 
 class AdjustmentRecord(TypedDict):
-    """A correction of what a person may take in a leave year."""
+    """A correction of a person's balance in a leave year."""
 
     id: Id
     user_id: Id
     leave_year: Annotated[
         int, Field(description="The calendar year in which the leave year begins.")
     ]
-    days: Annotated[float, Field(description="In steps of a half; negative where taken off.")]
+    days: Annotated[float, Field(description="In half-day steps; negative if deducted.")]
     reason: str
     created_by: Id | None
     created_at: datetime

@@ -15,20 +15,18 @@ WorkingDays = Annotated[
     list[Word],
     Field(
         max_length=14,
-        description="`monday` … `sunday`, or `friday:am` where only that half is worked.",
+        description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
     ),
 ]
 CountryCode = Annotated[
     str,
-    Field(
-        max_length=10, description="ISO 3166-1 alpha-2, with a region where it matters: `GB-SCT`."
-    ),
+    Field(max_length=10, description="ISO 3166-1 alpha-2, with a region if needed: `GB-SCT`."),
     NO_NUL,
 ]
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]
 Url = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), NO_NUL]
 ClockTime = Annotated[
-    str, Field(max_length=5, description="`HH:MM`; half-days in calendars go by it."), NO_NUL
+    str, Field(max_length=5, description="`HH:MM`; used for half-days in calendars."), NO_NUL
 ]
 Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 KeyName = Annotated[str, Field(max_length=100), NO_NUL]
@@ -54,11 +52,12 @@ class UserChanges(Body):
     job_title: Name | None = ABSENT
     start_date: Day | None = ABSENT
     working_days: Annotated[
-        WorkingDays | None, Field(description="Null returns to the organisation's.")
+        WorkingDays | None, Field(description="Null for the organisation's working days.")
     ] = ABSENT
     public_holiday_country_code: CountryCode | None = ABSENT
     leave_allowance: Annotated[
-        Days | None, Field(description="Days a year; null for the department's or organisation's.")
+        Days | None,
+        Field(description="Days a year; null for the department's or organisation's allowance."),
     ] = ABSENT
 
     def sent(self) -> dict[str, Any]:
@@ -82,27 +81,27 @@ class LeaveRequestChanges(Body):
 class NewLeaveRequest(Body):
     leave_type_id: Uuid
     start_date: Day
-    end_date: Annotated[Day, Field(description="The last day of leave; it is included.")]
+    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
     start_half_day: Annotated[
-        HalfDay | None, Field(description="The half in which leave begins.")
+        HalfDay | None, Field(description="The half of the first day in which leave starts.")
     ] = None
-    end_half_day: Annotated[HalfDay | None, Field(description="The half in which leave ends.")] = (
-        None
-    )
+    end_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the last day in which leave ends.")
+    ] = None
     note: LongText | None = None
 
 
 class LeaveRequestPreview(NewLeaveRequest):
     replaces: Annotated[
         Uuid | None,
-        Field(description="The pending leave request that would be changed to this."),
+        Field(description="The pending leave request to change to these dates."),
     ] = None
 
 
 class NewLeave(Body):
     leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
     start_date: Day
-    end_date: Annotated[Day, Field(description="The last day of leave; it is included.")]
+    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
     note: LongText | None = None
 
 
@@ -114,7 +113,7 @@ class DepartmentChanges(Body):
     name: Name = ABSENT
     manager_id: Uuid | None = ABSENT
     default_leave_allowance: Annotated[
-        Days | None, Field(description="Days a year; null for the organisation's.")
+        Days | None, Field(description="Days a year; null for the organisation's allowance.")
     ] = ABSENT
 
     def sent(self) -> dict[str, Any]:
@@ -126,13 +125,13 @@ class NewDepartment(DepartmentChanges):
 
 
 class NewCalendarFeed(Body):
-    name: Annotated[Name | None, Field(description="What you call this subscription.")] = None
+    name: Annotated[Name | None, Field(description="Your name for this subscription.")] = None
 
 
 class OrganisationChanges(Body):
     name: Name = ABSENT
     country_code: CountryCode = ABSENT
-    timezone: Annotated[Word, Field(description="An IANA name, as `Europe/London`.")] = ABSENT
+    timezone: Annotated[Word, Field(description="An IANA name such as `Europe/London`.")] = ABSENT
     working_days: WorkingDays = ABSENT
     leave_year_type: LeaveYearType = ABSENT
     leave_year_start_month: int = ABSENT
@@ -140,14 +139,16 @@ class OrganisationChanges(Body):
     default_leave_allowance: Annotated[Days, Field(description="Days a year.")] = ABSENT
     carry_over: Annotated[
         Days | None,
-        Field(description="Most days that go over into the next leave year; null or 0: none."),
+        Field(
+            description="The most days carried over into the next leave year; null or 0 for none."
+        ),
     ] = ABSENT
     carry_over_expiry_month: Annotated[
         int | None,
         Field(
             description=(
-                "What was carried over lapses at the end of this month, 1 to 12; null: never "
-                "within the leave year."
+                "Days carried over expire at the end of this month, 1 to 12; null if they never "
+                "expire within the leave year."
             ),
             json_schema_extra={"minimum": 1, "maximum": 12},
         ),
@@ -156,11 +157,16 @@ class OrganisationChanges(Body):
     midday_at: ClockTime = ABSENT
     day_ends_at: ClockTime = ABSENT
     slack_members_join: Annotated[
-        bool, Field(description="Unknown full members of the Slack workspace join as members.")
+        bool,
+        Field(
+            description="Whether new full members of the Slack workspace are added "
+            "automatically, with the "
+            "role `member`."
+        ),
     ] = ABSENT
     digest_channel: Annotated[
         Word | None,
-        Field(description="Id of the Slack channel that is told who is out; null: none."),
+        Field(description="Id of the Slack channel for the who's-out message; null for none."),
     ] = ABSENT
 
     def sent(self) -> dict[str, Any]:
@@ -178,19 +184,26 @@ class NewHolidayOverride(Body):
     date: Annotated[Day, Field(description="From 1900 to 2100.")]
     name: Annotated[
         Name | None,
-        Field(description="What people read; only needed where `is_holiday` is true."),
+        Field(description="The name that people see; only required if `is_holiday` is true."),
     ] = None
-    is_holiday: Annotated[bool, Field(description="False takes a public holiday away.")] = True
+    is_holiday: Annotated[
+        bool, Field(description="False turns a public holiday into an ordinary day.")
+    ] = True
     half: Annotated[
-        HalfDay | None, Field(description="Only this half of the day; null for all of it.")
+        HalfDay | None, Field(description="Only this half of the day; null for the whole day.")
     ] = None
 
 
 class LeaveTypeChanges(Body):
     name: Name = ABSENT
-    code: Annotated[Word, Field(description="A slug, unique in the organisation.")] = ABSENT
+    code: Annotated[
+        Word,
+        Field(description="Lower-case letters, digits and hyphens; unique in the organisation."),
+    ] = ABSENT
     colour: Colour = ABSENT
-    emoji: Annotated[Word | None, Field(description="A Slack short name.")] = ABSENT
+    emoji: Annotated[Word | None, Field(description="A Slack short name such as `palm_tree`.")] = (
+        ABSENT
+    )
     requires_approval: bool = ABSENT
     deducts_allowance: bool = ABSENT
     allow_overdraft: bool = ABSENT
@@ -199,7 +212,7 @@ class LeaveTypeChanges(Body):
     requires_note: bool = ABSENT
     min_notice_days: int = ABSENT
     max_consecutive_days: int | None = ABSENT
-    is_archived: Annotated[bool, Field(description="Nobody can ask for it any more.")] = ABSENT
+    is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT
 
 
 class NewLeaveType(LeaveTypeChanges):
@@ -213,7 +226,9 @@ class WebhookChanges(Body):
 
 
 class RedeliverFailed(Body):
-    since: Annotated[Instant, Field(description="What failed at this instant or later.")]
+    since: Annotated[
+        Instant, Field(description="Send deliveries that failed at this time or later.")
+    ]
 
 
 class NewWebhook(Body):
@@ -225,7 +240,7 @@ class NewAdjustment(Body):
     days: Annotated[
         float,
         Field(
-            description="Days to add, or with a minus to take off, in steps of a half; not 0.",
+            description="Days to add, or to remove if negative, in half-day steps; not 0.",
             json_schema_extra={
                 "minimum": -366,
                 "maximum": 366,
@@ -246,7 +261,9 @@ class NewAdjustment(Body):
 class NewApiKey(Body):
     name: KeyName
     scopes: Annotated[
-        list[Word], Field(max_length=40, description="A subset of those of the key that asks.")
+        list[Word], Field(max_length=40, description="Only scopes that the key in use has.")
     ]
-    variant: Annotated[int, Field(description="Which shape `GET /users` answers with.")] = 1
+    variant: Annotated[
+        int, Field(description="The shape of the response of `GET /users`: 1 or 2.")
+    ] = 1
     expires_at: Instant | None = None

@@ -28,14 +28,14 @@ Warning = Literal[
 
 
 class BalanceChangeRecord(TypedDict):
-    """What one leave year gets back, or with a minus loses."""
+    """The days returned to a leave year; negative if deducted."""
 
     leave_year: str
     days: float
 
 
 class LeaveEffectRecord(TypedDict):
-    """One leave request that would change. `end_date` and days are before and after."""
+    """A leave request that would change, with its end date and days before and after."""
 
     leave_request_id: Id
     user: UserSummaryRecord
@@ -46,64 +46,63 @@ class LeaveEffectRecord(TypedDict):
     end_date: date
     end_date_after: date
     days_before: Days
-    days_after: Annotated[Days, Field(description="0 for one that would be cancelled.")]
+    days_after: Annotated[Days, Field(description="0 if it would be cancelled.")]
     balance_changes: list[BalanceChangeRecord]
     warnings: list[LeaveWarning]
 
 
 class BalanceEffectRecord(TypedDict):
-    """What a person has left of one leave year, before and after."""
+    """A person's balance in one leave year, before and after."""
 
     user_id: Id
     leave_year: LeaveYearRecord
     on: Annotated[
         date,
         Field(
-            description="The day as of which it is told: today, or the first day of a leave year "
-            "that lies ahead. `GET /users/{id}/balance` of that day shows the same `remaining`."
+            description="The date of the balance: today, or the first day of a future leave "
+            "year. `GET "
+            "/users/{id}/balance` for that date shows the same `remaining`."
         ),
     ]
     before: Annotated[
         float | None,
-        Field(description="Days left; null where there is no such leave year yet."),
+        Field(description="Days left; null if this leave year does not exist before the change."),
     ]
     after: Annotated[
         float | None,
-        Field(description="Days left then; null where there is no such leave year any more."),
+        Field(description="Days left; null if this leave year does not exist after the change."),
     ]
 
 
 class ReroutedRecord(TypedDict):
-    """A pending request that would await others."""
+    """A pending request that would get other approvers."""
 
     leave_request_id: Id
     user_id: Id
     approvers_before: list[Id]
-    approvers_after: Annotated[
-        list[Id], Field(description="Empty where nobody could decide any more.")
-    ]
+    approvers_after: Annotated[list[Id], Field(description="Empty if no one could decide.")]
 
 
 class EffectTotalsRecord(TypedDict):
-    """Everything, also what the lists leave out."""
+    """Totals of everything, including what the lists leave out."""
 
-    users: Annotated[int, Field(description="Whose leave would change.")]
+    users: Annotated[int, Field(description="People whose leave would change.")]
     leave_requests: int
     days_before: float
     days_after: float
     rerouted: int
-    api_keys: Annotated[int, Field(description="That would stop answering.")]
-    calendar_feeds: Annotated[int, Field(description="That would stop answering.")]
+    api_keys: Annotated[int, Field(description="Those that would stop working.")]
+    calendar_feeds: Annotated[int, Field(description="Those that would stop working.")]
     reports: Annotated[int, Field(description="People whose manager would be archived.")]
-    departments: Annotated[int, Field(description="Whose manager would be archived.")]
+    departments: Annotated[int, Field(description="Departments whose manager would be archived.")]
     overdrawn: Annotated[
         int,
-        Field(description="People with a balance that the changed allowance would make negative."),
+        Field(description="People whose balance would become negative with the changed allowance."),
     ]
 
 
 class EffectsRecord(TypedDict):
-    """A dry run: what would follow from a change. Nothing was changed."""
+    """The effects of a dry run. Nothing was changed."""
 
     dry_run: Literal[True]
     totals: EffectTotalsRecord
@@ -114,20 +113,20 @@ class EffectsRecord(TypedDict):
     balances: Annotated[
         list[BalanceEffectRecord],
         Field(
-            description="Every leave year, from today's to the one of their last leave, whose "
-            "balance changes: of the person who is changed, else of people whose "
-            "balance becomes negative and of the first 100 people whose leave changes."
+            description="Every leave year from today's to that of their last leave whose balance "
+            "changes: for the person who is changed, or else for people whose balance "
+            "becomes negative and the first 100 people whose leave changes."
         ),
     ]
-    has_more: Annotated[bool, Field(description="A list was cut at 100.")]
+    has_more: Annotated[bool, Field(description="Whether a list was cut at 100.")]
     warnings: Annotated[
         list[Warning],
         Field(
             description="`leave_counts_nothing`: a request would stay and count nothing. "
-            "`country_has_regions`: only national holidays would count; see `GET /countries`. "
-            "`other_balances_change`: what people are granted changes, so that balances which are "
-            "not listed would, too. `balance_negative`: the changed allowance would make a balance "
-            "negative, or lower a negative one."
+            "`country_has_regions`: only national holidays would count; see `GET "
+            "/countries`. `other_balances_change`: allowances change, so balances that are "
+            "not listed would change, too. `balance_negative`: the changed allowance would "
+            "make a balance negative, or lower a negative one."
         ),
     ]
 

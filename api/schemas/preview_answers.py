@@ -23,15 +23,15 @@ from storage.rules.day_lines import DayLine, HalfCount, LineReason
 
 
 class DayLineRecord(TypedDict):
-    """One date, explained half by half."""
+    """One date, with the reason for each half."""
 
     date: date
-    days: Annotated[float, Field(description="What it counts: 0, 0.5 or 1.")]
+    days: Annotated[float, Field(description="The days it counts: 0, 0.5 or 1.")]
     am: Annotated[
         HalfCount,
         Field(
             description=(
-                "`not_counted`: it would count today, and did not when the request was counted."
+                "`not_counted`: it would count today, but did not when the request was counted."
             )
         ),
     ]
@@ -40,42 +40,43 @@ class DayLineRecord(TypedDict):
         LineReason | None,
         Field(
             description=(
-                "Why it counts less than a whole day: `not_worked` (a weekend or another day off), "
-                "`half_worked` (only one of the asked halves is worked), `public_holiday`, "
-                "`not_asked` (outside the asked halves), `changed_since` (working days or "
-                "holidays have changed since it was counted). Null for a whole day."
+                "Why it counts less than a whole day: `not_worked` (a weekend or another day "
+                "off), `half_worked` (only one of the requested halves is worked), "
+                "`public_holiday`, `not_asked` (outside the requested halves), `changed_since` "
+                "(working days or holidays have changed since it was counted). Null for a whole "
+                "day."
             )
         ),
     ]
     holiday: Annotated[str | None, Field(description="The public holiday on this date.")]
-    has_changed: Annotated[bool, Field(description="It would count otherwise today.")]
+    has_changed: Annotated[bool, Field(description="Whether it would count differently today.")]
 
 
 class YearChangeRecord(TypedDict):
-    """A leave year that the leave touches, as of the leave's last day in it."""
+    """The balance of a leave year that the request affects, on the last day of leave in it."""
 
     leave_year: LeaveYearRecord
-    before: Annotated[float, Field(description="Days left as things stand.")]
-    days: Annotated[Days, Field(description="What the leave takes of this leave year.")]
+    before: Annotated[float, Field(description="Days left without this request.")]
+    days: Annotated[Days, Field(description="The days of the request in this leave year.")]
     after: Annotated[
         float,
-        Field(description="Days left then; it also reflects what is carried over less."),
+        Field(description="Days left with this request, including its effect on the carry-over."),
     ]
 
 
 class ColleagueOffRecord(TypedDict):
-    """Approved leave of a colleague in the same halves."""
+    """A colleague's approved leave in the same half-days."""
 
     name: str
     start_date: date
     end_date: date
     start_half_day: HalfDay | None
     end_half_day: HalfDay | None
-    leave_type: Annotated[str, Field(description='The type\'s name; "Away" where it is private.')]
+    leave_type: Annotated[str, Field(description='The type\'s name; "Away" if it is private.')]
 
 
 class RefusalRecord(TypedDict):
-    """What asking for this leave would be refused with."""
+    """A reason for which the request would be refused."""
 
     status: int
     code: str
@@ -90,54 +91,60 @@ class RefusalRecord(TypedDict):
 
 
 class PreviewRecord(TypedDict):
-    """What would come of asking for leave."""
+    """A preview of a leave request."""
 
     status: Annotated[
         Literal["pending", "approved"] | None,
-        Field(description="The status it would have; null where it would be refused."),
+        Field(description="The status it would have; null if it would be refused."),
     ]
     total_days: Days
     days: Annotated[list[DayLineRecord], Field(description="Every date, first to last.")]
     balances: Annotated[
-        list[YearChangeRecord], Field(description="Every leave year touched, oldest first.")
+        list[YearChangeRecord], Field(description="Every leave year involved, oldest first.")
     ]
     approvers: Annotated[
-        list[UserSummaryRecord], Field(description="Whose decision it would await.")
+        list[UserSummaryRecord], Field(description="The approvers who could decide.")
     ]
     approved_because: Annotated[
-        WhyUnasked | None, Field(description="Why it would be approved at once.")
+        WhyUnasked | None, Field(description="Why it would be approved immediately.")
     ]
     approvers_note: Annotated[
         str | None,
         Field(
             description=(
-                "Who would be asked before these approvers and cannot be yet: pending people "
-                "without a known Slack account. Null where there are none."
+                "Approvers who come before these and cannot be asked yet: pending people "
+                "without a known Slack account. Null if there are none."
             )
         ),
     ]
     colleagues_off: Annotated[
         list[ColleagueOffRecord],
-        Field(description="Of the team calendar's people, by first day; the first ten."),
+        Field(description="The first ten colleagues of the team calendar, by first day."),
     ]
-    colleagues_off_count: Annotated[int, Field(description="How many there are, up to 1,000.")]
+    colleagues_off_count: Annotated[
+        int, Field(description="The number of colleagues who are off, up to 1,000.")
+    ]
     colleagues_pending_count: Annotated[
         int,
         Field(
             description=(
-                "How many more requests of theirs for these days await a decision; their names "
-                "are not shown."
+                "The number of colleagues' pending requests for these days; their names are not "
+                "shown."
             )
         ),
     ]
     refusals: Annotated[
         list[RefusalRecord],
-        Field(description="Empty when it could be asked for; asking answers with the first."),
+        Field(
+            description="Empty if it could be requested. The request itself would be "
+            "refused with the first "
+            "one."
+        ),
     ]
 
 
 class DaysRecord(TypedDict):
-    """How a leave request came to its days."""
+    """How the days of a leave request were counted."""
 
     leave_request_id: Id
     total_days: Days

@@ -26,23 +26,21 @@ def is_true(flag: Flag | None) -> bool | None:
 
 
 class ListOfUsers(PagedOnRequest):
-    status: Annotated[UserStatus | None, Field(description="Only users of this status.")] = None
+    status: Annotated[UserStatus | None, Field(description="Only users with this status.")] = None
     department_id: Uuid | None = None
     role: Role | None = None
-    manager_id: Annotated[Uuid | None, Field(description="Whom they report to.")] = None
-    email: Annotated[
-        Word | None, Field(description="The whole address, compared without case.")
-    ] = None
+    manager_id: Annotated[Uuid | None, Field(description="The manager they report to.")] = None
+    email: Annotated[Word | None, Field(description="The full address, ignoring case.")] = None
     sort: Literal["created_at", "-created_at"] = "created_at"
 
 
 class ListOfLeaveRequests(Paged):
     status: LeaveStatus | None = None
     user_id: Annotated[
-        Uuid | None, Field(description="Somebody else's only for admins and owners.")
+        Uuid | None, Field(description="Another person's id only for admins and owners.")
     ] = None
     leave_type_id: Uuid | None = None
-    department_id: Annotated[Uuid | None, Field(description="The owner's department.")] = None
+    department_id: Annotated[Uuid | None, Field(description="The requester's department.")] = None
     first_day: Annotated[
         Day | None, Field(alias="from", description="Leave that ends on this day or later.")
     ] = None
@@ -65,15 +63,15 @@ class HolidaysOfYear(Query):
         Field(
             ge=holiday_sets.EARLIEST_YEAR,
             le=holiday_sets.LATEST_YEAR,
-            description="A calendar year; the current one where it is left out.",
+            description="A calendar year; by default the current one.",
         ),
     ] = None
 
 
 class OfOneDay(Query):
-    on: Annotated[
-        Day | None, Field(description="The day to look at; today unless it is named.")
-    ] = None
+    on: Annotated[Day | None, Field(description="The date of the balance; by default today.")] = (
+        None
+    )
 
 
 class ListOfDeliveries(Paged):
@@ -87,22 +85,22 @@ class ListOfDepartments(Paged):
 
 class ListOfLeaveTypes(Paged):
     is_archived: Annotated[
-        Flag | None, Field(description="`false` for those that can be asked for.")
+        Flag | None, Field(description="`false` for types that can be requested.")
     ] = None
 
 
 class ListOfWebhooks(Paged):
     is_active: Annotated[
-        Flag | None, Field(description="`true` for those that events are sent to.")
+        Flag | None, Field(description="`true` for webhooks that receive events.")
     ] = None
 
 
 class ListOfApiKeys(Paged):
     user_id: Annotated[
-        Uuid | None, Field(description="Somebody else's only for admins and owners.")
+        Uuid | None, Field(description="Another person's id only for admins and owners.")
     ] = None
     is_revoked: Annotated[
-        Flag | None, Field(description="`false` for those that nobody has revoked.")
+        Flag | None, Field(description="`false` for keys that are not revoked.")
     ] = None
 
 

@@ -101,22 +101,24 @@ def check_webhook_url(url: str, *, allow_private: bool) -> str:
     """
     if len(url) > MAX_URL_CHARACTERS:
         raise _refusal(
-            "url_invalid", "A URL has at most {most} characters.", most=MAX_URL_CHARACTERS
+            "url_invalid", "A URL can have at most {most} characters.", most=MAX_URL_CHARACTERS
         )
     if _NEVER_IN_A_URL.search(url):
-        raise _refusal("url_invalid", "A URL has no spaces, control characters or backslashes.")
+        raise _refusal(
+            "url_invalid", "A URL cannot contain spaces, control characters or backslashes."
+        )
     parts = _split(url)
     if parts.scheme != "https" and not (allow_private and parts.scheme == "http"):
-        raise _refusal("url_not_https", "Give a URL that begins with https://.")
+        raise _refusal("url_not_https", "Use a URL that starts with https://.")
     if "@" in parts.netloc:
-        raise _refusal("url_has_user_info", "Leave user name and password out of the URL.")
+        raise _refusal("url_has_user_info", "Remove the user name and password from the URL.")
     if "#" in url:
-        raise _refusal("url_invalid", "Leave the fragment out of the URL: it is never sent.")
+        raise _refusal("url_invalid", "Remove the fragment (#…) from the URL. It is never sent.")
     _check_host(_host_of(parts), allow_private=allow_private)
     try:
         httpx.URL(url)
     except httpx.InvalidURL as error:
-        raise _refusal("url_invalid", "This is not a URL that requests can be sent to.") from error
+        raise _refusal("url_invalid", "Requests cannot be sent to this URL.") from error
     return url
 
 
@@ -183,7 +185,9 @@ def _check_host(host: str, *, allow_private: bool) -> None:
     if not allow_private and (is_here or (address is not None and not is_public(address))):
         raise _private_address()
     if address is not None and address != host and ":" not in host:
-        raise _refusal("url_invalid", "Write the address as {address}.", address=address)
+        raise _refusal(
+            "url_invalid", "Use the standard form of the address: {address}.", address=address
+        )
     if ":" not in host and not _HOST_NAME.fullmatch(host):
         raise _refusal("url_invalid", "The URL's host is not a valid name.")
 

@@ -188,35 +188,34 @@ def _too_little(refusal: errors.InsufficientAllowance) -> str:
 # What the domain says to programs, in the words of people: their forms have labels, not names of
 # fields, and nobody has asked for the figures.
 IN_SLACK: Final[Mapping[str, str]] = {
-    "{end_date} is before the first day, {start_date}.": later(
+    "The last day ({end_date}) is before the first day ({start_date}).": later(
         "The last day is before the first day."
     ),
-    "{day} is too far away: leave lies between {earliest} and {latest}.": later(
+    "{day} is too far away. Use a date from {earliest} to {latest}.": later(
         "Choose a day within two years of today."
     ),
     "{field} is required.": later("Fill this in."),
     "{field} cannot be null.": later("Fill this in."),
-    "{field} is either true or false.": later("Choose one."),
-    "Write {field} as HH:MM, such as 09:00.": later("Enter a time such as 09:00."),
-    "{field} is a whole number from {least} to {most}.": later(
+    "{field} must be true or false.": later("Choose one."),
+    "{field} must be a time as HH:MM, such as 09:00.": later("Enter a time such as 09:00."),
+    "{field} must be a whole number from {least} to {most}.": later(
         "Enter a whole number from {least} to {most}."
     ),
-    "{field} has 1 to {most} characters.": later("Use 1 to {most} characters."),
-    "{field} has at most {most} characters.": later("Use at most {most} characters."),
-    "{field} contains the invisible character {character}; remove it.": later(
+    "{field} must have 1 to {most} characters.": later("Use 1 to {most} characters."),
+    "{field} can have at most {most} characters.": later("Use at most {most} characters."),
+    "{field} contains the invisible character {character}. Remove it.": later(
         "Remove the invisible character {character}, or type this again."
     ),
-    "Give an address such as ada@example.com in {field}.": later(
+    "{field} must be an e-mail address such as ada@example.com.": later(
         "Enter an e-mail address such as ada@example.com."
     ),
     "There is no field {field}.": later("This cannot be changed."),
-    "There is no leave type with this id. GET /api/v1/leave-types lists those of {codes}.": later(
-        "This leave type no longer exists. Choose another one."
-    ),
+    "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
+    "({codes}).": later("This leave type no longer exists. Choose another one."),
     "The person is {status} and cannot have a key.": later(
         "This person is deactivated and can't have a key."
     ),
-    "Switch the webhook on first: PATCH it with `is_active` true.": later(
+    "The webhook is disabled. PATCH it with `is_active` true first.": later(
         "Switch the webhook on first."
     ),
 }

@@ -48,7 +48,7 @@ def create_key(
     name = fields.name(name, "name")
     chosen = _check(scopes, variant, expires_at, by, now)
     if by.user_id is not None and by.user_id != for_user:
-        raise Forbidden("An API key is made by the person whom it belongs to.")
+        raise Forbidden("You can only create API keys for yourself.")
     _make_active(tx, for_user, by=by, now=now)
     secret = secret or new_api_key()
     key_id = new_id(now)
@@ -143,9 +143,9 @@ def _check(
 ) -> list[str]:
     """The scopes in the order in which the product lists them, once everything is sound."""
     if variant not in (1, 2):
-        raise InvalidInput.of("variant", "unknown_variant", "The variant is 1 or 2.")
+        raise InvalidInput.of("variant", "unknown_variant", "The variant must be 1 or 2.")
     if expires_at is not None and expires_at <= now:
-        raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must lie in the future.")
+        raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must be in the future.")
     # Only a key bounds what its owner may do: from Slack or a shell he holds every scope.
     held = with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
     wanted = held if scopes is None else frozenset(scopes)
@@ -154,18 +154,18 @@ def _check(
         raise InvalidInput.of(
             "scopes",
             "unknown_scope",
-            "There is no scope {unknown}. Known are {known}.",
+            "There is no scope {unknown}. Available scopes: {known}.",
             unknown=tuple(unknown),
             known=SCOPES,
         )
     if not wanted:
-        raise InvalidInput.of("scopes", "no_scopes", "A key needs at least one scope.")
+        raise InvalidInput.of("scopes", "no_scopes", "An API key needs at least one scope.")
     beyond = sorted(wanted - held)
     if beyond:
         raise InvalidInput.of(
             "scopes",
             "scope_not_held",
-            "The key that you use lacks {beyond}, so a new one cannot have it.",
+            "Your own API key lacks {beyond}, so you cannot give it to a new key.",
             beyond=tuple(beyond),
         )
     return [scope for scope in SCOPES if scope in wanted]

@@ -37,7 +37,7 @@ class TooManyFeeds(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "A person has at most {most} calendar feeds; delete one first.", most=MAX_FEEDS
+            "A person can have at most {most} calendar feeds. Delete one first.", most=MAX_FEEDS
         )
 
 
@@ -215,7 +215,7 @@ def _token(tx: Transaction, encrypted: str) -> str:
 
 def _lock_owner(tx: Transaction, by: Caller) -> User:
     if by.user_id is None:
-        raise Forbidden("Calendar feeds belong to people; the system has none.")
+        raise Forbidden("Only people have calendar feeds. Use the API key of a person.")
     return people_rows.get(tx, by.user_id, by=by, is_held=True)
 
 

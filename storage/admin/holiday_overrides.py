@@ -40,7 +40,8 @@ class TooManyOverrides(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "A holiday set has at most {most} overrides; delete one first.", most=MOST_OVERRIDES
+            "A holiday set can have at most {most} overrides. Delete one first.",
+            most=MOST_OVERRIDES,
         )
 
 
@@ -189,14 +190,16 @@ def _checked(
     """The override, once everything about it is sound."""
     holiday_sets.check_year(new.date.year, "date")
     if new.half not in (None, *get_args(HalfDay)):
-        raise InvalidInput.of("half", "unknown_half", "A half is am or pm, or null for all day.")
+        raise InvalidInput.of(
+            "half", "unknown_half", "A half must be am or pm, or null for all day."
+        )
     code = holiday_set.country_code
     name = fields.optional_text(new.name, "name", fields.LONGEST_NAME)
     if name is None and not new.is_holiday:
         holiday = holiday_calendar.holidays_of(code, new.date.year).get(new.date)
         name = "Working day" if holiday is None else holiday.name
     if name is None:
-        raise InvalidInput.of("name", "required", "Name the public holiday.")
+        raise InvalidInput.of("name", "required", "Enter the name of the public holiday.")
     others = known.overrides.get(code, [])
     if any(other.date == new.date.isoformat() for other in others):
         raise _taken(new.date)

@@ -57,11 +57,16 @@ def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) ->
     """Raises HolidaySetInUse."""
     code = holiday_set.country_code
     if code == known.organisation.country_code:
-        raise HolidaySetInUse("{code} is the organisation's own country.", code=code)
+        raise HolidaySetInUse(
+            "The organisation uses the public holidays of {code}. Choose another country for "
+            "the organisation first.",
+            code=code,
+        )
     row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
     if row is not None and row[0]:
         raise HolidaySetInUse(
-            "People who go by the public holidays of {code}: {count}; change that first.",
+            "The public holidays of {code} still apply to people ({count}). Choose other public "
+            "holidays for them first.",
             code=code,
             count=row[0],
         )

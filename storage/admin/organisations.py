@@ -47,7 +47,7 @@ def _check_channel(value: Any, field: str) -> str:
     """A Slack channel's id. Raises InvalidInput ``invalid_channel``, also for a name."""
     if not isinstance(value, str) or not _CHANNEL_ID.fullmatch(value):
         raise InvalidInput.of(
-            field, "invalid_channel", "Give the id of a Slack channel, such as C024BE91L."
+            field, "invalid_channel", "Use the id of a Slack channel, such as C024BE91L."
         )
     return value
 
@@ -283,7 +283,9 @@ def _insert(tx: Transaction, organisation: Organisation) -> None:
 def _check_slug(tx: Transaction, slug: str) -> str:
     if slug != fields.slug_of(slug, LONGEST_SLUG) or not slug:
         raise InvalidInput.of(
-            "slug", "invalid_slug", "A slug has small letters, digits and single hyphens."
+            "slug",
+            "invalid_slug",
+            "A short name (slug) can only have lower-case letters, digits and single hyphens.",
         )
     if tx.first(_organisation_of_slug, slug=slug) is not None:
         raise AlreadyExists("The slug {slug} is taken.", slug=slug)
@@ -304,7 +306,7 @@ def _check_working_hours(settings: Mapping[str, Any]) -> None:
         raise InvalidInput.of(
             "midday_at",
             "working_hours_out_of_order",
-            "The day starts before midday, and midday comes before its end.",
+            "The day must start before midday and end after midday.",
         )
 
 

@@ -73,8 +73,8 @@ class UserPending(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "Only deactivated users are reactivated. This one is pending, and becomes active with "
-            "their first use of Slack or of an API key."
+            "Only deactivated users can be reactivated. This user is pending and becomes active "
+            "when they first use Slack or an API key."
         )
 
 
@@ -86,7 +86,7 @@ class UserArchived(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "An archived user cannot be changed: restore the user first, or create a new one."
+            "This user is archived and cannot be changed. Restore them first, or create a new user."
         )
 
 

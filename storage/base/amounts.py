@@ -23,7 +23,9 @@ def half_days_of(days: float, field: str) -> int:
         or not 0 <= half_days <= MOST_HALF_DAYS
     ):
         raise InvalidInput.of(
-            field, "not_half_days", "Give days from 0 to 366, in steps of a half: 25 or 12.5."
+            field,
+            "not_half_days",
+            "Use a number of days from 0 to 366, in half-day steps, such as 25 or 12.5.",
         )
     return int(half_days)
 
@@ -51,6 +53,7 @@ def adjustment_half_days_of(days: float, field: str) -> int:
         raise InvalidInput.of(
             field,
             "not_half_days",
-            "Give days from -366 to 366 and not 0, in steps of a half: 2 or -1.5.",
+            "Use a number of days from -366 to 366 other than 0, in half-day steps, such as 2 "
+            "or -1.5.",
         )
     return int(half_days)

@@ -104,7 +104,7 @@ class InvalidInput(Refusal):
     """
 
     code = "invalid_input"
-    title = "A field breaks a rule."
+    title = "A field is invalid."
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__(" ".join(error.detail for error in errors))
@@ -124,7 +124,7 @@ class NotFound(Refusal):
     """Absent, another organisation's or not visible: the caller cannot tell which."""
 
     code = "not_found"
-    title = "There is nothing here that you can see."
+    title = "This does not exist, or you cannot see it."
 
     def __init__(self, kind: str) -> None:
         super().__init__("There is no such {kind}.", kind=kind)
@@ -135,7 +135,7 @@ class Unauthenticated(Refusal):
     """No key, or one that is malformed, unknown, expired or revoked, or whose owner may not act."""
 
     code = "unauthenticated"
-    title = "A valid API key is needed."
+    title = "A valid API key is required."
 
     def __init__(self) -> None:
         super().__init__(
@@ -147,17 +147,17 @@ class Forbidden(Refusal):
     """The caller is known, and may not do this."""
 
     code = "forbidden"
-    title = "You may not do this."
+    title = "You are not allowed to do this."
 
 
 class InsufficientRole(Forbidden):
-    """A higher role is needed."""
+    "A higher role is required."
 
     code = "insufficient_role"
-    title = "A higher role is needed."
+    title = "A higher role is required."
 
     def __init__(self, needed: str) -> None:
-        super().__init__("This needs the role {needed} or higher.", needed=needed)
+        super().__init__("This requires the role {needed} or higher.", needed=needed)
         self.needed = needed
 
 
@@ -168,7 +168,7 @@ class InsufficientScope(Forbidden):
     title = "The API key lacks a scope."
 
     def __init__(self, missing: str) -> None:
-        super().__init__("The key lacks the scope {missing}.", missing=missing)
+        super().__init__("The API key lacks the scope {missing}.", missing=missing)
         self.missing = missing
 
 
@@ -176,20 +176,20 @@ class OwnRequest(Forbidden):
     """Nobody decides on his own request, whatever his role (contract 4)."""
 
     code = "own_request"
-    title = "Nobody decides on their own request."
+    title = "You cannot decide on your own request."
 
     def __init__(self) -> None:
-        super().__init__("You cannot decide on your own leave request; somebody else has to.")
+        super().__init__("You cannot decide on your own leave request. Another approver has to.")
 
 
 class NotYourField(Forbidden):
     """A person may change only some fields of his own record (contract 2)."""
 
     code = "field_not_yours"
-    title = "Only an admin or owner may change this."
+    title = "Only an admin or owner can change this."
 
     def __init__(self, fields: Sequence[str]) -> None:
-        super().__init__("Only an admin or owner may change {fields}.", fields=tuple(fields))
+        super().__init__("Only an admin or owner can change {fields}.", fields=tuple(fields))
         self.fields = tuple(fields)
 
 
@@ -197,7 +197,7 @@ class Conflict(Refusal):
     """The request is sound, and clashes with how things stand."""
 
     code = "conflict"
-    title = "This clashes with how things stand."
+    title = "This conflicts with the current state."
 
 
 class InvalidTransition(Conflict):
@@ -252,7 +252,7 @@ class EmailTaken(Conflict):
     """Another person of the organisation has this e-mail address."""
 
     code = "email_taken"
-    title = "The e-mail address is taken."
+    title = "The e-mail address is already in use."
 
     def __init__(self, email: str) -> None:
         super().__init__("{email} belongs to another user of this organisation.", email=email)
@@ -262,7 +262,7 @@ class CodeTaken(Conflict):
     """Another leave type of the organisation has this code."""
 
     code = "code_taken"
-    title = "The code is taken."
+    title = "The code is already in use."
 
     def __init__(self, taken: str) -> None:
         super().__init__("Another leave type has the code {taken}.", taken=taken)
@@ -272,11 +272,11 @@ class NameTaken(Conflict):
     """Another department, or another leave type in use, has this name."""
 
     code = "name_taken"
-    title = "The name is taken."
+    title = "The name is already in use."
 
     def __init__(self, other_name: str, other_id: str) -> None:
         super().__init__(
-            "{other_name} exists already ({other_id}).", other_name=other_name, other_id=other_id
+            "{other_name} already exists ({other_id}).", other_name=other_name, other_id=other_id
         )
         self.other_name = other_name
         self.other_id = other_id
@@ -286,14 +286,14 @@ class AlreadyExists(Conflict):
     """The same thing was set up before."""
 
     code = "already_exists"
-    title = "This exists already."
+    title = "This already exists."
 
 
 class LastOwner(Conflict):
     """An organisation keeps at least one active owner."""
 
     code = "last_owner"
-    title = "The last owner stays."
+    title = "An organisation needs an active owner."
 
     def __init__(self) -> None:
         super().__init__(
@@ -322,11 +322,11 @@ class InsufficientAllowance(Refusal):
     """A leave year that the request touches has too little left; both figures are half-days."""
 
     code = "insufficient_allowance"
-    title = "There is not enough leave left."
+    title = "Not enough leave is left."
 
     def __init__(self, remaining_half_days: int, needed_half_days: int, leave_year: str) -> None:
         super().__init__(
-            "Left in the leave year {leave_year}: {remaining}; this needs {needed}.",
+            "{remaining} left in the leave year {leave_year}. This request needs {needed}.",
             leave_year=leave_year,
             remaining=HalfDays(remaining_half_days),
             needed=HalfDays(needed_half_days),
@@ -340,7 +340,7 @@ class UnusableCursor(Refusal):
     """The cursor was altered, or belongs to another list, filter or organisation."""
 
     code = "invalid_cursor"
-    title = "The cursor cannot be used."
+    title = "The cursor is invalid."
 
     def __init__(self) -> None:
         super().__init__(
@@ -357,10 +357,10 @@ class SecretKeysUnusable(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "HIATUS_SECRET_KEYS, or the key file beside an SQLite database, cannot read the "
-            "secrets that this database keeps: set the keys that it was used with before "
-            "(the first encrypts, older ones follow after a comma), or, if they are lost for "
-            "good, run `hiatus secrets reencrypt --accept-loss` with a new key."
+            "The secret keys (HIATUS_SECRET_KEYS, or the key file beside an SQLite database) "
+            "cannot decrypt the secrets in this database. Set the keys that it was last used "
+            "with: the current key first, older keys after it, comma-separated. If they are "
+            "lost for good, run `hiatus secrets reencrypt --accept-loss` with a new key."
         )
 
 

@@ -99,9 +99,7 @@ def one_of(*words: str) -> Check:
 def boolean(value: Any, field: str) -> bool:
     """True or false. Raises InvalidInput ``not_a_boolean``; null counts as neither."""
     if not isinstance(value, bool):
-        raise InvalidInput.of(
-            field, "not_a_boolean", "{field} is either true or false.", field=field
-        )
+        raise InvalidInput.of(field, "not_a_boolean", "{field} must be true or false.", field=field)
     return value
 
 
@@ -109,7 +107,7 @@ def clock_time(value: Any, field: str) -> str:
     """A time of day such as ``09:00``. Raises InvalidInput ``invalid_time``."""
     if not isinstance(value, str) or _CLOCK_TIME.fullmatch(value) is None:
         raise InvalidInput.of(
-            field, "invalid_time", "Write {field} as HH:MM, such as 09:00.", field=field
+            field, "invalid_time", "{field} must be a time as HH:MM, such as 09:00.", field=field
         )
     return value
 
@@ -122,7 +120,7 @@ def whole_number(least: int, most: int) -> Check:
             raise InvalidInput.of(
                 field,
                 "out_of_range",
-                "{field} is a whole number from {least} to {most}.",
+                "{field} must be a whole number from {least} to {most}.",
                 field=field,
                 least=least,
                 most=most,
@@ -142,7 +140,7 @@ def name(value: Any, field: str) -> str:
         raise InvalidInput.of(
             field,
             "invalid_length",
-            "{field} has 1 to {most} characters.",
+            "{field} must have 1 to {most} characters.",
             field=field,
             most=LONGEST_NAME,
         )
@@ -160,7 +158,7 @@ def free_text(value: str, field: str, longest: int) -> str:
         raise InvalidInput.of(
             field,
             "invalid_length",
-            "{field} has at most {most} characters.",
+            "{field} can have at most {most} characters.",
             field=field,
             most=longest,
         )
@@ -177,7 +175,7 @@ def _refuse_invisible(text: str, field: str, categories: Set[str], allowed: str 
             raise InvalidInput.of(
                 field,
                 "control_character",
-                "{field} contains the invisible character {character}; remove it.",
+                "{field} contains the invisible character {character}. Remove it.",
                 field=field,
                 character=code_point,
             )
@@ -223,7 +221,7 @@ def email(value: Any, field: str) -> str:
         raise InvalidInput.of(
             field,
             "invalid_email",
-            "Give an address such as ada@example.com in {field}.",
+            "{field} must be an e-mail address such as ada@example.com.",
             field=field,
         )
     return text
@@ -240,7 +238,7 @@ def timezone(value: Any, field: str) -> str:
         raise InvalidInput.of(
             field,
             "unknown_timezone",
-            "{value} is not an IANA time zone such as Europe/London.",
+            "{value} is not a time zone. Use an IANA name such as Europe/London.",
             value=repr(value),
         )
     known: str = value

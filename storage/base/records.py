@@ -36,7 +36,7 @@ from storage.base.values import (
 )
 
 Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-Days = Annotated[float, Field(description="Days, in steps of a half.")]
+Days = Annotated[float, Field(description="Days, in half-day steps.")]
 
 
 class UserRecord(TypedDict):
@@ -54,12 +54,15 @@ class UserRecord(TypedDict):
     start_date: date | None
     working_days: Annotated[
         list[str],
-        Field(description="`monday` … `sunday`, or `friday:am` where only that half is worked."),
+        Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
     ]
     public_holiday_country_code: str | None
     leave_allowance: Annotated[
         float | None,
-        Field(description="Days a leave year; null for the department's or organisation's."),
+        Field(
+            description="Days per leave year; null for the department's or organisation's "
+            "allowance."
+        ),
     ]
     avatar_url: str | None
     is_active: bool
@@ -68,7 +71,7 @@ class UserRecord(TypedDict):
 
 
 class UserSummaryRecord(TypedDict):
-    """The short shape of a person."""
+    """A person in the short shape."""
 
     id: Id
     email: Annotated[str, Field(json_schema_extra={"format": "email"})]
@@ -87,13 +90,14 @@ class DepartmentRecord(TypedDict):
     name: str
     manager_id: Id | None
     default_leave_allowance: Annotated[
-        float | None, Field(description="Days a leave year; null for the organisation's.")
+        float | None,
+        Field(description="Days per leave year; null for the organisation's allowance."),
     ]
     created_at: datetime
 
 
 class LeaveTypeRecord(TypedDict):
-    """A kind of leave and its rules."""
+    """A leave type and its rules."""
 
     id: Id
     name: str
@@ -113,7 +117,7 @@ class LeaveTypeRecord(TypedDict):
 
 
 class LeaveRequestRecord(TypedDict):
-    """A leave request in its first shape."""
+    """A leave request."""
 
     id: Id
     user_id: Id
@@ -121,8 +125,12 @@ class LeaveRequestRecord(TypedDict):
     status: LeaveStatus
     start_date: date
     end_date: date
-    start_half_day: Annotated[HalfDay | None, Field(description="The half in which leave begins.")]
-    end_half_day: Annotated[HalfDay | None, Field(description="The half in which leave ends.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the first day in which leave starts.")
+    ]
+    end_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the last day in which leave ends.")
+    ]
     total_days: Days
     note: str | None
     decided_by: Id | None
@@ -131,7 +139,7 @@ class LeaveRequestRecord(TypedDict):
     cancelled_at: datetime | None
     created_at: datetime
     updated_at: datetime
-    version: Annotated[int, Field(description="Grows with every change.")]
+    version: Annotated[int, Field(description="Increases with every change.")]
 
 
 class OrganisationRecord(TypedDict):
@@ -151,14 +159,14 @@ class OrganisationRecord(TypedDict):
     default_leave_allowance: Days
     carry_over: Annotated[
         float,
-        Field(description="Most days that go over into the next leave year; 0: none."),
+        Field(description="The most days carried over into the next leave year; 0 for none."),
     ]
     carry_over_expiry_month: Annotated[
         int | None,
         Field(
             description=(
-                "The last month in which days carried over can be taken, 1 to 12; null: they last "
-                "all year."
+                "Days carried over expire at the end of this month, 1 to 12; null if they never "
+                "expire within the leave year."
             )
         ),
     ]
@@ -166,17 +174,22 @@ class OrganisationRecord(TypedDict):
     midday_at: str
     day_ends_at: str
     slack_members_join: Annotated[
-        bool, Field(description="Unknown full members of the Slack workspace join as members.")
+        bool,
+        Field(
+            description="Whether new full members of the Slack workspace are added "
+            "automatically, with the "
+            "role `member`."
+        ),
     ]
     digest_channel: Annotated[
         str | None,
-        Field(description="Id of the Slack channel that is told who is out; null: none."),
+        Field(description="Id of the Slack channel for the who's-out message; null for none."),
     ]
     created_at: datetime
 
 
 class HolidayRecord(TypedDict):
-    """What a public holiday set makes of one date."""
+    """One date in a public holiday set."""
 
     date: date
     name: str
@@ -189,10 +202,10 @@ class HolidayRecord(TypedDict):
         Field(description="The half that is a public holiday; null for the whole day."),
     ]
     is_holiday: Annotated[
-        bool, Field(description="False where an override made the date an ordinary day.")
+        bool, Field(description="False if an override turned the date into an ordinary day.")
     ]
     override_id: Annotated[
-        Id | None, Field(description="Null where the country's own calendar holds.")
+        Id | None, Field(description="Null if the date follows the country's calendar.")
     ]
 
 
@@ -202,13 +215,15 @@ class HolidayOverrideRecord(TypedDict):
     id: Id
     date: date
     name: str
-    is_holiday: Annotated[bool, Field(description="False takes a public holiday away.")]
+    is_holiday: Annotated[
+        bool, Field(description="False turns a public holiday into an ordinary day.")
+    ]
     half: Annotated[HalfDay | None, Field(description="Null for the whole day.")]
     created_at: datetime
 
 
 class RegionRecord(TypedDict):
-    """A region with public holidays of its own."""
+    """A region with its own public holidays."""
 
     code: str
     name: str
@@ -219,7 +234,7 @@ class CountryRecord(TypedDict):
 
     code: Annotated[str, Field(description="ISO 3166-1 alpha-2.")]
     name: str
-    has_regions: Annotated[bool, Field(description="A closer choice is possible: see `regions`.")]
+    has_regions: Annotated[bool, Field(description="Whether `regions` has more specific choices.")]
     regions: list[RegionRecord]
 
 
@@ -229,9 +244,11 @@ class ApiKeyRecord(TypedDict):
     id: Id
     user_id: Id
     name: str
-    prefix: Annotated[str, Field(description="How the key begins, to recognise it by.")]
+    prefix: Annotated[
+        str, Field(description="The first characters of the key, to recognise it by.")
+    ]
     scopes: list[str]
-    variant: Annotated[int, Field(description="Which shape `GET /users` answers with: 1 or 2.")]
+    variant: Annotated[int, Field(description="The shape of the response of `GET /users`: 1 or 2.")]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -239,7 +256,7 @@ class ApiKeyRecord(TypedDict):
 
 
 class WebhookRecord(TypedDict):
-    """A registered receiver of events, without its secret."""
+    """A webhook, without its secret."""
 
     id: Id
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
@@ -248,25 +265,25 @@ class WebhookRecord(TypedDict):
     disabled_reason: str | None
     failing_since: Annotated[
         datetime | None,
-        Field(description="Since when every attempt has failed; null after a success."),
+        Field(description="The time since which every attempt has failed; null after a success."),
     ]
     next_attempt_at: Annotated[
         datetime | None,
-        Field(description="When the next delivery is tried; null where none waits."),
+        Field(description="When the next delivery is attempted; null if none is waiting."),
     ]
     created_at: datetime
 
 
 class DeliveryAttemptRecord(TypedDict):
-    """One try to deliver an event."""
+    """One attempt to deliver an event."""
 
     attempted_at: datetime
-    status_code: Annotated[int | None, Field(description="Null where no answer came.")]
+    status_code: Annotated[int | None, Field(description="Null if there was no response.")]
     error: Annotated[
         str | None,
         Field(
             description=(
-                "Null where it was delivered, else one of `timeout`, `name_not_resolved`, "
+                "Null if it was delivered, otherwise one of `timeout`, `name_not_resolved`, "
                 "`connect_failed`, `tls_failed`, `disconnected`, `private_address`, "
                 "`invalid_url`, `invalid_response`, `redirect`, `bad_status`, "
                 "`secret_unreadable`, `request_failed`."
@@ -274,31 +291,33 @@ class DeliveryAttemptRecord(TypedDict):
         ),
     ]
     duration_milliseconds: int
-    answer: Annotated[str, Field(description="The first 4 KiB of what the receiver answered.")]
+    answer: Annotated[str, Field(description="The first 4 KiB of the response.")]
 
 
 class DeliveryRecord(TypedDict):
-    """One event on its way to one webhook."""
+    """The delivery of one event to one webhook."""
 
     id: Id
     event_id: Annotated[Id, Field(description="The header `webhook-id` of every attempt.")]
     event: DeliveryEvent
     leave_request_id: Id | None
-    sequence: Annotated[int, Field(description="Grows with every event of that leave request.")]
+    sequence: Annotated[int, Field(description="Increases with every event of the leave request.")]
     status: DeliveryStatus
     next_attempt_at: Annotated[
         datetime | None,
-        Field(description="Null while one is being sent, and once it is delivered or failed."),
+        Field(description="Null while it is being sent, and after it was delivered or has failed."),
     ]
     created_at: datetime
-    settled_at: Annotated[datetime | None, Field(description="When it was delivered, or given up.")]
+    settled_at: Annotated[
+        datetime | None, Field(description="When it was delivered or finally failed.")
+    ]
     attempts: Annotated[
         list[DeliveryAttemptRecord], Field(description="The latest 20, oldest first.")
     ]
 
 
 class DeliveryWithBodyRecord(DeliveryRecord):
-    """One delivery with the bytes that every attempt sends."""
+    """A delivery with the body that every attempt sends."""
 
     body: str
 
@@ -311,21 +330,21 @@ class ChangeRecord(TypedDict):
 
 
 class ActorRecord(TypedDict):
-    """Who did it; `id` is null for the system itself."""
+    """Who made the change; `id` is null for the system itself."""
 
     type: str
     id: Id | None
 
 
 class SubjectRecord(TypedDict):
-    """What it was done to."""
+    """The object that was changed."""
 
     type: str
     id: Id
 
 
 class AuditRecord(TypedDict):
-    """One change."""
+    """One audited change."""
 
     id: Id
     action: str

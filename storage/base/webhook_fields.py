@@ -24,7 +24,7 @@ def check_url(url: Any) -> str:
     raise InvalidInput.of(
         "url",
         "url_invalid",
-        "Give a URL such as https://example.com/hook, of at most {most} characters.",
+        "Use a URL such as https://example.com/hook, with at most {most} characters.",
         most=MAX_URL_CHARACTERS,
     )
 
@@ -38,10 +38,15 @@ def check_events(events: Any) -> list[str]:
         raise InvalidInput.of(
             "events",
             "unknown_event",
-            "There is no event {unknown}. Name one or more of {known}.",
+            "There is no event {unknown}. Available events: {known}.",
             unknown=tuple(unknown),
             known=known,
         )
     if not chosen:
-        raise InvalidInput.of("events", "no_events", "Name one or more of {known}.", known=known)
+        raise InvalidInput.of(
+            "events",
+            "no_events",
+            "Choose at least one event. Available events: {known}.",
+            known=known,
+        )
     return chosen

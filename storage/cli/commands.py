@@ -248,7 +248,7 @@ def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], dat
         name: Annotated[str, typer.Option(help="What the key is for.")],
         scope: Annotated[
             list[str] | None,
-            typer.Option(help="Give it again for each scope; none means every scope."),
+            typer.Option(help="Repeat it for each scope. Without it, the key has every scope."),
         ] = None,
         variant: Annotated[int, typer.Option(min=1, max=2, help="Shape of GET /users.")] = 1,
         expires: Annotated[

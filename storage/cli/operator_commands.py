@@ -167,7 +167,7 @@ def _link(tx: Transaction, /, slug: str, team_id: str, *, now: datetime) -> Any:
     # Slack's ids: T for a workspace, E for an Enterprise organisation, then capitals and digits.
     if not (team_id.isascii() and team_id.isalnum() and team_id[0] in "TE" and team_id.isupper()):
         raise InvalidInput.of(
-            "team", "invalid_team_id", "Give the workspace's id, which looks like T0123ABCD."
+            "team", "invalid_team_id", "Use the workspace's id, which looks like T0123ABCD."
         )
     organisation = commands.chosen_organisation(tx, slug)
     if organisation.slack_team_id != team_id:

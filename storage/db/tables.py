@@ -467,7 +467,7 @@ class EventRow(Model):  # type: ignore[misc]
 
 
 class DeliveryRow(Model):  # type: ignore[misc]
-    """One event on its way to one webhook."""
+    """The delivery of one event to one webhook."""
 
     organisation_id = IdField()
     id = IdField()

@@ -37,7 +37,7 @@ RETRY_AFTER_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_0
 FAILING_FOR: Final = timedelta(hours=120)
 # Its admins are notified after this time, once for each period of failing.
 TOLD_AFTER: Final = timedelta(hours=24)
-GONE: Final = Sentence("The receiver answered 410 Gone.")
+GONE: Final = Sentence("The endpoint responded with 410 Gone.")
 FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 
 # How soon a delivery is tried again that no key of this deployment can sign.
@@ -83,7 +83,7 @@ class WebhookDisabled(Conflict):
     title = "The webhook is switched off."
 
     def __init__(self) -> None:
-        super().__init__("Switch the webhook on first: PATCH it with `is_active` true.")
+        super().__init__("The webhook is disabled. PATCH it with `is_active` true first.")
 
 
 def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:

@@ -61,7 +61,7 @@ _AT_ONCE: Final = 500
 
 
 class EventData(LeaveRequestRecord):
-    """The leave request in its first shape, and what a receiver would have to look up."""
+    """The leave request, with the names that a receiver would otherwise have to look up."""
 
     organisation_id: str
     sequence: int
@@ -70,7 +70,7 @@ class EventData(LeaveRequestRecord):
 
 
 class EventBody(TypedDict):
-    """What a webhook receives (contract 9)."""
+    """The body of an event."""
 
     type: str
     timestamp: datetime
@@ -78,14 +78,14 @@ class EventBody(TypedDict):
 
 
 class PingData(TypedDict):
-    """Whose webhook is tried."""
+    """The organisation that owns the webhook."""
 
     organisation_id: str
     webhook_id: str
 
 
 class PingBody(TypedDict):
-    """What a test sends (contract 9)."""
+    """The body of a ping."""
 
     type: str
     timestamp: datetime

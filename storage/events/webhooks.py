@@ -41,7 +41,7 @@ class TooManyWebhooks(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "An organisation has at most {most} webhooks; delete one first.", most=MAX_WEBHOOKS
+            "An organisation can have at most {most} webhooks. Delete one first.", most=MAX_WEBHOOKS
         )
 
 

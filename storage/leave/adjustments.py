@@ -36,7 +36,7 @@ class TooManyAdjustments(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "A leave year has at most {most} adjustments; use another leave year.",
+            "A leave year can have at most {most} adjustments. Use another leave year.",
             most=MOST_ADJUSTMENTS,
         )
 

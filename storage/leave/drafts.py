@@ -111,7 +111,8 @@ def _basis(known: Reference, draft: Draft, today: date) -> tuple[days.Span, Leav
         raise InvalidInput.of(
             "leave_type_id",
             "unknown_leave_type",
-            "There is no leave type with this id. GET /api/v1/leave-types lists those of {codes}.",
+            "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
+            "({codes}).",
             codes=known.leave_type_codes,
         )
     return span, leave_type

@@ -39,7 +39,9 @@ _EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
 def _code(value: Any, field: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_CODE or not _CODE.fullmatch(value):
         raise InvalidInput.of(
-            field, "invalid_code", "A code has small letters, digits and single hyphens."
+            field,
+            "invalid_code",
+            "A code can only have lower-case letters, digits and single hyphens.",
         )
     return value
 
@@ -47,7 +49,7 @@ def _code(value: Any, field: str) -> str:
 def _colour(value: Any, field: str) -> str:
     text = value.lower() if isinstance(value, str) else ""
     if _COLOUR.fullmatch(text) is None:
-        raise InvalidInput.of(field, "invalid_colour", "Write a colour as #rrggbb.")
+        raise InvalidInput.of(field, "invalid_colour", "Use a colour such as #2e86de.")
     return text
 
 
@@ -57,13 +59,13 @@ def _emoji(value: Any, field: str) -> str:
         text = text[1:-1]
     if _EMOJI.fullmatch(text) is None:
         raise InvalidInput.of(
-            field, "invalid_emoji", "Give an emoji by its Slack short name, such as palm_tree."
+            field, "invalid_emoji", "Use the emoji's short name in Slack, such as palm_tree."
         )
     if not slack_emoji.is_standard(text):
         raise InvalidInput.of(
             field,
             "unknown_emoji",
-            "Slack has no standard emoji :{emoji}:. Emoji of your own workspace cannot be used.",
+            "Slack has no standard emoji :{emoji}:. Custom emoji cannot be used.",
             emoji=text,
         )
     return text

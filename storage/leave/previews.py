@@ -172,7 +172,9 @@ def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[Refusal]:
     if draft.leave_type_id != replaced.leave_type_id:
         refusals.append(
             InvalidInput.of(
-                "leave_type_id", "unknown_field", "A request keeps its type; ask for a new one."
+                "leave_type_id",
+                "unknown_field",
+                "The leave type of a request cannot be changed. Create a new request instead.",
             )
         )
     return refusals

@@ -58,7 +58,7 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
     ``duplicate_working_day``), or at ``/<field>`` when the list is empty (``no_working_days``).
     """
     if not working_days:
-        raise InvalidInput.of(field, "no_working_days", "Name at least one working day.")
+        raise InvalidInput.of(field, "no_working_days", "Choose at least one working day.")
     week = [NOTHING] * 7
     errors: list[FieldError] = []
     for index, entry in enumerate(working_days):
@@ -67,7 +67,7 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
             code = "unknown_working_day"
             detail = Sentence(
                 (
-                    "{entry} is not a working day. Use monday to sunday, or a half such as "
+                    "{entry} is not a weekday. Use monday to sunday, or a half-day such as "
                     "friday:am or friday:pm."
                 ),
                 entry=repr(entry),
@@ -135,7 +135,7 @@ def asked_span(
         raise InvalidInput.of(
             "end_date",
             "end_before_start",
-            "{end_date} is before the first day, {start_date}.",
+            "The last day ({end_date}) is before the first day ({start_date}).",
             end_date=end_date,
             start_date=start_date,
         )
@@ -144,7 +144,7 @@ def asked_span(
         raise InvalidInput.of(
             "end_date",
             "too_long",
-            "{length} days are too long: one request covers at most {most}.",
+            "A request can cover at most {most} days. This one covers {length}.",
             length=length_days,
             most=LONGEST_SPAN_DAYS,
         )
@@ -152,7 +152,7 @@ def asked_span(
         raise InvalidInput.of(
             "end_half_day",
             "impossible_half_days",
-            "Leave on a single day cannot begin in the afternoon and end in the morning.",
+            "Leave on a single day cannot start in the afternoon and end in the morning.",
         )
     return Span(
         start_date=start_date,

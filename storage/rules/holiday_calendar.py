@@ -46,8 +46,7 @@ def check_country(code: str, field: str = "country_code") -> str:
         raise InvalidInput.of(
             field,
             "unknown_country",
-            "{code} is not a country or region with known public holidays. Use an ISO code "
-            "such as GB or GB-SCT.",
+            "No public holidays are known for {code}. Use an ISO code such as GB or GB-SCT.",
             code=repr(code),
         )
     return canonical

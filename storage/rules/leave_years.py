@@ -49,13 +49,16 @@ def check_leave_year_start(month: int, day: int) -> None:
     """
     if not 1 <= month <= 12:
         raise InvalidInput.of(
-            "leave_year_start_month", "impossible_date", "There is no month {month}.", month=month
+            "leave_year_start_month",
+            "impossible_date",
+            "There is no month {month}. Use 1 to 12.",
+            month=month,
         )
     if not 1 <= day <= _DAYS_OF_MONTH[month - 1]:
         raise InvalidInput.of(
             "leave_year_start_day",
             "impossible_date",
-            "The leave year cannot begin on day {day} of month {month}.",
+            "A leave year cannot start on day {day} of month {month}.",
             day=day,
             month=month,
         )

@@ -68,7 +68,7 @@ def _day(text: str, field: str) -> date:
             return date.fromisoformat(text)
         except ValueError:
             pass
-    raise InvalidInput.of(field, "invalid_date", "Give a date that exists, as YYYY-MM-DD.")
+    raise InvalidInput.of(field, "invalid_date", "Use a date that exists, as YYYY-MM-DD.")
 
 
 def _working_days(text: str, field: str) -> tuple[str, ...]:
@@ -77,7 +77,9 @@ def _working_days(text: str, field: str) -> tuple[str, ...]:
 
 def _allowance(text: str, field: str) -> int:
     if _DAYS.fullmatch(text) is None:
-        raise InvalidInput.of(field, "not_a_number", "Give days from 0 to 366: 25 or 12.5.")
+        raise InvalidInput.of(
+            field, "not_a_number", "Use a number of days from 0 to 366, such as 25 or 12.5."
+        )
     return half_days_of(float(text.replace(",", ".")), field)
 
 

@@ -91,7 +91,7 @@ def check_dates_in_reach(span: Span, today: date) -> None:
             raise InvalidInput.of(
                 field,
                 "out_of_reach",
-                "{day} is too far away: leave lies between {earliest} and {latest}.",
+                "{day} is too far away. Use a date from {earliest} to {latest}.",
                 day=day,
                 earliest=earliest,
                 latest=latest,

@@ -176,9 +176,9 @@ def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
         if len(matching) == 1:
             return rows.organisation(matching[0])
     raise NotLinked(
-        "An organisation of {domain} uses Hiatus already. One of its admins has to install the "
-        "app, with an e-mail address that is confirmed in Slack and the same as in Hiatus; or "
-        "whoever operates Hiatus runs `hiatus slack link`.",
+        "An organisation with addresses at {domain} already uses Hiatus. Ask one of its admins "
+        "to install the app; their e-mail address must be confirmed in Slack and match the one "
+        "in Hiatus. Or ask the people who run Hiatus to use `hiatus slack link`.",
         domain=domain,
     )
 

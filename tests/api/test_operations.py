@@ -425,7 +425,7 @@ def test_a_mistyped_name_is_met_with_the_one_that_was_meant(client: Client, key:
     assert sentence(near) == "There is no such parameter here. Did you mean owner_id?"
     assert (
         sentence(far)
-        == "There is no such field here. Known: count, on, owner_id, tags, name, weight."
+        == "There is no such field here. Available: count, on, owner_id, tags, name, weight."
     )
 
 

@@ -76,7 +76,7 @@ def test_a_taken_name_is_409_and_names_the_one_that_has_it(client: Client, key: 
     for refused, other in ((department, research), (leave_type, study)):
         assert (refused.status_code, refused.json()["code"]) == (409, "name_taken")
         assert refused.json()["other_id"] == other["id"]
-        assert f"{other['name']} exists already" in refused.json()["detail"]
+        assert f"{other['name']} already exists" in refused.json()["detail"]
 
 
 def test_an_unknown_emoji_is_422(client: Client, key: str) -> None:

@@ -121,8 +121,8 @@ def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown:
         (
             {"end_date": "2026-08-03", "start_half_day": "midday", "end_half_day": "midday"},
             {
-                ids.ENDS: "Leave on a single day cannot begin in the afternoon and end in the "
-                "morning."
+                ids.ENDS: "Leave on a single day cannot start in the afternoon and end in "
+                "the morning."
             },
         ),
         (
