@@ -18,7 +18,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
   --generate-hashes --no-emit-index-url --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-all install lint bench fuzz docs catalogues lock help
+.PHONY: run test test-all install lint bench fuzz docs catalogues swagger-ui lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -50,6 +50,9 @@ fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" 
 
 catalogues: $(DEV)  ## Bring bot/catalogues/*.po up to date with the code; NEW=fr begins another
 	$(BIN)/python -m tests.catalogues $(NEW)
+
+swagger-ui: $(DEV)  ## Say which Swagger UI is vendored for /docs; ARGS=5.35.0 replaces it by that one
+	$(BIN)/python -m tests.swagger_ui $(ARGS)
 
 lock:  ## Resolve the dependencies (needs uv); ARGS=--upgrade takes newer versions
 	$(COMPILE) --extra build $(ARGS) --output-file requirements.txt

@@ -26,6 +26,7 @@ import structlog
 import typer
 
 from api.base.settings import ApiSettings, public_url
+from api.base.version import VERSION
 from bot.base.settings import SlackSettings
 from bot.service import operator_commands as slack_commands
 from storage.access import secret_canary
@@ -468,13 +469,35 @@ def _where_slack_is(playground: Playground | None, settings: Settings) -> str:
     return "none: the demo organisation belongs to a real workspace, so there is no playground"
 
 
+def print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"hiatus {VERSION}")
+        raise typer.Exit
+
+
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Leave management for organisations that live in Slack."""
+
+
+def command_line(env: Mapping[str, str]) -> typer.Typer:
+    """The ``hiatus`` command with all of its commands."""
+    app = commands.build_app(env, utc_now)
+    app.callback()(options)
+    slack_commands.add_to(operator_commands.add_to(app, env, utc_now), env)
+    app.command("serve")(serve_command(env))
+    app.command("bot")(bot_command(env))
+    return app
+
+
 def main() -> None:
-    """The ``hiatus`` command."""
-    app = commands.build_app(os.environ, utc_now)
-    slack_commands.add_to(operator_commands.add_to(app, os.environ, utc_now), os.environ)
-    app.command("serve")(serve_command(os.environ))
-    app.command("bot")(bot_command(os.environ))
-    app()
+    command_line(os.environ)()
 
 
 if __name__ == "__main__":

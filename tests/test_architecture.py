@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import peewee
@@ -63,6 +64,15 @@ def test_package_is_the_one_of_this_repository(package: str) -> None:
 
     assert spec is not None
     assert spec.origin == str(ROOT / package / "__init__.py")
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+
+    unbounded = [name for name in chain(project["dependencies"], *extras) if ">=" not in name]
+
+    assert unbounded == []
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])

@@ -16,17 +16,18 @@ from api.documentation.pages import (
     ICON,
     SCRIPT,
     STYLE,
+    SWAGGER_UI_SCRIPT,
+    SWAGGER_UI_STYLE,
     Asset,
     answer,
     asset_of,
     asset_route,
     page,
-    swagger_ui,
 )
 
 _FILES: Final = (
-    swagger_ui("swagger-ui.css"),
-    swagger_ui("swagger-ui-bundle.js"),
+    SWAGGER_UI_STYLE,
+    SWAGGER_UI_SCRIPT,
     STYLE,
     SCRIPT,
     ICON,

@@ -1,6 +1,6 @@
-"""Pages that come with the service: they load nothing from elsewhere, and are let load nothing.
+"""Pages that come with the service. They load nothing from other hosts; their policy forbids it.
 
-All of it is made when it is first asked for: a start is not delayed by pages that nobody reads.
+Each is made at its first request, so that it does not delay the start.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import gzip
 import hashlib
 from collections.abc import Collection
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,7 +21,7 @@ from starlette.routing import Route
 from api.http.conditions import tags_in
 from api.http.content_negotiation import prefers_gzip
 
-# No inline script, no eval, nobody else's host. Swagger UI draws its icons as data: images.
+# No inline script, no eval, no other host. Swagger UI draws its icons as data: images.
 POLICY: Final = "; ".join(
     [
         "default-src 'none'",
@@ -47,6 +46,9 @@ _STATIC: Final = Path(__file__).parent / "static"
 ICON: Final = _STATIC / "icon.svg"
 STYLE: Final = _STATIC / "documentation.css"
 SCRIPT: Final = _STATIC / "documentation.js"
+# Vendored from npm by `make swagger-ui`; its package.json has the version.
+SWAGGER_UI_STYLE: Final = _STATIC / "swagger-ui/swagger-ui.css"
+SWAGGER_UI_SCRIPT: Final = _STATIC / "swagger-ui/swagger-ui-bundle.js"
 _MEDIA_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -72,7 +74,7 @@ def asset_route(path: str, files: Collection[Path]) -> Route:
         if file is None:
             raise HTTPException(404)
         found = await run_in_threadpool(_asset, file)
-        # A page of another version may still be open somewhere: it gets what there is now.
+        # A page of another version may still be open: it gets the current file.
         is_current = request.path_params["version"] == found.version
         return answer(request, found, is_immutable=is_current)
 
@@ -82,15 +84,6 @@ def asset_route(path: str, files: Collection[Path]) -> Route:
 @lru_cache(maxsize=32)
 def _asset(file: Path) -> Asset:
     return asset_of(file.read_bytes(), _MEDIA_TYPES[file.suffix])
-
-
-def swagger_ui(name: str) -> Path:
-    """A file of Swagger UI, which comes in a wheel that is never imported."""
-    # Of a package at the top, this only looks where it is.
-    spec = find_spec("fastapi_offline")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    return Path(spec.submodule_search_locations[0]) / "static" / name
 
 
 def asset_of(content: bytes, media_type: str) -> Asset:
