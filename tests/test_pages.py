@@ -12,7 +12,7 @@ import typer
 import typer.main
 
 import serve
-from api.http import error_codes
+from api.documentation import error_codes
 from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.rules import people_file
 
@@ -170,7 +170,7 @@ def test_every_file_of_the_code_that_a_page_names_exists(page: Path) -> None:
 
 
 def test_every_route_that_a_page_names_exists() -> None:
-    served = {(one.method, _template(one.path)) for one in OPERATIONS}
+    served: set[tuple[str, str]] = {(one.method, _template(one.path)) for one in OPERATIONS}
     served |= {
         (method.upper(), _template(path)) for path, item in OTHER_PATHS.items() for method in item
     }

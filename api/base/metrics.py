@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
 from prometheus_client.core import CounterMetricFamily
@@ -51,7 +51,7 @@ class Metrics:
             registry=self._registry,
         )
         # Looking a labelled series up costs several times what counting in it does.
-        self._series: dict[tuple[str, str | None, int], Any] = {}
+        self._series: dict[tuple[str, str | None, int], Histogram] = {}
         self._attempts = Counter(
             "hiatus_webhook_attempts",
             "Attempts to deliver webhooks that this process made, by what came of them.",

@@ -11,7 +11,7 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
-from api.http.error_codes import Code, every_code
+from api.documentation.error_codes import Code, every_code
 
 INTRODUCTION: Final = (
     "Every error is `application/problem+json` with a stable `code`. `detail` says what is "

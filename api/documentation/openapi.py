@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from api.documentation import openapi_guide, openapi_headers, openapi_webhooks
+from api.documentation.json_schema import Json
 from api.documentation.openapi_examples import Examples
 from api.documentation.openapi_headers import Answer, headers
 from api.documentation.openapi_refusals import PROBLEM, Refused
@@ -22,8 +23,6 @@ from api.http.errors import FieldErrorRecord
 from api.http.operations import Operation
 from api.schemas.effects import EffectsRecord
 from storage.base.values import ROLES, Role
-
-Json = dict[str, Any]
 
 _REF: Final = "#/components/schemas/{model}"
 _GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from api.documentation.json_schema import Json
 from api.http.operations import Operation
-
-Json = dict[str, Any]
 
 
 class Answer(NamedTuple):
@@ -41,7 +40,7 @@ class Header(NamedTuple):
     name: str
     description: str
     schema: Json
-    example: Any
+    example: object
     applies: Applies
 
     @property

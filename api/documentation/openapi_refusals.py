@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
+from api.documentation import error_codes
+from api.documentation.error_codes import Code
+from api.documentation.explained_fields import OF_FIELDS
+from api.documentation.json_schema import Json
 from api.documentation.openapi_headers import Answer, headers
-from api.http import error_codes
 from api.http import errors as http
-from api.http.error_codes import Code
 from api.http.operations import Operation
 from storage.base import errors
 from storage.base.errors import InvalidInput, Refusal
-
-Json = dict[str, Any]
 
 _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
@@ -90,13 +90,13 @@ class Refused:
         return {"$ref": f"#/components/examples/{code.code}"}
 
     def _of_field(self, code: str, pointer: str) -> Json:
-        meaning, _ = error_codes.OF_FIELDS[code]
+        meaning, _ = OF_FIELDS[code]
         found = [{"pointer": pointer, "code": code, "detail": meaning}]
         value = self._problem(code, _INVALID, InvalidInput.title, meaning, {"errors": found})
         return {"summary": meaning, "value": value}
 
     def _problem(
-        self, code: str, status: int, title: str, detail: str, members: Mapping[str, Any]
+        self, code: str, status: int, title: str, detail: str, members: Mapping[str, object]
     ) -> Json:
         return {
             "type": f"{self._base_url}/docs/errors#{code}",

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from api.documentation.openapi_examples import OTHER, Examples
+from api.documentation.json_schema import Json
+from api.documentation.openapi_examples import Examples
+from api.documentation.openapi_vocabulary import OTHER
 from storage.base.values import EVENT_TYPES
 from storage.events import outbox
 from storage.events.outbox import EventBody, PingBody
-
-Json = dict[str, Any]
 
 # By event: its summary, and what brings it about.
 EVENTS: Final[Mapping[str, tuple[str, str]]] = {
@@ -124,7 +124,7 @@ def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
     }
 
 
-def _body(event: str, examples: Examples) -> Any:
+def _body(event: str, examples: Examples) -> Json:
     if event == outbox.PING:
         return examples.of_model("PingBody")
     body = examples.of_model("EventBody")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import parse_qs
 
 from starlette.routing import Route
@@ -74,7 +74,7 @@ _EXAMPLE: Final = "\r\n".join(
     ]
 )
 
-PATHS: Final[dict[str, Any]] = {
+PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     "/cal/{token}": {
         "get": {
             "operationId": "calendar.feed",

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from api.http.auth import Headers
 
 _TAG_SCHEMA: Final = {"type": "string"}
-IF_MATCH: Final[dict[str, Any]] = {
+IF_MATCH: Final[dict[str, object]] = {
     "name": "If-Match",
     "in": "header",
     "description": (
@@ -25,7 +25,7 @@ IF_MATCH: Final[dict[str, Any]] = {
     "schema": _TAG_SCHEMA,
     "example": "*",
 }
-IF_NONE_MATCH: Final[dict[str, Any]] = {
+IF_NONE_MATCH: Final[dict[str, object]] = {
     "name": "If-None-Match",
     "in": "header",
     "description": "The `ETag` of the version you have: the response is 304 if it still matches.",

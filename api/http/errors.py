@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -154,7 +155,7 @@ def problem(
     detail: str,
     *,
     headers: Mapping[str, str] | None = None,
-    **more: Any,
+    **more: object,
 ) -> Response:
     """One RFC 9457 body; ``more`` are its extension members."""
     body = {
@@ -202,7 +203,7 @@ def refusal_problem(request: Request, base_url: str, error: Refusal) -> Response
     )
 
 
-def exception_handlers(base_url: str) -> dict[Any, ExceptionHandler]:
+def exception_handlers(base_url: str) -> dict[type[Exception], ExceptionHandler]:
     """Starlette's handlers for every expected error."""
 
     async def handle(request: Request, error: Exception) -> Response:
@@ -248,7 +249,7 @@ def _raised_problem(request: Request, base_url: str, error: HTTPException) -> Re
     return http_problem(request, base_url, error.status_code, headers)
 
 
-def members(error: Refusal) -> dict[str, Any]:
+def members(error: Refusal) -> dict[str, object]:
     """The extension members of a refusal, by which a program can act on it."""
     match error:
         case errors.InvalidInput():
@@ -307,7 +308,7 @@ def refusal_of(
     return InvalidInput([_field_error(entry, model, in_query) for entry in found])
 
 
-def _field_error(entry: Any, model: type[BaseModel], in_query: bool) -> FieldError:
+def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) -> FieldError:
     code, detail = _code_of(entry["type"]), _sentence(entry["msg"], entry["loc"])
     if code == "unknown_field":
         detail = _unknown(str(entry["loc"][-1]), model, "parameter" if in_query else "field")

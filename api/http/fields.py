@@ -20,6 +20,7 @@ from pydantic import (
     Field,
     StringConstraints,
 )
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from storage.base.errors import FieldError, InvalidInput
@@ -127,7 +128,7 @@ def check_members(content: bytes) -> None:
     json.loads(content, object_pairs_hook=_members)
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     repeated = names_twice(pairs)
     if repeated:
         raise InvalidInput(
@@ -139,7 +140,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def names_twice(pairs: Sequence[tuple[str, Any]]) -> list[str]:
+def names_twice(pairs: Sequence[tuple[str, object]]) -> list[str]:
     """The names that stand there more than once, each once."""
     times = Counter(name for name, _ in pairs)
     return [name for name, count in times.items() if count > 1]
@@ -196,7 +197,7 @@ class Paged(Query):
         return PageOf(limit=self.limit, cursor=self.cursor)
 
 
-def _without_default(schema: dict[str, Any]) -> None:
+def _without_default(schema: JsonDict) -> None:
     # Generated clients would send it, and get a page.
     schema.pop("default", None)
     schema |= {"type": "integer", "minimum": 1}

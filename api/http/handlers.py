@@ -25,7 +25,7 @@ from storage.db.database import Database, Transaction
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 # Called with a transaction, a RequestContext and, by name, the ``query`` and ``body`` it declares.
-Handler = Callable[..., object]
+Handler = Callable[..., object]  # type: ignore[explicit-any]  # Signature checks its parameters
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from starlette.types import Scope
 
@@ -28,7 +28,7 @@ from storage.base.errors import (
 from storage.base.values import Caller
 from storage.directory.people_rows import ChangedMeanwhile
 
-HEADER: Final[dict[str, Any]] = {
+HEADER: Final[dict[str, object]] = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_type_hints
+from typing import Final, Literal, get_type_hints
 from urllib.parse import parse_qsl
 
 import orjson
@@ -126,7 +126,7 @@ class Operation:
         return self.signature.body
 
     @property
-    def result(self) -> Any:
+    def result(self) -> object:
         """The type of the response's body, which its schema is made from; None for no body."""
         return self.signature.result
 

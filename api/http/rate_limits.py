@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, Protocol
 
 import limits
 import structlog
@@ -54,25 +54,25 @@ class MemoryCounter:
         self._length = limit.get_expiry()
         self._seconds = seconds
         # In the order in which they end, for all are equally long.
-        self._windows: dict[str, list[Any]] = {}
+        self._windows: dict[str, tuple[int, float]] = {}
 
     async def hit(self, name: str) -> Hit:
         return self.hit_now(name)
 
     def hit_now(self, name: str) -> Hit:
         now = self._seconds()
-        window = self._windows.get(name)
-        if window is None or window[1] <= now:
+        number, ends_at = self._windows.get(name, (0, now))
+        if ends_at <= now:
             self._drop_ended(now)
-            window = self._windows[name] = [0, now + self._length]
-        window[0] += 1
-        return Hit(number=window[0], ends_in_seconds=window[1] - now)
+            number, ends_at = 0, now + self._length
+        self._windows[name] = (number + 1, ends_at)
+        return Hit(number=number + 1, ends_in_seconds=ends_at - now)
 
     def _drop_ended(self, now: float) -> None:
         for name in list(self._ended(now)):
             del self._windows[name]
 
-    def _ended(self, now: float) -> Any:
+    def _ended(self, now: float) -> Iterator[str]:
         for name, (_, ends_at) in self._windows.items():
             if ends_at > now:
                 return
@@ -158,8 +158,8 @@ class RateLimits:
     async def close(self) -> None:
         """Hang up on Redis; call on the event loop that asked for limits."""
         if self._redis is not None:
-            bridge: Any = self._redis.bridge
-            await bridge.get_connection().aclose()
+            # Which library it bridges to decides what the bridge has.
+            await self._redis.bridge.get_connection().aclose()  # type: ignore[attr-defined]
 
     def record_failure(self, scope: Scope) -> None:
         """Count a failed authentication of the client's address. Raises RateLimited over the limit.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import orjson
 import structlog
@@ -26,7 +27,7 @@ _CHECK_FAILED: Final = "check_failed"
 
 _log = structlog.stdlib.get_logger("hiatus.health")
 
-PATHS: Final[dict[str, Any]] = {
+PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     "/healthz": {
         "get": {
             "operationId": "health.healthz",
@@ -127,5 +128,5 @@ def _look(tx: Transaction) -> int | None:
     return delivery_queue.oldest_due_at(tx)
 
 
-def _json(body: Any) -> Response:
+def _json(body: object) -> Response:
     return Response(orjson.dumps(body), media_type="application/json")

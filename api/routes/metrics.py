@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
 from starlette.requests import Request
@@ -17,7 +18,7 @@ from storage.events.delivery_queue import Waiting
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 
-PATHS: Final[dict[str, Any]] = {
+PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     "/metrics": {
         "get": {
             "operationId": "metrics.metrics",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -167,28 +167,33 @@ def adjustment(value: Adjustment) -> AdjustmentRecord:
     }
 
 
-def _line(line: Line) -> Any:
-    shown: dict[str, Any] = {"type": line.type, "days": shown_days(line.half_days)}
+def _line(line: Line) -> LedgerLine:
+    days = shown_days(line.half_days)
     match line:
         case Line(source=str(source)):
-            return shown | {"source": source}
-        case Line(type="pro_rata", day=day):
-            return shown | {"start_date": day}
+            return {"type": "allowance", "days": days, "source": source}
+        case Line(type="pro_rata", day=date() as day):
+            return {"type": "pro_rata", "days": days, "start_date": day}
         case Line(from_year=LeaveYear() as year):
-            return shown | {"from_leave_year": year.name}
+            return {"type": "carry_over", "days": days, "from_leave_year": year.name}
         case Line(adjustment=Adjustment() as made):
-            return shown | {
+            return {
+                "type": "adjustment",
+                "days": days,
                 "adjustment_id": made.id,
                 "reason": made.reason,
                 "created_by": made.created_by,
                 "created_at": made.created_at,
             }
         case Line(leave=BookedLeave() as one):
-            return shown | {
+            return {
+                "type": "leave",
+                "days": days,
                 "leave_request_id": one.id,
                 "leave_type_id": one.leave_type_id,
-                "status": one.status,
+                "status": "approved" if one.status == "approved" else "pending",
                 "start_date": one.start_date,
                 "end_date": one.end_date,
             }
-    return shown | {"usable_until": line.day}
+    assert line.day is not None
+    return {"type": "carry_over_expired", "days": days, "usable_until": line.day}

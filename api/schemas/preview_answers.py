@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -220,11 +220,12 @@ def _colleague(one: ColleagueOff) -> ColleagueOffRecord:
     }
 
 
-def _refusal(refusal: Refusal) -> Any:
-    return {
+def _refusal(refusal: Refusal) -> RefusalRecord:
+    shown = {
         "status": errors.status_of(type(refusal)),
         "code": refusal.code,
         "title": refusal.title,
         "detail": refusal.detail,
         **errors.members(refusal),
     }
+    return cast(RefusalRecord, shown)

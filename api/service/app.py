@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -43,7 +43,7 @@ from api.service.request_middleware import RequestMiddleware
 from storage.db.database import Database
 
 # Entered with the application when it starts, left when it ends.
-Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 # In the order in which the documentation shows them.
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -62,7 +62,11 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *api_keys.OPERATIONS,
 )
 # What is served without a key and without an Operation.
-OTHER_PATHS: Final[Mapping[str, Any]] = {**calendar.PATHS, **health.PATHS, **metrics_route.PATHS}
+OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
+    **calendar.PATHS,
+    **health.PATHS,
+    **metrics_route.PATHS,
+}
 
 
 def routes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from starlette.requests import Request
@@ -81,9 +81,10 @@ class RequestMiddleware:
                 scope["is_error_answered"] = True
             raise
         finally:
-            line = _line(scope, status, started)
-            self._observe(line["method"], line["route"], status, line["duration_ms"] / 1_000)
-            log_request(line)
+            seconds = time.perf_counter() - started
+            route = getattr(scope.get("route"), "path", None)
+            self._observe(scope["method"], route, status, seconds)
+            log_request(_line(scope, route, status, seconds))
 
 
 def for_server(app: ASGIApp) -> ASGIApp:
@@ -120,12 +121,12 @@ def _request_id(scope: Scope) -> str:
     return random_bytes(16).hex()
 
 
-def _line(scope: Scope, status: int, started: float) -> dict[str, Any]:
-    line: dict[str, Any] = {
+def _line(scope: Scope, route: str | None, status: int, seconds: float) -> dict[str, object]:
+    line: dict[str, object] = {
         "method": scope["method"],
-        "route": getattr(scope.get("route"), "path", None),
+        "route": route,
         "status": status,
-        "duration_ms": round((time.perf_counter() - started) * 1000, 2),
+        "duration_ms": round(seconds * 1_000, 2),
         "request_id": scope["request_id"],
         "client_address": client_address(scope),
     }

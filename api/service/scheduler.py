@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final, Protocol
 
 import structlog
 
-from api.base.dispatcher import Dispatcher
 from api.http.handlers import Clock
 from storage.cli import pruning
 from storage.db.database import Database
@@ -23,10 +22,20 @@ JOB_SECONDS: Final = 30
 FINISH_SECONDS: Final = 10.0
 
 
+class Background(Protocol):
+    """A ``Dispatcher`` of any kind of work."""
+
+    name: str
+
+    def start(self) -> None: ...
+    def wake(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
 @asynccontextmanager
 async def running(
     database: Database,
-    dispatchers: Sequence[Dispatcher[Any, Any]],
+    dispatchers: Sequence[Background],
     clock: Clock,
     jobs: Sequence[Callable[[], Awaitable[None]]] = (),
     *,
@@ -55,7 +64,7 @@ async def running(
     for dispatcher in dispatchers:
         database.on_wake(dispatcher.name, dispatcher.wake)
         dispatcher.start()
-    under_way: set[asyncio.Task[Any]] = set()
+    under_way: set[asyncio.Task[object]] = set()
     for job in jobs:
         scheduler.add_job(_noted(job, under_way), "interval", seconds=job_seconds)
     scheduler.add_job(_noted(prune, under_way), "interval", hours=1)
@@ -77,7 +86,7 @@ async def running(
 
 
 def _noted(
-    job: Callable[[], Awaitable[None]], under_way: set[asyncio.Task[Any]]
+    job: Callable[[], Awaitable[None]], under_way: set[asyncio.Task[object]]
 ) -> Callable[[], Awaitable[None]]:
     """The job, whose task is in ``under_way`` while it runs."""
 

@@ -14,7 +14,7 @@ import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -43,8 +43,6 @@ _ANNOUNCES_BODY: Final = re.compile(
     rb"\n(?:content-length[ \t]*:[ \t]*0*[1-9]|transfer-encoding[ \t]*:)", re.IGNORECASE
 )
 
-_AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
-
 
 @dataclass
 class Use:
@@ -69,7 +67,7 @@ class _PrivateAddressError(OSError):
     """The address about to be dialled is not public."""
 
 
-def vetted_socket(address_info: _AddressInfo) -> socket.socket:
+def vetted_socket(address_info: aiohttp.AddrInfoType) -> socket.socket:
     """A socket for the address about to be dialled, or an OSError when webhooks may not go there.
 
     aiohttp hands every address to this, whether it came from a name or from the URL.
@@ -151,7 +149,7 @@ class VettedConnector(aiohttp.TCPConnector):
             socket_factory=None if allow_private else vetted_socket,
         )
         # aiohttp has no parameter for it.
-        self._factory: Any = partial(ListeningHandler, loop=self._loop)
+        self._factory = partial(ListeningHandler, loop=self._loop)  # type: ignore[assignment]
         self.allow_private = allow_private
         self._most_kept = most_kept
         self._used_seconds = used_seconds

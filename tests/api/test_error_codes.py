@@ -4,19 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from api.documentation import error_page
-from api.http import error_codes
+from api.documentation import error_codes, error_page
+from api.documentation.explained_fields import OF_FIELDS, OF_FORM
+from api.documentation.explained_refusals import EXPLAINED
 from api.http import errors as http
 from tests.api.conftest import Client
 from tests.api.test_errors import every_refusal, import_all_of_storage
 from tests.codes import ROOT, codes_in_the_source
 
-HOW = "Give it a row in api/http/error_codes.py, then run `make docs`."
+HOW = "Explain it in explained_refusals.py or explained_fields.py, then run `make docs`."
 
 
 def test_every_refusal_is_explained() -> None:
     import_all_of_storage()
-    explained = [type(one.example) for one in error_codes.EXPLAINED]
+    explained = [type(one.example) for one in EXPLAINED]
 
     assert [kind for kind in every_refusal() if kind not in explained] == [], HOW
     assert len(explained) == len(set(explained))
@@ -29,15 +30,15 @@ def test_every_problem_of_http_is_explained() -> None:
     known = {one.code for one in error_codes.every_code()}
 
     assert codes <= known, HOW
-    assert set(error_codes.OF_FORM) <= codes
+    assert set(OF_FORM) <= codes
 
 
 def test_every_code_of_a_field_is_explained_and_no_other() -> None:
     in_the_source = codes_in_the_source()
 
     assert len(in_the_source) > 50
-    assert in_the_source - set(error_codes.OF_FIELDS) == set(), HOW
-    assert set(error_codes.OF_FIELDS) - in_the_source == set(), "No field is refused with these."
+    assert in_the_source - set(OF_FIELDS) == set(), HOW
+    assert set(OF_FIELDS) - in_the_source == set(), "No field is refused with these."
 
 
 def test_a_code_has_one_status_unless_it_is_also_a_fields() -> None:

@@ -9,10 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api.documentation import openapi
+from api.documentation import error_codes, openapi
 from api.documentation.openapi_examples import Examples, NoExample
 from api.documentation.openapi_guide import TAGS
-from api.http import error_codes
 from api.http.operations import Operation
 from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.base.values import EVENT_TYPES

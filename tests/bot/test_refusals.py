@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.http import error_codes
+from api.documentation.explained_refusals import EXPLAINED
 from api.webhooks.addresses import check_webhook_url
 from bot.base import language
 from bot.base.language import speaking
@@ -139,7 +139,7 @@ def with_figures() -> list[Refusal]:
         InsufficientAllowance(-1, 3, "2026"),
         OverlappingLeave("id", start, end, begins_at_midday=True),
         *(InvalidTransition("approved", status) for status in LEAVE_STATUSES),
-        *(one.example for one in error_codes.EXPLAINED if is_ours(one.example)),
+        *(one.example for one in EXPLAINED if is_ours(one.example)),
     ]
 
 

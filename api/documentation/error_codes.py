@@ -1,0 +1,106 @@
+"""What each `code` means and what to do about it, for OpenAPI and the errors page.
+
+The rows are in ``explained_refusals`` and ``explained_fields``. A code without a row fails the
+tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from api.documentation.explained_fields import OF_FIELDS, OF_FORM
+from api.documentation.explained_refusals import EXPLAINED, Explained
+from api.http import errors as http
+from storage.base.errors import InvalidInput, Refusal
+
+
+class Code(NamedTuple):
+    """One code as the documentation shows it. ``detail`` and ``members`` are an example's.
+
+    A few codes are also a field's, and then answered with 422: ``of_field`` is its row there.
+    """
+
+    code: str
+    status: int
+    title: str
+    meaning: str
+    cure: str
+    detail: str
+    members: Mapping[str, object]
+
+
+def every_code() -> list[Code]:
+    """Every code in alphabetical order."""
+    return sorted([*_of_refusals(), *_of_form(), *_of_fields()])
+
+
+def named(code: str) -> Code:
+    """The code's row; of one that a field may have as well, the whole problem's."""
+    return next(one for one in every_code() if one.code == code)
+
+
+def of_refusal(kind: type[Refusal]) -> Code:
+    """The code of one kind of refusal. Raises LookupError for one that nobody explained."""
+    explained = next((one for one in EXPLAINED if type(one.example) is kind), None)
+    if explained is None:
+        raise LookupError(f"{kind.__name__} needs a row in explained_refusals.EXPLAINED.")
+    return _of(explained)
+
+
+def of_form(code: str) -> Code:
+    """One of the codes that only HTTP knows. Raises LookupError."""
+    found = next((one for one in _of_form() if one.code == code), None)
+    if found is None:
+        raise LookupError(f"{code} needs a row in explained_fields.OF_FORM.")
+    return found
+
+
+def of_field(code: str) -> Code:
+    """A field's code as the whole problem's. Raises LookupError."""
+    if code not in OF_FIELDS:
+        raise LookupError(f"{code} needs a row in explained_fields.OF_FIELDS.")
+    meaning, cure = OF_FIELDS[code]
+    status = http.status_of(InvalidInput)
+    return Code(
+        code=code,
+        status=status,
+        title=InvalidInput.title,
+        meaning=meaning,
+        cure=cure,
+        detail=meaning,
+        members={},
+    )
+
+
+def _of(explained: Explained) -> Code:
+    example, kind = explained.example, type(explained.example)
+    return Code(
+        code=kind.code,
+        status=http.status_of(kind),
+        title=kind.title,
+        meaning=explained.meaning,
+        cure=explained.cure,
+        detail=example.detail,
+        members=http.members(example),
+    )
+
+
+def _of_refusals() -> Iterator[Code]:
+    return map(_of, (one for one in EXPLAINED))
+
+
+def _of_form() -> Iterator[Code]:
+    rows = {one.code: (one.status, one.title, one.title) for one in http.HTTP_REFUSALS}
+    rows[http.HttpRefusal.code] = (http.HttpRefusal.status, http.HttpRefusal.title, "")
+    for status, (code, title, detail) in http.HTTP_PROBLEMS.items():
+        rows[code] = (status, title, detail)
+    code, title, detail = http.OUTCOME_UNKNOWN
+    rows[code] = (503, title, detail)
+    for code, (status, title, detail) in rows.items():
+        if code in OF_FORM:
+            yield Code(code, status, title, *OF_FORM[code], detail or title, {})
+
+
+def _of_fields() -> Iterator[Code]:
+    return map(of_field, OF_FIELDS)

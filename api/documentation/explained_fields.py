@@ -1,0 +1,238 @@
+"""What the codes of single fields mean, and those that only HTTP knows: meaning and cure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# Refusals for the form of a request, and what the server itself answers.
+OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
+    "bad_request": (
+        "The request is not valid HTTP.",
+        "Compare it with the examples in the documentation.",
+    ),
+    "invalid_json": (
+        "The body is empty, is not JSON, or is not valid UTF-8.",
+        "Send a JSON object; check quotation marks, commas and encoding.",
+    ),
+    "body_too_large": (
+        "A body can have at most 256 KiB.",
+        "Send less in one request.",
+    ),
+    "unsupported_media_type": (
+        "The body must be JSON, but the request declares another type.",
+        "Send the header `Content-Type: application/json`.",
+    ),
+    "method_not_allowed": (
+        "The path does not support this method; the header `Allow` lists the methods that it "
+        "supports.",
+        "Use one of them.",
+    ),
+    "precondition_failed": (
+        "The resource no longer matches `If-Match`: it has changed since you read it. Nothing "
+        "was changed now.",
+        "Read it again, and send its new `ETag` if you still want the change.",
+    ),
+    "rate_limited": (
+        "The API key, feed or address has exceeded its rate limit. The headers `RateLimit` and "
+        "`RateLimit-Policy` of every response show what is left.",
+        "Wait for the seconds in `Retry-After`. Spread requests out, and request more items in "
+        "each (`limit`).",
+    ),
+    "internal_error": (
+        "Hiatus failed. The error was logged with the request's id.",
+        "Try again. If it happens again, send the `request_id` to the operator.",
+    ),
+    "unavailable": (
+        "The database cannot be reached right now. Nothing was changed.",
+        "Wait for the seconds in `Retry-After` and send the same request again.",
+    ),
+    "outcome_unknown": (
+        "The connection to the database was lost while the change was being saved. It may or may "
+        "not have been saved.",
+        "Send a `POST` again with the same `Idempotency-Key`: it is carried out once. Without "
+        "one, and for other methods, check the current state before you repeat the request.",
+    ),
+}
+
+OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
+    "contains_nul": ("The text contains the character NUL.", "Remove it."),
+    "control_character": (
+        "The text contains control characters, characters that change the direction of the text "
+        "(U+202A to U+202E, U+2066 to U+2069), or line breaks in a single-line field.",
+        "Remove the character that `detail` names.",
+    ),
+    "duplicate_working_day": ("A working day is listed twice.", "List each half-day once."),
+    "end_before_start": (
+        "The last day is before the first.",
+        "Swap the dates; leave includes both.",
+    ),
+    "expiry_in_past": ("The key would expire before it is created.", "Use a time in the future."),
+    "impossible_date": (
+        "A leave year cannot begin on this day, such as 31 February.",
+        "Use a month from 1 to 12 and a day that it has every year.",
+    ),
+    "impossible_half_days": (
+        "Leave on a single day cannot start in the afternoon and end in the morning.",
+        "Use `am` and `pm`, in this order, or omit both for the whole day.",
+    ),
+    "invalid_channel": (
+        "This is not the id of a Slack channel.",
+        "Copy the id from the channel's details in Slack; it looks like C0123ABCD.",
+    ),
+    "invalid_code": (
+        "A code has lower-case letters, digits and single hyphens, such as study-leave.",
+        "Remove spaces, capitals and other characters.",
+    ),
+    "invalid_colour": (
+        "This is not a colour.",
+        "Use #rrggbb, such as #2e86de.",
+    ),
+    "invalid_date": ("This date does not exist.", "Use YYYY-MM-DD, such as 2026-08-03."),
+    "invalid_date_time": (
+        "This is not a point in time.",
+        "Use date, time and UTC offset, such as 2026-01-31T09:00:00Z.",
+    ),
+    "invalid_email": ("This is not an e-mail address.", "Use the form ada@example.com."),
+    "invalid_emoji": (
+        "This is not the short name of an emoji.",
+        "Use Slack's name for it, such as palm_tree, with or without colons.",
+    ),
+    "invalid_idempotency_key": (
+        "An `Idempotency-Key` has 1 to 255 printable ASCII characters, and the header is sent "
+        "once.",
+        "Use a random UUID.",
+    ),
+    "invalid_length": ("The text is empty or too long.", "`detail` says how long it may be."),
+    "invalid_slug": (
+        "A slug has lower-case letters, digits and single hyphens.",
+        "Remove spaces, capitals and other characters.",
+    ),
+    "invalid_time": ("This is not a time of day.", "Use HH:MM, such as 09:00."),
+    "invalid_value": ("The value cannot be used here.", "`detail` says what is expected."),
+    "leave_type_archived": (
+        "Leave of an archived type cannot be requested.",
+        "Choose a type whose `is_archived` is false.",
+    ),
+    "manager_archived": (
+        "An archived person cannot be a manager.",
+        "Choose an active person.",
+    ),
+    "manager_cycle": (
+        "The manager reports, directly or indirectly, to this person.",
+        "Choose a manager outside the person's own reports.",
+    ),
+    "no_events": ("The list of events is empty.", "Send one or more events, or `*` for all."),
+    "no_scopes": ("The list of scopes is empty.", "Send at least one scope."),
+    "no_working_days": ("The list of working days is empty.", "Choose at least one working day."),
+    "no_working_time": (
+        "No day would count: these are non-working days or public holidays.",
+        "Choose days on which the person works; no leave is needed for the others.",
+    ),
+    "not_a_boolean": ("The field must be true or false.", "Send true or false, unquoted."),
+    "not_a_number": ("The parameter is not a whole number.", "Send digits only, such as 50."),
+    "not_a_uuid": ("An id is a UUID.", "Copy the `id` from a response of this API."),
+    "not_found": (
+        "An id in the body or query does not exist in this organisation.",
+        "Copy the id from a response of this API.",
+    ),
+    "not_half_days": (
+        "Days must be from 0 to 366, in steps of a half.",
+        "Send a number such as 25 or 12.5.",
+    ),
+    "not_one_of": ("Only certain values are possible.", "`detail` lists them."),
+    "note_required": ("This leave type requires a note.", "Send `note` with the request."),
+    "out_of_range": ("The number is too small or too large.", "`detail` names the bounds."),
+    "out_of_reach": (
+        "The leave is more than two years in the future or in the past.",
+        "Choose dates that are closer to today.",
+    ),
+    "read_only": (
+        "The member cannot be changed, and its value differs from the stored one.",
+        "Omit it, or send the value that GET returns.",
+    ),
+    "repeated_field": ("A JSON object contains the same name twice.", "Send each field once."),
+    "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
+    "required": ("The field is missing, or null where it must not be.", "Send it."),
+    "scope_not_held": (
+        "A new key can only have scopes that the key in use has itself.",
+        "Omit the others, or use a key that has them.",
+    ),
+    "too_little_notice": (
+        "This leave type must be requested earlier (`min_notice_days`).",
+        "Choose a later first day, or ask an admin to change the type.",
+    ),
+    "too_long": ("There are too many characters, entries or days.", "`detail` names the limit."),
+    "too_many_days": (
+        "This leave type allows fewer days in a row (`max_consecutive_days`).",
+        "Request fewer days, or ask an admin to change the type.",
+    ),
+    "too_short": ("There are too few characters or entries.", "`detail` names the limit."),
+    "unknown_country": (
+        "No public holidays are known for this country or region.",
+        "Use an ISO 3166-1 code of two letters, with a region where there is one: `GB-SCT`.",
+    ),
+    "unknown_emoji": (
+        "Slack has no standard emoji with this name.",
+        "Use one that every workspace has, such as palm_tree; custom emoji cannot be used.",
+    ),
+    "unknown_event": ("This event does not exist.", "`detail` lists the events."),
+    "unknown_field": (
+        "The body has a field that this operation does not know; it might be misspelt.",
+        "Remove it, or compare its name with the documentation.",
+    ),
+    "unknown_half": (
+        "This half of a day does not exist.",
+        "Use am or pm, or null for the whole day.",
+    ),
+    "unknown_leave_type": (
+        "This leave type does not exist.",
+        "List them with `GET /api/v1/leave-types`.",
+    ),
+    "unknown_leave_year_type": (
+        "This kind of leave year does not exist.",
+        "Use calendar, fiscal or anniversary.",
+    ),
+    "unknown_parameter": (
+        "The query has a parameter that this operation does not know. It is refused because a "
+        "mistyped filter would return too much.",
+        "Remove it, or compare its name with the documentation.",
+    ),
+    "unknown_role": (
+        "This role does not exist.",
+        "Use member, approver, admin or owner.",
+    ),
+    "unknown_scope": ("This scope does not exist.", "`detail` lists the scopes."),
+    "unknown_timezone": (
+        "This time zone does not exist.",
+        "Use a name from the IANA database, such as Europe/London.",
+    ),
+    "unknown_variant": ("The variants are 1 and 2.", "Send one of them."),
+    "unknown_working_day": (
+        "This is not a working day.",
+        "Use monday to sunday, or friday:am and friday:pm for half-days.",
+    ),
+    "url_has_user_info": (
+        "The URL contains a user name or password.",
+        "Remove it; receivers verify deliveries by their signature.",
+    ),
+    "url_invalid": ("This URL cannot be called.", "`detail` says what is wrong."),
+    "url_not_https": ("Webhooks are sent over https only.", "Use an https:// URL."),
+    "url_private_address": (
+        "The URL leads to a private, loopback or otherwise internal address.",
+        "Use a host that the internet can reach.",
+    ),
+    "user_not_active": (
+        "The person is deactivated or archived and cannot have a key.",
+        "Reactivate the person first, or choose another.",
+    ),
+    "working_hours_out_of_order": (
+        "The day must start before midday, and midday must be before its end.",
+        "Change `day_starts_at`, `midday_at` and `day_ends_at` together.",
+    ),
+    "wrong_format": ("The text does not have the expected form.", "`detail` describes it."),
+    "wrong_type": (
+        "The value has the wrong type, for example text instead of a number.",
+        "Send numbers, true, false and null without quotation marks.",
+    ),
+}

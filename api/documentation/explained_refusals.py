@@ -1,0 +1,271 @@
+"""What each refusal means and what to do about it: one row for each, by an example."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final, NamedTuple
+
+from storage.access import feeds
+from storage.access.idempotency import (
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
+from storage.admin import holiday_overrides, holiday_set_removal, people, people_import
+from storage.base import errors
+from storage.base.errors import FieldError, InvalidInput, Refusal
+from storage.directory import people_rows
+from storage.events import deliveries, webhooks
+from storage.leave import adjustments, leave_requests
+from storage.rules import people_file
+from storage.slack import provisioning, slack_installations
+
+_LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+
+
+class Explained(NamedTuple):
+    """A refusal, by an example of it."""
+
+    example: Refusal
+    meaning: str
+    cure: str
+
+
+EXPLAINED: Final = (
+    Explained(
+        example=InvalidInput(
+            [
+                FieldError(
+                    pointer="/end_date",
+                    code="end_before_start",
+                    detail="The last day (2026-08-03) is before the first day (2026-08-07).",
+                ),
+                FieldError(
+                    pointer="/note", code="note_required", detail="Annual leave needs a note."
+                ),
+            ]
+        ),
+        meaning="Several fields are wrong. `errors` has one entry for each, with a `pointer` to "
+        "it. If only one field is wrong, the problem's own `code` is that field's code.",
+        cure="Correct every field in `errors` and send the request again.",
+    ),
+    Explained(
+        example=errors.NotFound("leave request"),
+        meaning="It does not exist, belongs to another organisation, or you may not see it. The "
+        "response is the same in all three cases, so that ids cannot be guessed.",
+        cure="Check the id, and that the key belongs to the right organisation and person.",
+    ),
+    Explained(
+        example=errors.Unauthenticated(),
+        meaning="The header `Authorization` is missing or malformed, or the API key is unknown, "
+        "expired or revoked, or the person behind it has been deactivated or archived.",
+        cure="Send `Authorization: Bearer hiatus_sk_live_…`. If the key no longer works, create "
+        "another one.",
+    ),
+    Explained(
+        example=errors.Forbidden("You are not allowed to do this."),
+        meaning="The key is valid, but its person may not do this.",
+        cure="Ask an admin or owner of your organisation.",
+    ),
+    Explained(
+        example=errors.InsufficientRole("admin"),
+        meaning="The person behind the key needs a higher role; `needed_role` names the lowest "
+        "that does.",
+        cure="Use the key of a person with that role, or ask an owner to change yours.",
+    ),
+    Explained(
+        example=errors.InsufficientScope("leave:write"),
+        meaning="The key lacks a scope that this operation needs; `missing_scope` names it.",
+        cure="Create a key with the scope. The scopes of an existing key cannot be changed.",
+    ),
+    Explained(
+        example=errors.OwnRequest(),
+        meaning="No one approves or declines their own leave, whatever their role.",
+        cure="Let another approver decide. Cancelling your own request is always possible.",
+    ),
+    Explained(
+        example=errors.NotYourField(["role"]),
+        meaning="Apart from first name, last name and job title, only admins and owners change a "
+        "person's record; `fields` lists the fields that you may not change.",
+        cure="Leave those fields out, or ask an admin or owner.",
+    ),
+    Explained(
+        example=leave_requests.NotYourApproval(),
+        meaning="You can see the request, but other people are its approvers.",
+        cure="`GET /api/v1/approvals/pending` lists the requests that you may decide.",
+    ),
+    Explained(
+        example=provisioning.NotAMember("You are not a member of this organisation."),
+        meaning="In Slack: the person is a guest, a bot or a member of another workspace, is no "
+        "longer active here, or has an e-mail address that Slack has not confirmed or that "
+        "belongs to a person with another Slack account.",
+        cure="Confirm the address in Slack, or ask an admin to add, reactivate or unlink the "
+        "person.",
+    ),
+    Explained(
+        example=slack_installations.NotLinked(
+            "An administrator can link it with `hiatus slack link`."
+        ),
+        meaning="While installing the Slack app: an existing organisation may be meant, but "
+        "nothing proves that the installer may act for it.",
+        cure="Ask an operator to run `hiatus slack link`, then install the app again.",
+    ),
+    Explained(
+        example=errors.Conflict("This conflicts with the current state."),
+        meaning="The request is valid, but conflicts with the current state.",
+        cure="Read the resource again, then decide whether to repeat the request.",
+    ),
+    Explained(
+        example=errors.InvalidTransition("approved", "cancelled"),
+        meaning="This action is not possible in the leave request's current status, which "
+        "`leave_status` names. Declined and cancelled leave cannot be changed.",
+        cure="Read the request again. For leave on other dates, create a new request.",
+    ),
+    Explained(
+        example=errors.OverlappingLeave(
+            _LEAVE_ID, date(2026, 8, 3), date(2026, 8, 7), begins_at_midday=True
+        ),
+        meaning="The person already has pending or approved leave in one of these half-days; "
+        "`leave_request_id` is that request.",
+        cure="Choose other dates or halves, or edit or cancel the other request first.",
+    ),
+    Explained(
+        example=errors.EmailTaken("ada@example.com"),
+        meaning="Another person of the organisation has this e-mail address. Case does not "
+        "matter. The address of an archived person is free.",
+        cure="Look the person up with `GET /api/v1/users`, or use another address.",
+    ),
+    Explained(
+        example=errors.CodeTaken("annual"),
+        meaning="Another leave type of the organisation has this code.",
+        cure="Choose another code, or change the type that has it.",
+    ),
+    Explained(
+        example=errors.NameTaken("Research", _LEAVE_ID),
+        meaning="Another department, or another leave type that is not archived, has this name. "
+        "Case does not matter.",
+        cure="Use the existing one (`other_id` is its id), or choose another name.",
+    ),
+    Explained(
+        example=errors.AlreadyExists("There is already a holiday set for GB-SCT."),
+        meaning="It already exists.",
+        cure="Use the existing one; the list shows it.",
+    ),
+    Explained(
+        example=errors.LastOwner(),
+        meaning="An organisation needs at least one active owner, so the last one cannot be "
+        "demoted, deactivated or archived.",
+        cure="Make another person an owner first.",
+    ),
+    Explained(
+        example=errors.InUse("People belong to this department."),
+        meaning="It is still in use, so it cannot be deleted.",
+        cure="Move what uses it, then delete it.",
+    ),
+    Explained(
+        example=holiday_set_removal.HolidaySetInUse(
+            "The public holidays of GB still apply to people (3)."
+        ),
+        meaning="The organisation, or a person who is not archived, has these public holidays.",
+        cure="Give them another country code first, then delete the set.",
+    ),
+    Explained(
+        example=holiday_overrides.TooManyOverrides(),
+        meaning="The holiday set has reached the limit for overrides.",
+        cure="Delete a past one.",
+    ),
+    Explained(
+        example=adjustments.TooManyAdjustments(),
+        meaning="The person's leave year has reached the limit for adjustments.",
+        cure="Combine several corrections into one.",
+    ),
+    Explained(
+        example=people_file.BadLines(
+            [FieldError(pointer="/3/email", code="invalid_email", detail="This is no address.")]
+        ),
+        meaning="Only for `hiatus import`: lines of the file are wrong. Nothing was imported.",
+        cure="Correct the lines that are listed and run the command again.",
+    ),
+    Explained(
+        example=people_import.FileOvertaken(),
+        meaning="Only for `hiatus import`: a person of the file was added elsewhere during the "
+        "import. Nothing was imported.",
+        cure="Run the command again.",
+    ),
+    Explained(
+        example=errors.CannotArchiveSelf(),
+        meaning="People cannot archive or deactivate themselves.",
+        cure="Ask another admin or owner.",
+    ),
+    Explained(
+        example=people.UserPending(),
+        meaning="A pending user has never used Hiatus, so there is nothing to reactivate.",
+        cure="Wait until they use Hiatus in Slack, or create an API key for them: both activate "
+        "them.",
+    ),
+    Explained(
+        example=people.UserArchived(),
+        meaning="An archived person is kept for the record and cannot be changed.",
+        cure="Restore the person first (`POST /users/{id}/restore`), or create a new one.",
+    ),
+    Explained(
+        example=people_rows.ChangedMeanwhile(),
+        meaning="Another request changed the same resource between your request's read and its "
+        "write.",
+        cure="Read it again, and repeat the change if you still want it.",
+    ),
+    Explained(
+        example=feeds.FeedTokenUnreadable(),
+        meaning="The server lost the secret key that the token was encrypted with, and the "
+        "operator accepted the loss. Calendars that have the token still work.",
+        cure="Create a new token with `POST /calendar-feeds/regenerate`, which revokes the old "
+        "one.",
+    ),
+    Explained(
+        example=feeds.TooManyFeeds(),
+        meaning="The person has reached the limit for calendar feeds.",
+        cure="Delete one that is no longer used.",
+    ),
+    Explained(
+        example=webhooks.TooManyWebhooks(),
+        meaning="The organisation has reached the limit for webhooks.",
+        cure="Delete one, or let one endpoint receive several events.",
+    ),
+    Explained(
+        example=deliveries.WebhookDisabled(),
+        meaning="The webhook is disabled, so nothing is sent to it.",
+        cure="Send a PATCH with `is_active` true, then try again.",
+    ),
+    Explained(
+        example=errors.InsufficientAllowance(5, 9, "2026"),
+        meaning="One of the leave years that the request touches has too few days left; "
+        "`leave_year`, `remaining_days` and `needed_days` say which and by how much.",
+        cure="Request fewer days, use a leave type that may be overdrawn, or ask an admin to "
+        "adjust the allowance.",
+    ),
+    Explained(
+        example=IdempotencyAnswerUnreadable(201),
+        meaning="The request was sent before with this `Idempotency-Key`, and answered with the "
+        "status that `detail` names. The server has lost the secret key that the response was "
+        "encrypted with, and the operator accepted the loss. The request was not carried out a "
+        "second time.",
+        cure="Check the current state. Use a new key for a new request.",
+    ),
+    Explained(
+        example=IdempotencyInProgress(),
+        meaning="The first request with this `Idempotency-Key` is still being carried out.",
+        cure="Wait for the seconds in `Retry-After` and send the same request again: you get the "
+        "first response.",
+    ),
+    Explained(
+        example=IdempotencyKeyReused(),
+        meaning="The `Idempotency-Key` was used in the last 24 hours for a request with another "
+        "path, query or body.",
+        cure="Use a new key for every new request, and the same key only to retry it.",
+    ),
+    Explained(
+        example=errors.UnusableCursor(),
+        meaning="The cursor was altered, or comes from another list, filter, sort or organisation.",
+        cure="Send `next_cursor` unchanged, with the same parameters, or start without a cursor.",
+    ),
+)
