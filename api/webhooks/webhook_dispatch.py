@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -31,13 +32,13 @@ def webhook_dispatcher(
     clock: Clock,
     *,
     in_flight: int = IN_FLIGHT,
-    lease_seconds: int = delivery_queue.LEASE_SECONDS,
+    lease: timedelta = delivery_queue.QUEUE.lease,
     on_settled: OnSettled = lambda _: None,
 ) -> Dispatcher[Delivery, Outcome]:
     """The dispatcher that delivers webhooks; ``sender`` is open while it runs.
 
-    ``lease_seconds`` are more than an attempt may take. ``on_settled`` hears what came of attempts
-    once it is recorded.
+    ``lease`` is longer than an attempt may take. ``on_settled`` is called with the outcomes of
+    attempts once they are recorded.
     """
 
     async def claim(limit: int) -> list[Delivery]:
@@ -46,7 +47,7 @@ def webhook_dispatcher(
             limit=limit,
             claim_id=str(uuid.uuid4()),
             now=clock(),
-            lease_seconds=lease_seconds,
+            lease=lease,
         )
 
     async def attempt(delivery: Delivery) -> Outcome:

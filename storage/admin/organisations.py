@@ -31,7 +31,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_rows
-from storage.events import audit, digest_retries, feed_changes, organisation_config
+from storage.events import audit, digest_queue, feed_changes, organisation_config
 from storage.leave import card_refreshes, leave_types
 from storage.rules import days, holiday_calendar, request_rules
 from storage.rules.leave_years import check_leave_year_start
@@ -183,7 +183,7 @@ def update(
     before, after = _checked_update(tx, changes, by=by)
     if "digest_channel" in changes:
         # Also the same channel: an admin may have put right what Slack refused it for.
-        digest_retries.retry(tx, by.organisation_id, now=now)
+        digest_queue.retry(tx, by.organisation_id, now=now)
     if after == before:
         return get(tx, by=by)
     known_before = organisation_config.of_organisation(tx, by.organisation_id)

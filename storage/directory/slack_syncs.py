@@ -1,32 +1,51 @@
 """When an organisation's people are compared with its Slack workspace: daily and on request.
 
-One row for each organisation that is linked to a workspace. A claim moves ``due_at`` to the end of
-a lease, so that several processes never compare the same workspace, and a process that dies is
-followed by another one. A failure is backed off for that workspace alone.
+One row for each organisation that is linked to a workspace. A comparison is claimed, so that only
+one process compares a workspace. A failure is backed off for that workspace alone.
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from peewee import Case, Delete, Insert, Select, Update
 
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Engine, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, SlackSyncRow
+from storage.events.leased_queue import LeasedQueue, wait_after
 
 INTERVAL: Final = timedelta(days=1)
 # Between a comparison and the next one that `request_soon` asks for.
 SPACING: Final = timedelta(minutes=10)
-# Renewed with every page of the member list; longer than one page may take.
-LEASE: Final = timedelta(minutes=5)
 # Waits after the 1st, 2nd … failure in a row; the last one again and again.
 RETRY_AFTER: Final = (
     timedelta(minutes=5),
     timedelta(minutes=30),
     timedelta(hours=2),
     timedelta(hours=6),
+)
+
+
+def _due(_: Engine, now: Any, limit: Any) -> Select:
+    row = SlackSyncRow.alias()
+    linked = OrganisationRow.select(OrganisationRow.id).where(
+        OrganisationRow.slack_team_id.is_null(False)
+    )
+    query: Select = row.select(row.organisation_id).where(
+        row.due_at <= now, row.organisation_id.in_(linked)
+    )
+    return query.order_by(row.due_at).limit(limit)
+
+
+QUEUE: Final = LeasedQueue(
+    table=SlackSyncRow,
+    key=("organisation_id",),
+    due=_due,
+    # Renewed with every page of the member list; longer than one page may take.
+    lease=timedelta(minutes=5),
+    returned=(SlackSyncRow.organisation_id, SlackSyncRow.failures),
 )
 
 
@@ -75,49 +94,37 @@ def request_soon(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
 
 
 def claim(tx: Transaction, *, claim_id: str, now: datetime, limit: int) -> list[Sync]:
-    """Take comparisons that are due; ``claim_id`` is new for every call."""
-    teams = dict(tx.all(_due, now=now, limit=limit))
-    if not teams:
+    """Claim due comparisons; ``claim_id`` is new for every call."""
+    failures = dict(QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit))
+    if not failures:
         return []
-    claimed = tx.all(
-        _take,
-        organisation_ids=sorted(teams),
-        now=now,
-        lease_expires_at=now + LEASE,
-        claim_id=claim_id,
-    )
+    teams = tx.all(_teams, organisation_ids=sorted(failures))
     return [
         Sync(
             organisation_id=organisation_id,
-            team_id=teams[organisation_id],
+            team_id=team_id,
             claim_id=claim_id,
-            failures=failures,
+            failures=failures[organisation_id],
             started_at=now,
         )
-        for organisation_id, failures in claimed
+        for organisation_id, team_id in teams
     ]
 
 
 def renew(tx: Transaction, sync: Sync, *, now: datetime) -> bool:
     """Extend the lease; False when another process has taken over, or a new request came in."""
-    renewed = tx.change(
-        _renew,
-        organisation_id=sync.organisation_id,
-        claim_id=sync.claim_id,
-        lease_expires_at=now + LEASE,
-    )
-    return renewed == 1
+    return QUEUE.renew(tx, (sync.organisation_id,), sync.claim_id, now=now)
 
 
 def finish(tx: Transaction, sync: Sync, *, now: datetime) -> None:
     """The comparison is done; the next one is tomorrow's."""
-    tx.change(
-        _finish,
-        organisation_id=sync.organisation_id,
-        claim_id=sync.claim_id,
-        due_at=sync.started_at + INTERVAL,
-        now=now,
-    )
+    done = {
+        "due_at": sync.started_at + INTERVAL,
+        "failures": 0,
+        "last_error": None,
+        "synced_at": now,
+    }
+    QUEUE.release(tx, (sync.organisation_id,), sync.claim_id, done)
 
 
 def fail(
@@ -129,15 +136,15 @@ def fail(
     retry_after_seconds: int | None = None,
 ) -> None:
     """It did not work: tried again later, and no sooner than Slack asked for."""
-    wait = RETRY_AFTER[min(sync.failures, len(RETRY_AFTER) - 1)]
+    failures = sync.failures + 1
+    wait = wait_after(failures, RETRY_AFTER)
     wait = max(wait, timedelta(seconds=retry_after_seconds or 0))
-    tx.change(
-        _fail,
-        organisation_id=sync.organisation_id,
-        claim_id=sync.claim_id,
-        due_at=now + min(wait, INTERVAL),
-        error=error[:100],
-    )
+    failed = {
+        "due_at": now + min(wait, INTERVAL),
+        "failures": failures,
+        "last_error": error[:100],
+    }
+    QUEUE.release(tx, (sync.organisation_id,), sync.claim_id, failed)
 
 
 @compiled
@@ -182,67 +189,7 @@ def _request_soon(
 
 
 @compiled
-def _due(now: Param[datetime], limit: Param[int]) -> Select:
-    return (
-        SlackSyncRow.select(SlackSyncRow.organisation_id, OrganisationRow.slack_team_id)
-        .join(OrganisationRow, on=(OrganisationRow.id == SlackSyncRow.organisation_id))
-        .where(SlackSyncRow.due_at <= now, OrganisationRow.slack_team_id.is_null(False))
-        .order_by(SlackSyncRow.due_at)
-        .limit(limit)
-    )
-
-
-@compiled
-def _take(
-    organisation_ids: Param[list[str]],
-    now: Param[datetime],
-    lease_expires_at: Param[datetime],
-    claim_id: Param[str],
-) -> Update:
-    row = SlackSyncRow
-    return (
-        row.update({row.due_at: lease_expires_at, row.claim_id: claim_id})
-        .where(any_of(row.organisation_id, organisation_ids), row.due_at <= now)
-        .returning(row.organisation_id, row.failures)
-    )
-
-
-@compiled
-def _renew(
-    organisation_id: Param[str], claim_id: Param[str], lease_expires_at: Param[datetime]
-) -> Update:
-    row = SlackSyncRow
-    return row.update({row.due_at: lease_expires_at}).where(
-        row.organisation_id == organisation_id, row.claim_id == claim_id
-    )
-
-
-@compiled
-def _finish(
-    organisation_id: Param[str], claim_id: Param[str], due_at: Param[datetime], now: Param[datetime]
-) -> Update:
-    row = SlackSyncRow
-    done = {
-        row.due_at: due_at,
-        row.claim_id: None,
-        row.failures: 0,
-        row.last_error: None,
-        row.synced_at: now,
-    }
-    return row.update(done).where(row.organisation_id == organisation_id, row.claim_id == claim_id)
-
-
-@compiled
-def _fail(
-    organisation_id: Param[str], claim_id: Param[str], due_at: Param[datetime], error: Param[str]
-) -> Update:
-    row = SlackSyncRow
-    failed = {
-        row.due_at: due_at,
-        row.claim_id: None,
-        row.failures: row.failures + 1,
-        row.last_error: error,
-    }
-    return row.update(failed).where(
-        row.organisation_id == organisation_id, row.claim_id == claim_id
+def _teams(organisation_ids: Param[list[str]]) -> Select:
+    return OrganisationRow.select(OrganisationRow.id, OrganisationRow.slack_team_id).where(
+        any_of(OrganisationRow.id, organisation_ids)
     )

@@ -1,49 +1,40 @@
-"""What waits to be delivered: a queue for each webhook, from which deliveries are claimed.
+"""The queue of webhook deliveries, which is fair between endpoints.
 
-A claim moves ``due_at`` to the end of its lease: a delivery whose process dies comes due again by
-itself. Every look at the queues costs a few seeks for each webhook that has something waiting,
-however much that is; what waits for a webhook that is switched off is passed over by one of them.
+Unlike in other leased queues, due deliveries are not claimed in order of ``due_at`` alone, or an
+endpoint with a long backlog would delay all others. Every endpoint has a queue of its own within
+the table: a claim takes the first of each, then the second of each, up to ``MAX_IN_FLIGHT`` of one.
+
+Reading the queues costs a few index seeks for each webhook with pending deliveries, however many
+these are. One seek skips the deliveries of a webhook that is switched off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import orjson
-from peewee import JOIN, OP, SQL, Case, Expression, Select, Tuple, fn
+from peewee import JOIN, OP, SQL, Case, Expression, Select, fn
 
 from storage.base.secrets import InvalidToken
-from storage.db.compiled import Engine, Param, any_of_keys, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
 from storage.events import webhooks
+from storage.events.leased_queue import LeasedQueue
 
-# Three times the longest attempt: a delivery may wait for a place behind one that hangs, and no
-# living process is to lose what it is sending. What a dead one held keeps its places in its queues
-# for as long.
-LEASE_SECONDS: Final = 45
-# Deliveries to one endpoint at a time, from claim to settlement. A receiver that fails gets one,
-# until one succeeds: many that hang would otherwise take every place there is.
-MOST_IN_FLIGHT: Final = 16
-# Further than that nobody counts.
-COUNTED: Final = 10_000
+# Deliveries to one endpoint at a time, from claim to result. A failing endpoint gets one until one
+# succeeds: many that hang would otherwise fill every process.
+MAX_IN_FLIGHT: Final = 16
+# Due deliveries are counted up to this number for each endpoint.
+MAX_COUNTED: Final = 10_000
 
 # As SQL and not as a bound value: a partial index is used only where its condition is recognised.
 _PENDING: Final = SQL("'pending'")
 # A bound limit is planned for as if it let a tenth of the rows through.
 _ONE: Final = SQL("1")
 _LATERAL: Final = "CROSS JOIN LATERAL"
-_OF_DELIVERY: Final = (
-    "organisation_id",
-    "id",
-    "webhook_id",
-    "event_id",
-    "event_type",
-    "attempts",
-    "created_at",
-)
 
 
 class Delivery(NamedTuple):
@@ -69,7 +60,7 @@ class Delivery(NamedTuple):
 class Waiting(NamedTuple):
     """What waits for endpoints that are switched on; ``oldest_due_at`` in milliseconds or None.
 
-    ``due`` counts at most ``COUNTED`` for each endpoint.
+    ``due`` counts at most ``MAX_COUNTED`` for each endpoint.
     """
 
     due: int
@@ -83,30 +74,52 @@ def claim(
     limit: int,
     claim_id: str,
     now: datetime,
-    most_in_flight: int = MOST_IN_FLIGHT,
-    lease_seconds: int = LEASE_SECONDS,
+    lease: timedelta | None = None,
 ) -> list[Delivery]:
-    """Take up to ``limit`` due deliveries for a while: every endpoint's first, then its second ….
+    """Claim up to ``limit`` due deliveries: the first of every endpoint, then the second ….
 
-    Of one request's events to one endpoint, a later one waits until the one before it was tried.
-    ``claim_id`` is new for every call.
+    A request's events reach an endpoint in order: one waits until the one before it was attempted.
+    ``claim_id`` is new for every call. ``lease`` replaces the usual one.
     """
-    found = tx.all(
-        _claim,
-        now=now,
-        lease_ends_at=now + timedelta(seconds=lease_seconds),
-        claim_id=claim_id,
-        limit=limit,
-        most_in_flight=most_in_flight,
-    )
-    if found and tx.engine == "sqlite":
-        found = tx.all(_claimed, keys=orjson.dumps(found).decode())
-    return [_delivery(tx, row, claim_id, now) for row in found]
+    claimed = QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit, lease=lease)
+    if not claimed:
+        return []
+    # Each by its key, without joins: PostgreSQL joins badly before it has analysed new tables.
+    bodies = dict(tx.all(_bodies, keys=_keys(claimed, 3)))
+    endpoints = {
+        webhook_id: (url, _secrets_of(tx, row, now))
+        for webhook_id, url, *row in tx.all(_webhooks, keys=_keys(claimed, 2))
+    }
+    found = [
+        Delivery(
+            organisation_id=organisation_id,
+            id=delivery_id,
+            webhook_id=webhook_id,
+            event_id=event_id,
+            event_type=event_type,
+            attempts=attempts,
+            claim_id=claim_id,
+            url=endpoints[webhook_id][0],
+            body=bytes(bodies[event_id]),
+            secrets=endpoints[webhook_id][1],
+            created_at=created_at,
+        )
+        for (
+            organisation_id,
+            delivery_id,
+            webhook_id,
+            event_id,
+            event_type,
+            attempts,
+            created_at,
+        ) in claimed
+    ]
+    return sorted(found, key=lambda delivery: delivery.id)
 
 
 def waiting(tx: Transaction, *, now: datetime) -> Waiting:
     """How much waits, and since when."""
-    row = tx.first(_waiting, now=now, counted=COUNTED)
+    row = tx.first(_waiting, now=now, counted=MAX_COUNTED)
     assert row is not None
     return Waiting(due=int(row[0] or 0), in_flight=int(row[1] or 0), oldest_due_at=row[2])
 
@@ -120,26 +133,15 @@ def oldest_due_at(tx: Transaction) -> int | None:
     return None if row is None else row[0]
 
 
-def _delivery(tx: Transaction, row: Sequence[Any], claim_id: str, now: datetime) -> Delivery:
-    organisation_id, delivery_id, webhook_id, event_id, event_type, attempts = row[:6]
-    created_at, url, body = row[6:9]
+def _keys(claimed: Iterable[Sequence[Any]], column: int) -> str:
+    return orjson.dumps(sorted({(row[0], row[column]) for row in claimed})).decode()
+
+
+def _secrets_of(tx: Transaction, row: Sequence[Any], now: datetime) -> list[str]:
     try:
-        secrets = webhooks.decrypted_secrets(tx, row[9:], now=now)
-    except InvalidToken:  # One endpoint's trouble must not keep the others' deliveries.
-        secrets = []
-    return Delivery(
-        organisation_id=organisation_id,
-        id=delivery_id,
-        webhook_id=webhook_id,
-        event_id=event_id,
-        event_type=event_type,
-        attempts=attempts,
-        claim_id=claim_id,
-        url=url,
-        body=bytes(body),
-        secrets=secrets,
-        created_at=created_at,
-    )
+        return webhooks.decrypted_secrets(tx, row, now=now)
+    except InvalidToken:  # An error of one endpoint must not stop the deliveries of others.
+        return []
 
 
 def _queues() -> Any:
@@ -180,7 +182,7 @@ def _of_queue(delivery: Any, queue: Any) -> Any:
     )
 
 
-def _due(queue: Any, now: Any, most: Any) -> Select:
+def _due_of(queue: Any, now: Any, limit: Any) -> Select:
     """The ids of a queue's first due deliveries that wait for no other one of their request."""
     delivery, earlier = DeliveryRow.alias(), DeliveryRow.alias()
     # One row and not EXISTS: PostgreSQL would make a join of that, by an index of its own choice.
@@ -202,7 +204,7 @@ def _due(queue: Any, now: Any, most: Any) -> Select:
             _of_queue(delivery, queue), delivery.due_at <= now, Expression(comes_first, OP.IS, None)
         )
         .order_by(delivery.due_at)
-        .limit(most)
+        .limit(limit)
     )
 
 
@@ -225,16 +227,17 @@ def _is_on(queue: Any, *, is_active: bool = True) -> Any:
     )
 
 
-def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
-    """What may be claimed, with its place in its queue and how much room the queue has."""
+def _candidates(engine: Engine, now: Any) -> Any:
+    """Deliveries that may be claimed, each with its place in its endpoint's queue and that queue's
+    room."""
     queues = _queues()
-    usual = Case(None, [(WebhookRow.failing_since_at.is_null(), most_in_flight)], 1)
+    usual = Case(None, [(WebhookRow.failing_since_at.is_null(), SQL(str(MAX_IN_FLIGHT)))], 1)
     room = usual - _in_flight(queues, now)
     of_queues = Select([queues]).join(WebhookRow, on=_is_on(queues))
     found: Any
     if engine == "sqlite":
-        due = _due(queues, now, most_in_flight)
-        # A subquery in FROM cannot look at its neighbours there; a table-valued function can.
+        due = _due_of(queues, now, MAX_IN_FLIGHT)
+        # SQLite has no LATERAL, but a table-valued function sees the tables before it.
         pairs = due.alias("pairs")
         pair = fn.json_array(pairs.c.id, pairs.c.due_at)
         found = fn.json_each(Select([pairs], [fn.json_group_array(pair)])).alias("found")
@@ -243,11 +246,11 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
         )
         across = JOIN.CROSS
     else:
-        # Counted once for each queue, and nothing is read for which there is no room.
+        # Computed once for each queue; nothing is read from a queue that has no room.
         free = Select(columns=[fn.GREATEST(room, 0).alias("room")]).alias("free")
         of_queues = of_queues.join(free, _LATERAL)
         room = free.c.room
-        found = _due(queues, now, room).alias("found")
+        found = _due_of(queues, now, room).alias("found")
         delivery_id, due_at = found.c.id, found.c.due_at
         key = [queues.c.organisation_id, queues.c.webhook_id]
         place = fn.ROW_NUMBER().over(partition_by=key, order_by=[due_at]) - 1
@@ -262,78 +265,69 @@ def _chosen(now: Any, most_in_flight: Any, engine: str) -> Any:
     return of_queues.columns(*columns).join(found, across).with_cte(queues)
 
 
-@compiled_per_engine
-def _claim(
-    engine: Engine,
-    now: Param[datetime],
-    lease_ends_at: Param[datetime],
-    claim_id: Param[str],
-    limit: Param[int],
-    most_in_flight: Param[int],
-) -> Any:
-    """On SQLite the keys of what it took, on PostgreSQL all that ``_claimed`` finds for them."""
-    claimed = DeliveryRow.update(claim_id=claim_id, due_at=lease_ends_at)
-    may = _chosen(now, most_in_flight, engine).alias("may")
-    # Every queue's first before any queue's second; of equals whichever is due longest.
-    fair = (may.c.place, may.c.due_at)
+def _due(engine: Engine, now: Any, limit: Any) -> Select:
+    may = _candidates(engine, now).alias("may")
+    # Every queue's first before any queue's second; of equals the one due longest.
     chosen = (
         Select([may], [may.c.organisation_id, may.c.id, may.c.place, may.c.due_at])
         .where(may.c.place < may.c.room)
-        .order_by(*fair)
+        .order_by(may.c.place, may.c.due_at)
     )
     if engine == "sqlite":
         keys = chosen.limit(limit).alias("chosen")
-        return claimed.where(
-            Tuple(DeliveryRow.organisation_id, DeliveryRow.id).in_(
-                Select([keys], [keys.c.organisation_id, keys.c.id])
-            )
-        ).returning(DeliveryRow.organisation_id, DeliveryRow.id)
-    # Two processes claim at once: each passes over what the other is taking, and finds as much
-    # again behind it.
+        return Select([keys], [keys.c.organisation_id, keys.c.id])
+    # Twice as many: another process may be claiming the first ones at the same time.
     candidates = chosen.limit(limit * 2).cte(
         "candidates", materialized=True, columns=("organisation_id", "id", "place", "due_at")
     )
     delivery = DeliveryRow.alias()
-    same = (delivery.organisation_id == candidates.c.organisation_id) & (
+    is_candidate = (delivery.organisation_id == candidates.c.organisation_id) & (
         delivery.id == candidates.c.id
     )
-    taken = (
+    query: Select = (
         Select([candidates], [delivery.organisation_id, delivery.id])
-        .join(delivery, on=same)
-        # Looked at again once the row is ours: it may have been claimed or settled meanwhile. Not
-        # by its status: the index of a whole queue would be walked for each of them.
+        .join(delivery, on=is_candidate)
+        # Checked again on the locked row: it may have been claimed or settled meanwhile. Not by
+        # its status: the index of a whole queue would be walked for each of them.
         .where(delivery.settled_at.is_null(), delivery.due_at <= now)
-        .order_by(candidates.c.place, candidates.c.due_at)
-        .limit(limit)
-        .for_update("FOR UPDATE SKIP LOCKED", of=delivery)
-        # Materialised: otherwise PostgreSQL may run the limited query more than once.
-        .cte("taken", materialized=True, columns=("organisation_id", "id"))
     )
-    mine = (DeliveryRow.organisation_id == taken.c.organisation_id) & (DeliveryRow.id == taken.c.id)
-    kept = [getattr(DeliveryRow, name) for name in _OF_DELIVERY]
-    mine_now = claimed.from_(taken).where(mine).returning(*kept).cte("mine", columns=_OF_DELIVERY)
-    return _with_event(mine_now, mine_now.c).with_cte(candidates, taken, mine_now)
+    in_turn = query.order_by(candidates.c.place, candidates.c.due_at)
+    return in_turn.limit(limit).with_cte(candidates)
+
+
+QUEUE: Final = LeasedQueue(
+    table=DeliveryRow,
+    key=("organisation_id", "id"),
+    due=_due,
+    # Three times the longest attempt: a claimed delivery may wait behind one that hangs. After a
+    # crash the claimed deliveries count as in flight until then.
+    lease=timedelta(seconds=45),
+    returned=(
+        DeliveryRow.organisation_id,
+        DeliveryRow.id,
+        DeliveryRow.webhook_id,
+        DeliveryRow.event_id,
+        DeliveryRow.event_type,
+        DeliveryRow.attempts,
+        DeliveryRow.created_at,
+    ),
+)
 
 
 @compiled
-def _claimed(keys: Param[str]) -> Select:
-    return _with_event(DeliveryRow, DeliveryRow).where(any_of_keys(DeliveryRow, keys))
-
-
-def _with_event(deliveries: Any, of: Any) -> Select:
-    """What ``Delivery`` is made of; ``of`` has the columns of ``deliveries``."""
-    columns = [
-        *(getattr(of, name) for name in _OF_DELIVERY),
+def _webhooks(keys: Param[str]) -> Select:
+    return WebhookRow.select(
+        WebhookRow.id,
         WebhookRow.url,
-        EventRow.body,
         WebhookRow.secret_encrypted,
         WebhookRow.previous_secret_encrypted,
         WebhookRow.previous_secret_until,
-    ]
-    webhook = (WebhookRow.organisation_id == of.organisation_id) & (WebhookRow.id == of.webhook_id)
-    event = (EventRow.organisation_id == of.organisation_id) & (EventRow.id == of.event_id)
-    query = Select([deliveries], columns).join(WebhookRow, on=webhook).join(EventRow, on=event)
-    return query.order_by(of.id)
+    ).where(any_of_keys(WebhookRow, keys))
+
+
+@compiled
+def _bodies(keys: Param[str]) -> Select:
+    return EventRow.select(EventRow.id, EventRow.body).where(any_of_keys(EventRow, keys))
 
 
 @compiled

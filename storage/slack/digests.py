@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from peewee import JOIN, SQL, Delete, Insert, Select, Update, fn
+from peewee import JOIN, SQL, Delete, Insert, Select, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
@@ -21,7 +21,7 @@ from storage.db.database import Transaction
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows
 from storage.events import organisation_config, outbox
-from storage.events.digest_retries import LEASE
+from storage.events.digest_queue import QUEUE
 from storage.events.organisation_config import Reference
 from storage.rules import days
 from storage.rules.days import AFTERNOON, MORNING, NOTHING
@@ -62,21 +62,14 @@ class Digest(NamedTuple):
     total: int
     ts: str | None
     shown_sha256: str | None
-    lease_ends_at: datetime
+    lease_expires_at: datetime
     tomorrow_at: datetime
 
 
 def claim(tx: Transaction, *, now: datetime, limit: int = 20) -> list[str]:
-    """Take the organisations whose digests are due.
-
-    No other process takes them until their lease ends, or ``settle`` or ``refuse`` is called.
-    """
+    """Claim due digests; the ids of their organisations."""
     tx.change(_begin, limit=limit)
-    return [
-        organisation_id
-        for organisation_id, due_at in tx.all(_due, now=now, limit=limit)
-        if _moved(tx, organisation_id, due_at, now + LEASE)
-    ]
+    return [organisation_id for (organisation_id,) in QUEUE.claim(tx, now=now, limit=limit)]
 
 
 def look(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | None:
@@ -89,18 +82,18 @@ def look(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
 
 def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Look at a claimed organisation again later: its digest met an error. ``now`` as for look."""
-    _moved(tx, organisation_id, now + LEASE, now + BACK_OFF)
+    _release(tx, organisation_id, now + QUEUE.lease, now + BACK_OFF)
 
 
 def settle(
     tx: Transaction, digest: Digest, *, ts: str | None, shown_sha256: str | None, now: datetime
 ) -> None:
     """Record what the channel shows; None where nothing is shown today. Looked at again soon."""
-    tx.change(
-        _settle,
-        organisation_id=digest.organisation_id,
-        lease_ends_at=digest.lease_ends_at,
-        due_at=now + LOOK_AGAIN,
+    _release(
+        tx,
+        digest.organisation_id,
+        digest.lease_expires_at,
+        now + LOOK_AGAIN,
         channel=digest.channel,
         day=digest.day.isoformat(),
         ts=ts or "",
@@ -111,20 +104,20 @@ def settle(
 def postpone(tx: Transaction, digest: Digest, seconds: float, *, now: datetime) -> None:
     """Slack did not take it: look again after that time."""
     at = now + timedelta(seconds=max(seconds, LOOK_AGAIN.total_seconds()))
-    _moved(tx, digest.organisation_id, digest.lease_ends_at, at)
+    _release(tx, digest.organisation_id, digest.lease_expires_at, at)
 
 
 def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> None:
     """Slack will not take it for that channel: admins are told, and it is not tried again there."""
-    changed = tx.change(
-        _refuse,
-        organisation_id=digest.organisation_id,
-        lease_ends_at=digest.lease_ends_at,
-        due_at=digest.tomorrow_at,
-        channel=digest.channel,
-        because=because[:64],
+    is_released = _release(
+        tx,
+        digest.organisation_id,
+        digest.lease_expires_at,
+        digest.tomorrow_at,
+        refused_channel=digest.channel,
+        refused_because=because[:64],
     )
-    if changed:
+    if is_released:
         outbox.notify_of_digest(tx, digest.organisation_id, now=now)
 
 
@@ -159,10 +152,10 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
     shown_channel, shown_day, ts, refused_channel, _, shown_sha256 = row
     due_at = _next_look(known, today, local.time())
     if due_at is not None or refused_channel == channel or team_id is None or not known.is_in_slack:
-        _moved(
+        _release(
             tx,
             organisation.id,
-            now + LEASE,
+            now + QUEUE.lease,
             due_at or min(_tomorrow(organisation, today), now + timedelta(hours=1)),
         )
         return None
@@ -184,7 +177,7 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         total=found[0][0] if found else 0,
         ts=(ts or None) if is_todays else None,
         shown_sha256=(shown_sha256 or None) if is_todays else None,
-        lease_ends_at=now + LEASE,
+        lease_expires_at=now + QUEUE.lease,
         tomorrow_at=_tomorrow(organisation, today),
     )
 
@@ -204,8 +197,14 @@ def _tomorrow(organisation: Organisation, today: date) -> datetime:
     return _begins(organisation, today + timedelta(days=1))
 
 
-def _moved(tx: Transaction, organisation_id: str, due_at: Any, next_at: datetime) -> bool:
-    return tx.change(_move, organisation_id=organisation_id, due_at=due_at, next_at=next_at) == 1
+def _release(
+    tx: Transaction,
+    organisation_id: str,
+    lease_expires_at: datetime,
+    due_at: datetime,
+    **changes: str,
+) -> bool:
+    return QUEUE.release(tx, (organisation_id,), lease_expires_at, {"due_at": due_at, **changes})
 
 
 def _locale(tx: Transaction, organisation_id: str) -> str | None:
@@ -243,51 +242,6 @@ def _begin(limit: Param[int]) -> Insert:
     return DigestRow.insert_from(
         new, [DigestRow.organisation_id, DigestRow.due_at]
     ).on_conflict_ignore()
-
-
-@compiled
-def _due(now: Param[datetime], limit: Param[int]) -> Select:
-    return (
-        DigestRow.select(DigestRow.organisation_id, DigestRow.due_at)
-        .where(DigestRow.due_at <= now)
-        .order_by(DigestRow.due_at)
-        .limit(limit)
-    )
-
-
-@compiled
-def _move(organisation_id: Param[str], due_at: Param[datetime], next_at: Param[datetime]) -> Update:
-    return DigestRow.update(due_at=next_at).where(
-        DigestRow.organisation_id == organisation_id, DigestRow.due_at == due_at
-    )
-
-
-@compiled
-def _settle(
-    organisation_id: Param[str],
-    lease_ends_at: Param[datetime],
-    due_at: Param[datetime],
-    channel: Param[str],
-    day: Param[str],
-    ts: Param[str],
-    shown_sha256: Param[str],
-) -> Update:
-    return DigestRow.update(
-        due_at=due_at, channel=channel, day=day, ts=ts, shown_sha256=shown_sha256
-    ).where(DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at)
-
-
-@compiled
-def _refuse(
-    organisation_id: Param[str],
-    lease_ends_at: Param[datetime],
-    due_at: Param[datetime],
-    channel: Param[str],
-    because: Param[str],
-) -> Update:
-    return DigestRow.update(due_at=due_at, refused_channel=channel, refused_because=because).where(
-        DigestRow.organisation_id == organisation_id, DigestRow.due_at == lease_ends_at
-    )
 
 
 @compiled

@@ -1,7 +1,6 @@
 """Slack notices: claimed by one process at a time, settled, tried again.
 
-A claim moves ``due_at`` to the end of its lease: a notice whose process dies comes due again by
-itself. What is shown is read when it is sent; sending is the Slack side's.
+What is shown is read when it is sent; sending is the Slack side's.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
-from peewee import Delete, Expression, Select, Tuple, Update, fn
+from peewee import Delete, Select, Tuple, Update, fn
 
 from storage.admin import recalculation
 from storage.admin.recalculation import News
 from storage.base.clock import local_day
 from storage.base.ids import new_id
 from storage.base.values import HalfDay, NoticeEvent, User, Webhook
-from storage.db import locks, rows
+from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import (
@@ -30,6 +29,7 @@ from storage.db.tables import (
 )
 from storage.directory import approvers, pending_approvals, people_rows
 from storage.events import organisation_config, outbox
+from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
 from storage.events.outbox import NoticeKind
 from storage.leave import card_refreshes
 from storage.slack import approval_cards, digests, reminders, slack_locales, slack_messages
@@ -40,8 +40,6 @@ from storage.slack.slack_messages import Posted
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
 # A notice that could not be shown for so long is given up.
 WORTH_TRYING: Final = timedelta(hours=24)
-# Longer than the longest attempt, so that no living process loses a notice it is sending.
-LEASE_SECONDS: Final = 60
 
 # Cards that ask somebody; those of other events only show what became of it.
 _ASKING: Final = ("leave_request.created", "leave_request.updated", "leave_request.rerouted")
@@ -157,22 +155,54 @@ class Sight(NamedTuple):
     is_superseded: bool = False
 
 
-def claim(
-    tx: Transaction, *, limit: int, claim_id: str, now: datetime, lease_seconds: int = LEASE_SECONDS
-) -> list[Notice]:
-    """Take up to ``limit`` due notices, those due longest first.
+def _due(_: Engine, now: Any, limit: Any) -> Select:
+    notice, other = NoticeRow.alias(), NoticeRow.alias()
+    comes_first = other.select(other.id).where(
+        other.organisation_id == notice.organisation_id,
+        other.user_id == notice.user_id,
+        other.leave_request_id == notice.leave_request_id,
+        other.status == "pending",
+        # What is only due later holds nothing up.
+        (other.event_type != outbox.SETTLED) | (other.due_at <= now),
+        (other.id < notice.id)
+        | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
+    )
+    query: Select = notice.select(notice.organisation_id, notice.id).where(
+        notice.status == "pending", notice.due_at <= now, ~fn.EXISTS(comes_first)
+    )
+    return query.order_by(notice.due_at).limit(limit)
+
+
+QUEUE: Final = LeasedQueue(
+    table=NoticeRow,
+    key=("organisation_id", "id"),
+    due=_due,
+    # Longer than the longest attempt.
+    lease=timedelta(seconds=60),
+    returned=(
+        NoticeRow.organisation_id,
+        NoticeRow.id,
+        NoticeRow.kind,
+        NoticeRow.user_id,
+        NoticeRow.leave_request_id,
+        NoticeRow.event_type,
+        NoticeRow.attempts,
+        NoticeRow.created_at,
+        NoticeRow.webhook_id,
+        NoticeRow.first_day,
+        NoticeRow.last_day,
+    ),
+)
+
+
+def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[Notice]:
+    """Claim up to ``limit`` due notices, those due longest first.
 
     Of what one person is to see of one request, only the earliest is taken, and nothing while
     something is on its way. ``claim_id`` is new for every call.
     """
-    found = tx.all(
-        _claim,
-        now=now,
-        lease_ends_at=now + timedelta(seconds=lease_seconds),
-        claim_id=claim_id,
-        limit=limit,
-    )
-    notices = [_notice(row, claim_id) for row in found]
+    claimed = QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit)
+    notices = [_notice(row, claim_id) for row in claimed]
     return sorted(notices, key=lambda notice: notice.id)
 
 
@@ -328,24 +358,13 @@ def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: 
     """
     for notice, outcome in outcomes:
         attempts = notice.attempts + 1
-        changes: dict[str, Any] = {
-            "attempts": attempts,
-            "last_error": outcome.error,
-            "claim_id": None,
-        }
+        changes: dict[str, Any] = {"attempts": attempts, "last_error": outcome.error}
         if outcome.verdict == "retry" and now - notice.created_at < WORTH_TRYING:
             changes["due_at"] = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
         else:
             status = "delivered" if outcome.verdict == "delivered" else "failed"
             changes |= {"status": status, "settled_at": now}
-        tx.update(
-            NoticeRow,
-            changes,
-            organisation_id=notice.organisation_id,
-            id=notice.id,
-            status="pending",
-            claim_id=notice.claim_id,
-        )
+        QUEUE.release(tx, (notice.organisation_id, notice.id), notice.claim_id, changes)
         _keep_message(tx, notice, outcome, now)
         if notice.event_type in _ASKING and notice.kind == "approval_card":
             reminders.watch(
@@ -370,7 +389,7 @@ def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
     """How long to wait after that many attempts; Slack's own ``Retry-After`` replaces our step."""
     if outcome.retry_after_seconds is not None:
         return min(max(outcome.retry_after_seconds, 1), RETRY_AFTER_SECONDS[-1])
-    return RETRY_AFTER_SECONDS[min(attempts, len(RETRY_AFTER_SECONDS)) - 1]
+    return wait_after(attempts, RETRY_AFTER_SECONDS)
 
 
 def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
@@ -419,60 +438,6 @@ def _is_awaited(tx: Transaction, notice: Notice) -> bool:
         notice_id=notice.id,
     )
     return found is not None
-
-
-def _due(now: Any, limit: Any, engine: str) -> Any:
-    notice, other = NoticeRow.alias(), NoticeRow.alias()
-    comes_first = other.select(other.id).where(
-        other.organisation_id == notice.organisation_id,
-        other.user_id == notice.user_id,
-        other.leave_request_id == notice.leave_request_id,
-        other.status == "pending",
-        # What is only due later holds nothing up.
-        (other.event_type != outbox.SETTLED) | (other.due_at <= now),
-        (other.id < notice.id)
-        | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
-    )
-    query: Any = (
-        notice.select(notice.organisation_id, notice.id)
-        .where(notice.status == "pending", notice.due_at <= now, ~fn.EXISTS(comes_first))
-        .order_by(notice.due_at)
-        .limit(limit)
-    )
-    # Two processes claim at once: each passes over what the other is taking.
-    return query.for_update('FOR UPDATE OF "t1" SKIP LOCKED') if engine == "postgresql" else query
-
-
-@compiled_per_engine
-def _claim(
-    engine: Engine,
-    now: Param[datetime],
-    lease_ends_at: Param[datetime],
-    claim_id: Param[str],
-    limit: Param[int],
-) -> Update:
-    claimed = NoticeRow.update(claim_id=claim_id, due_at=lease_ends_at).returning(
-        NoticeRow.organisation_id,
-        NoticeRow.id,
-        NoticeRow.kind,
-        NoticeRow.user_id,
-        NoticeRow.leave_request_id,
-        NoticeRow.event_type,
-        NoticeRow.attempts,
-        NoticeRow.created_at,
-        NoticeRow.webhook_id,
-        NoticeRow.first_day,
-        NoticeRow.last_day,
-    )
-    due = _due(now, limit, engine)
-    if engine == "sqlite":
-        return claimed.where(Tuple(NoticeRow.organisation_id, NoticeRow.id).in_(due))
-    # Materialised: otherwise PostgreSQL may run the limited query more than once.
-    taken = due.cte("taken", materialized=True, columns=("organisation_id", "id"))
-    same: Expression = (NoticeRow.organisation_id == taken.c.organisation_id) & (
-        NoticeRow.id == taken.c.id
-    )
-    return claimed.from_(taken).where(same).with_cte(taken)
 
 
 @compiled
@@ -552,7 +517,7 @@ def _give_up(
     return NoticeRow.update(status="failed", settled_at=now, claim_id=None, last_error=error).where(
         NoticeRow.organisation_id == organisation_id,
         NoticeRow.status == "pending",
-        NoticeRow.id.in_(locks.held(waiting, engine, "FOR UPDATE SKIP LOCKED")),
+        NoticeRow.id.in_(skip_locked(waiting, engine)),
     )
 
 

@@ -24,6 +24,7 @@ from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, 
 from storage.directory import approvers, holiday_sets
 from storage.directory.approvers import MOST_APPROVERS
 from storage.events import audit, organisation_config, outbox
+from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import Reference
 from storage.rules import days, request_rules, working_days
 from storage.rules.working_days import Hours, Worktime
@@ -444,8 +445,8 @@ def _due(
         .order_by(ReminderRow.due_at)
         .limit(limit)
     )
-    # Two processes look at once: each passes over what the other is looking at.
-    return query.for_update('FOR UPDATE OF "t1" SKIP LOCKED') if engine == "postgresql" else query
+    # No lease: the transaction that locks the rows moves them on and queues the reminders.
+    return skip_locked(query, engine, ReminderRow)
 
 
 @compiled

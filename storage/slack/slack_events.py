@@ -1,4 +1,8 @@
-"""Slack's events, each handled once: Slack sends one up to four times, to any of our processes."""
+"""Slack's events, each handled once: Slack sends one up to four times, to any of our processes.
+
+This is no queue (``events.leased_queue``): an event is claimed by its id when it arrives, and Slack
+sends it again until a process has answered.
+"""
 
 from __future__ import annotations
 

@@ -317,7 +317,7 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> Non
             total=len(out),
             ts=None,
             shown_sha256=None,
-            lease_ends_at=NINE,
+            lease_expires_at=NINE,
             tomorrow_at=NINE,
         )
     )

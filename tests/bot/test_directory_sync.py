@@ -343,7 +343,7 @@ def test_a_comparison_whose_process_died_is_taken_over(database: Database) -> No
 
     (first,) = database.write_now(claim, claim_id="a", now=NOW, limit=8)
     assert database.write_now(claim, claim_id="b", now=NOW, limit=8) == []
-    later = NOW + slack_syncs.LEASE
+    later = NOW + slack_syncs.QUEUE.lease
     (second,) = database.write_now(claim, claim_id="b", now=later, limit=8)
 
     assert database.write_now(slack_syncs.renew, first, now=later) is False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from api.webhooks.webhook_delivery import Sender
 from api.webhooks.webhook_dispatch import webhook_dispatcher
@@ -23,7 +23,8 @@ def clock() -> datetime:
 
 async def _deliver(database: Database, lease_seconds: int) -> None:
     async with Sender(allow_private=True, attempt_seconds=lease_seconds / 2) as sender:
-        dispatcher = webhook_dispatcher(database, sender, clock, lease_seconds=lease_seconds)
+        lease = timedelta(seconds=lease_seconds)
+        dispatcher = webhook_dispatcher(database, sender, clock, lease=lease)
         dispatcher.start()
         while True:
             await asyncio.sleep(0.1)

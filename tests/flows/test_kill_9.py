@@ -17,7 +17,7 @@ from storage.base.secrets import Secrets, new_secret_key
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.events import delivery_queue, webhooks
-from storage.events.delivery_queue import MOST_IN_FLIGHT
+from storage.events.delivery_queue import MAX_IN_FLIGHT
 from storage.leave import leave_requests
 from tests import outside
 from tests.builders import Acme, a_person, a_request, an_organisation, caller_for
@@ -113,7 +113,7 @@ def test_everything_arrives_and_no_more_than_was_in_flight_arrives_twice(
     assert arrived.keys() == wanted
     assert {status for _, _, status, _ in due} == {"delivered"}
     twice = sum(times - 1 for times in arrived.values())
-    assert twice <= KILLS * ENDPOINTS * MOST_IN_FLIGHT
+    assert twice <= KILLS * ENDPOINTS * MAX_IN_FLIGHT
     bodies = {(one.headers["webhook-id"], one.body) for one in received}
     assert len(bodies) == len({event_id for _, event_id in wanted})
 

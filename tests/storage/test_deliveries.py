@@ -25,7 +25,7 @@ from storage.events import (
     webhooks,
 )
 from storage.events.deliveries import RETRY_AFTER_SECONDS, Outcome
-from storage.events.delivery_queue import LEASE_SECONDS, Delivery
+from storage.events.delivery_queue import QUEUE, Delivery
 from storage.leave import leave_requests
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
@@ -119,8 +119,8 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_ends(database: Database
     a_request(database, acme, a_person(database, acme))
     (first,) = claimed(database)
 
-    assert claimed(database, NOW + timedelta(seconds=LEASE_SECONDS - 1), claim_id="two") == []
-    (again,) = claimed(database, NOW + timedelta(seconds=LEASE_SECONDS), claim_id="three")
+    assert claimed(database, NOW + QUEUE.lease - timedelta(seconds=1), claim_id="two") == []
+    (again,) = claimed(database, NOW + QUEUE.lease, claim_id="three")
 
     assert (again.id, again.event_id, again.body) == (first.id, first.event_id, first.body)
 
@@ -129,7 +129,7 @@ def test_who_lost_his_claim_settles_nothing(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
-    claimed(database, NOW + timedelta(seconds=LEASE_SECONDS), claim_id="two")
+    claimed(database, NOW + QUEUE.lease, claim_id="two")
 
     assert settled(database, late, DELIVERED)[0] == "pending"
 
@@ -263,7 +263,7 @@ def test_who_lost_his_claim_disables_nothing(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
-    (again,) = claimed(database, NOW + timedelta(seconds=LEASE_SECONDS), claim_id="two")
+    (again,) = claimed(database, NOW + QUEUE.lease, claim_id="two")
     settled(database, again, DELIVERED)
 
     settled(database, late, GONE)

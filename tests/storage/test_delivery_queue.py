@@ -51,9 +51,10 @@ def requests(database: Database, acme: Acme, count: int) -> None:
         a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
 
 
-def claimed(database: Database, limit: int = 100, after_seconds: int = 0) -> list[Delivery]:
-    now = NOW + timedelta(seconds=after_seconds)
-    return database.write_now(delivery_queue.claim, limit=limit, claim_id="one", now=now)
+def claimed(
+    database: Database, limit: int = 100, after: timedelta = timedelta(0)
+) -> list[Delivery]:
+    return database.write_now(delivery_queue.claim, limit=limit, claim_id="one", now=NOW + after)
 
 
 def settled(database: Database, done: list[Delivery], outcome: Outcome) -> None:
@@ -76,10 +77,10 @@ def test_every_endpoints_first_comes_before_any_endpoints_second(database: Datab
 def test_no_endpoint_gets_more_at_a_time_than_its_share(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme)
-    requests(database, acme, delivery_queue.MOST_IN_FLIGHT + 2)
+    requests(database, acme, delivery_queue.MAX_IN_FLIGHT + 2)
 
     first = claimed(database)
-    assert (len(first), claimed(database)) == (delivery_queue.MOST_IN_FLIGHT, [])
+    assert (len(first), claimed(database)) == (delivery_queue.MAX_IN_FLIGHT, [])
     settled(database, first[:3], DELIVERED)
 
     assert len(claimed(database)) == 2
@@ -101,12 +102,12 @@ def test_an_endpoint_that_fails_gets_one_at_a_time_until_it_answers(database: Da
 def test_a_lease_that_ran_out_takes_no_room(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme)
-    requests(database, acme, delivery_queue.MOST_IN_FLIGHT + 2)
+    requests(database, acme, delivery_queue.MAX_IN_FLIGHT + 2)
     lost = claimed(database)
 
-    again = claimed(database, after_seconds=delivery_queue.LEASE_SECONDS)
+    again = claimed(database, after=delivery_queue.QUEUE.lease)
 
-    assert len(again) == len(lost) == delivery_queue.MOST_IN_FLIGHT
+    assert len(again) == len(lost) == delivery_queue.MAX_IN_FLIGHT
 
 
 def test_a_claim_goes_past_the_backlog_of_a_dead_endpoint(
@@ -117,10 +118,10 @@ def test_a_claim_goes_past_the_backlog_of_a_dead_endpoint(
     requests(database, acme, 1)
     park(database_url, acme, dead, rows=20_000)
 
-    found = claimed(database, limit=19 + delivery_queue.MOST_IN_FLIGHT)
+    found = claimed(database, limit=19 + delivery_queue.MAX_IN_FLIGHT)
 
     assert Counter(delivery.webhook_id for delivery in found) == {
-        dead.id: delivery_queue.MOST_IN_FLIGHT
+        dead.id: delivery_queue.MAX_IN_FLIGHT
     } | {webhook.id: 1 for webhook in others}
 
 

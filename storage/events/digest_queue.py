@@ -1,0 +1,51 @@
+"""The queue of digests, and another attempt at one that Slack refused.
+
+Attempts are recorded by ``slack.digests``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from peewee import Case, Select, Update
+
+from storage.db.compiled import Engine, Param, compiled
+from storage.db.database import Transaction
+from storage.db.tables import DigestRow
+from storage.events.leased_queue import LeasedQueue
+
+
+def _due(_: Engine, now: Any, limit: Any) -> Select:
+    row = DigestRow.alias()
+    query: Select = row.select(row.organisation_id).where(row.due_at <= now)
+    return query.order_by(row.due_at).limit(limit)
+
+
+QUEUE: Final = LeasedQueue(
+    table=DigestRow,
+    key=("organisation_id",),
+    due=_due,
+    # Posting takes less.
+    lease=timedelta(minutes=2),
+    returned=(DigestRow.organisation_id,),
+    owner="due_at",
+)
+
+
+def retry(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Forget that Slack refused a channel, and post soon: an admin chose one, maybe the same."""
+    tx.change(_retry, organisation_id=organisation_id, now=now, lease_expires_at=now + QUEUE.lease)
+
+
+@compiled
+def _retry(
+    organisation_id: Param[str], now: Param[datetime], lease_expires_at: Param[datetime]
+) -> Update:
+    row = DigestRow
+    # A digest that is due within a lease may be claimed: its process looks for the same due_at.
+    due_at = Case(None, ((row.due_at > lease_expires_at, now),), row.due_at)
+    again = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
+    return row.update(again).where(
+        row.organisation_id == organisation_id, row.refused_channel.is_null(False)
+    )
