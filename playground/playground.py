@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from bot.base.settings import SlackSettings
 from playground.loopback.delivery import Delivery
@@ -26,7 +27,8 @@ _KEPT: Final = 500
 _MOST_PROBLEMS: Final = 5
 
 
-class Player(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Player:
     """Somebody to play. ``title`` is what to say beside the name."""
 
     slack_user_id: str

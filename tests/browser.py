@@ -13,8 +13,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -28,7 +29,8 @@ NONE_FOUND: Final = (
 )
 
 
-class Chromium(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chromium:
     """A program, and what it needs in its environment."""
 
     program: str

@@ -6,9 +6,10 @@ The cast: Ada asks, Grace approves, Hedy is on another team.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from storage.access import feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
@@ -42,7 +43,8 @@ NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
 _numbers = count(1)
 
 
-class Acme(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Acme:
     """An organisation, its active owner, and the owner as a caller with every scope."""
 
     organisation: Organisation

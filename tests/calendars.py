@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import ics
 import vobject
@@ -14,7 +15,8 @@ from icalendar import Calendar
 from tests import javascript
 
 
-class Read(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Read:
     """One event; ``starts`` and ``ends`` are ``2026-08-03`` or ``2026-08-03T08:00:00Z``."""
 
     uid: str
@@ -89,7 +91,8 @@ def read_by_all(contents: Sequence[bytes]) -> list[list[Read]]:
 
 def _as_ics_reads(event: Read) -> Read:
     """With its one fault: it takes an escaped backslash before an n for the end of a line."""
-    return event._replace(
+    return replace(
+        event,
         summary=ics.utils.unescape_string(ics.utils.escape_string(event.summary)),
         categories=tuple(
             ics.utils.unescape_string(ics.utils.escape_string(one)) for one in event.categories

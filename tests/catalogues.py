@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from babel.messages import Catalog
 from babel.messages.extract import extract_from_dir
@@ -31,7 +32,8 @@ _REFUSALS: Final = {one.__name__ for one in errors.SENTENCES}
 OTHERWISE: Final = {one.__name__ for one, says in errors.SENTENCES.items() if says not in PLAIN}
 
 
-class Refused(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
     """A sentence of a refusal where it stands; ``template`` is None where it is put together."""
 
     path: str

@@ -15,9 +15,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 import psycopg
@@ -56,7 +57,8 @@ _ROOM_BYTES: Final = 2**30
 _children: dict[Path, tuple[subprocess.Popen[bytes], ...]] = {}
 
 
-class Server(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
     """A running server; ``url`` leads to its database `postgres`."""
 
     url: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from api.http import errors as http
 from api.http.operations import Operation
@@ -20,7 +21,8 @@ from tests.codes import ROOT, codes_of_call, codes_of_words
 _FOLDERS: Final = ("api", "storage")
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
     """Something at the top of a module: a function, a class or a value."""
 
     module: str
@@ -30,7 +32,8 @@ class Place(NamedTuple):
         return f"{self.module}.{self.name}"
 
 
-class Said(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
     """A refusal that a place can answer with."""
 
     status: int

@@ -7,7 +7,7 @@ tests.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from api.documentation.explained_fields import OF_FIELDS, OF_FORM
 from api.documentation.explained_refusals import EXPLAINED, Explained
@@ -15,7 +15,8 @@ from api.http import errors as http
 from storage.base.errors import InvalidInput, Refusal
 
 
-class Code(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Code:
     """One code as the documentation shows it. ``detail`` and ``members`` are an example's.
 
     A few codes are also a field's, and then answered with 422: ``of_field`` is its row there.
@@ -32,7 +33,8 @@ class Code(NamedTuple):
 
 def every_code() -> list[Code]:
     """Every code in alphabetical order."""
-    return sorted([*_of_refusals(), *_of_form(), *_of_fields()])
+    codes = [*_of_refusals(), *_of_form(), *_of_fields()]
+    return sorted(codes, key=lambda one: (one.code, one.status))
 
 
 def named(code: str) -> Code:
@@ -99,7 +101,16 @@ def _of_form() -> Iterator[Code]:
     rows[code] = (503, title, detail)
     for code, (status, title, detail) in rows.items():
         if code in OF_FORM:
-            yield Code(code, status, title, *OF_FORM[code], detail or title, {})
+            meaning, cure = OF_FORM[code]
+            yield Code(
+                code=code,
+                status=status,
+                title=title,
+                meaning=meaning,
+                cure=cure,
+                detail=detail or title,
+                members={},
+            )
 
 
 def _of_fields() -> Iterator[Code]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Final
 
 from storage.access import feeds
 from storage.access.idempotency import (
@@ -23,7 +24,8 @@ from storage.slack import provisioning, slack_installations
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
 
-class Explained(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explained:
     """A refusal, by an example of it."""
 
     example: Refusal

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Union
 
 import orjson
@@ -174,7 +175,7 @@ class _Document:
         return {
             "200": {
                 "description": "The effects of the change. Nothing was changed.",
-                "headers": headers(self._answer(operation)._replace(status=200, is_tagged=False)),
+                "headers": headers(replace(self._answer(operation), status=200, is_tagged=False)),
                 "content": {"application/json": {"schema": schema, "example": example}},
             }
         }
@@ -182,7 +183,7 @@ class _Document:
     def _unchanged(self, operation: Operation) -> Json:
         if not operation.is_single:
             return {}
-        answer = self._answer(operation)._replace(status=304)
+        answer = replace(self._answer(operation), status=304)
         return {
             "304": {
                 "description": "Not modified: your version is current.",

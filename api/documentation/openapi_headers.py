@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from api.documentation.json_schema import Json
 from api.http.operations import Operation
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
     """One answer: to which operation, if it is one, and with which status.
 
     ``is_tagged``: when it succeeds, it carries the tag of what a GET shows.
@@ -36,7 +38,8 @@ class Answer(NamedTuple):
 Applies = Callable[[Answer], bool]
 
 
-class Header(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Header:
     name: str
     description: str
     schema: Json

@@ -8,9 +8,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -56,7 +57,8 @@ _MEDIA_TYPES: Final = {
 }
 
 
-class Asset(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asset:
     """Bytes to send, plain and compressed. ``version`` changes when they do."""
 
     content: bytes

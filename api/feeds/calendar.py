@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.routing import Route
@@ -142,7 +143,8 @@ def routes(services: Services) -> list[Route]:
     return [Route("/cal/{token}", FeedEndpoint(services), methods=["GET"])]
 
 
-class _Wishes(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Wishes:
     """The coding that a client would rather have, and what he says that he has."""
 
     coding: Coding
@@ -150,7 +152,8 @@ class _Wishes(NamedTuple):
     if_modified_since: str | None
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
     """One request, with the state of its feed's owner."""
 
     subscription: Subscription
@@ -161,7 +164,7 @@ class _Asked(NamedTuple):
 
     def has_current(self, fingerprint: str) -> bool:
         """Whether the client has it already. An entity tag says more than a date does."""
-        _, known, since = self.wishes
+        known, since = self.wishes.known, self.wishes.if_modified_since
         if known is not None:
             return any(known.have_weakly(_tag(fingerprint, coding)) for coding in _SUFFIX)
         return since is not None and is_unmodified(since, self.modified)

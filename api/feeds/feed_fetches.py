@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from api.base.deferred_writes import DeferredWrites
 from storage.access import feed_owners
@@ -21,7 +22,8 @@ _NOT_IN_PROGRAM: Final = re.compile(r"[^A-Za-z0-9 ._+-]+")
 _ENGINES: Final = frozenset({"Mozilla", "AppleWebKit", "Gecko", "Version", "Mobile", "Safari"})
 
 
-class _Fetch(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Fetch:
     organisation_id: str
     program: str | None
     at: datetime

@@ -9,15 +9,17 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from api.base.lru_cache import Recent
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
 from storage.access import absences, feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
+from storage.base.dataclass_fields import as_dict
 from storage.base.values import Absence, FeedScope, HalfDay
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
@@ -46,7 +48,8 @@ _RENDERING: Final = "3"
 _HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 
-class Subscription(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subscription:
     """One URL and the day on which it is read; ``token`` is its secret part."""
 
     token: str
@@ -54,7 +57,8 @@ class Subscription(NamedTuple):
     today: date
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
     """Everything that one feed shows; equal views have equal bytes."""
 
     feed: Feed
@@ -65,9 +69,11 @@ class View(NamedTuple):
     def fingerprint(self) -> str:
         """The same in every process and on either engine."""
         shown = hashlib.sha256(_RENDERING.encode())
-        for value in (self.feed, self.hours, *self.absences, *self.holidays):
+        values: list[Feed | WorkingHours | Absence | PublicHoliday]
+        values = [self.feed, self.hours, *self.absences, *self.holidays]
+        for value in values:
             # A lone surrogate is never rendered either.
-            shown.update(repr(tuple(value)).encode("utf-8", "backslashreplace"))
+            shown.update(repr(tuple(as_dict(value).values())).encode("utf-8", "backslashreplace"))
         return shown.hexdigest()[:40]
 
 
@@ -136,7 +142,7 @@ class Drawings:
         return rendered
 
     def _view(self, tx: Transaction, subscription: Subscription, owner: FeedOwner) -> View:
-        _, scope, today = subscription
+        scope, today = subscription.scope, subscription.today
         first_day, last_day = today - DAYS_BACK, today + DAYS_AHEAD
         known = organisation_config.of_organisation(
             tx, owner.organisation_id, owner.reference_version

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from icalendar import Calendar, Event, vText
@@ -49,7 +50,8 @@ class _OneLine(vText):
         return _ESCAPED.sub(r"\\\g<0>", self).encode()
 
 
-class WorkingHours(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkingHours:
     """The organisation's day as ``HH:MM`` each, in the absent person's time zone."""
 
     day_starts_at: str
@@ -57,14 +59,16 @@ class WorkingHours(NamedTuple):
     day_ends_at: str
 
 
-class Feed(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Feed:
     """``source_url`` is where the calendar comes from, without the token: files are forwarded."""
 
     name: str
     source_url: str
 
 
-class PublicHoliday(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PublicHoliday:
     """A holiday; ``updated_at`` is when its set was made, or the sequence was last raised.
 
     ``timezone`` is that of whoever reads the feed: half a day begins and ends by his clock.

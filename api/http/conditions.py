@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
 
 from api.http.auth import Headers
 
@@ -87,7 +88,8 @@ def tags_in(headers: Headers, name: bytes) -> Tags | None:
     return Tags(values) if values else None
 
 
-class LastModified(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastModified:
     """``is_settled`` is False while another change might still get the same second."""
 
     at: datetime

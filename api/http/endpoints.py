@@ -107,9 +107,14 @@ class Endpoint:
             if self._services.rate_limits is not None:
                 self._services.rate_limits.record_failure(scope)
             raise
-        status, headers, content = answer
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": content})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": answer.status,
+                "headers": answer.headers,
+            }
+        )
+        await send({"type": "http.response.body", "body": answer.content})
         self._services.key_use.write_soon()
 
     async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
@@ -296,7 +301,7 @@ def _change_once(
 
 
 def _replay(first: KeptAnswer) -> KeptAnswer:
-    return first._replace(headers=[*first.headers, _REPLAYED])
+    return replace(first, headers=[*first.headers, _REPLAYED])
 
 
 def _unless_known(answer: KeptAnswer, known: Tags | None) -> KeptAnswer:

@@ -22,6 +22,7 @@ from typing_extensions import TypedDict
 
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.base import errors, records
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import FieldError, InvalidInput, Refusal
 
 # A refusal has the status of its nearest ancestor in here.
@@ -253,7 +254,7 @@ def members(error: Refusal) -> dict[str, object]:
     """The extension members of a refusal, by which a program can act on it."""
     match error:
         case errors.InvalidInput():
-            return {"errors": [field._asdict() for field in error.errors]}
+            return {"errors": [as_dict(field) for field in error.errors]}
         case errors.InsufficientAllowance():
             return {
                 "remaining_days": records.days(error.remaining_half_days),

@@ -10,7 +10,8 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 import limits
 import structlog
@@ -34,7 +35,8 @@ Seconds = Callable[[], float]
 _log = structlog.stdlib.get_logger("hiatus.rate_limits")
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
     """How many requests this window has seen with this one, and in how many seconds it ends."""
 
     number: int

@@ -62,8 +62,8 @@ def _paths(own_token: str, feed: CalendarFeed | None = None) -> FeedTokenRecord:
             "team": f"{path}?scope=team",
             "organisation": f"{path}?scope=org",
         },
-        "last_fetched_at": feed and feed.last_fetched_at,
-        "last_fetched_by": feed and feed.last_fetched_by,
+        "last_fetched_at": feed.last_fetched_at if feed else None,
+        "last_fetched_by": feed.last_fetched_by if feed else None,
     }
 
 

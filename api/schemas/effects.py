@@ -157,10 +157,10 @@ def shown(known: Reference, found: Effects) -> EffectsRecord:
 
 
 def _leave(known: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
-    user, before, after = effect
+    before, after = effect.before, effect.after
     return {
         "leave_request_id": before.id,
-        "user": records.user_summary(user),
+        "user": records.user_summary(effect.user),
         "leave_type_id": before.leave_type_id,
         "status": before.status,
         "effect": _effect(effect),

@@ -14,7 +14,7 @@ import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -80,7 +80,8 @@ def vetted_socket(address_info: aiohttp.AddrInfoType) -> socket.socket:
     return socket.socket(family, kind, protocol)
 
 
-class HeardAnswer(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeardAnswer:
     """An answer as far as it came: its status, its head, and the beginning of its body."""
 
     status_code: int

@@ -12,11 +12,12 @@ import hmac
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import aiohttp
 import httpx
@@ -59,7 +60,8 @@ _RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IG
 _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError)
 
 
-class Attempt(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
     """``body`` is sent as it is; ``message_id`` is the same on every try; newest secret first."""
 
     url: str

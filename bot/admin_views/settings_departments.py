@@ -29,11 +29,11 @@ def department(one: Department | None, manager: User | None) -> dict[str, Any]:
     """The form of one department; of a new one where there is none yet."""
     allowance = None if one is None else one.default_leave_allowance_half_days
     blocks = [
-        fields.field("name", say("Name"), fields.typed(one and one.name)),
+        fields.field("name", say("Name"), fields.typed(one.name if one else None)),
         fields.field(
             "manager_id",
             say("Manager"),
-            fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
+            fields.search(ids.PERSON_SEARCH, person_option(manager) if manager else None),
             hint=say("Approves leave for people without their own manager."),
             is_optional=True,
         ),

@@ -137,7 +137,7 @@ def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
         places = [(country.code, _national(country))]
         places += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
         found += [
-            fields.option(_fitting(label, code), code)
+            fields.option(Option(label=_fitting(label, code), value=code))
             for code, label in places
             if wanted in label.casefold()
         ]
@@ -150,7 +150,7 @@ def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
     """Time zones that hold what was typed; at most a hundred."""
     wanted = typed.casefold().strip().replace(" ", "_")
     found = [one for one in timezones if wanted in one.casefold()]
-    return [fields.option(one, one) for one in sorted(found)[:_MOST_FOUND]]
+    return [fields.option(Option(label=one, value=one)) for one in sorted(found)[:_MOST_FOUND]]
 
 
 def leave_types(page: Page[LeaveType]) -> dict[str, Any]:
@@ -173,11 +173,11 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
         else [flag for flag in FLAGS if getattr(one, flag)]
     )
     blocks = [
-        fields.field("name", say("Name"), fields.typed(one and one.name)),
+        fields.field("name", say("Name"), fields.typed(one.name if one else None)),
         fields.field(
             "code",
             say("Code"),
-            fields.typed(one and one.code, 64),
+            fields.typed(one.code if one else None, 64),
             hint=say("A short name for integrations. Leave empty to create one from the name."),
             is_optional=one is None,
         ),
@@ -187,7 +187,7 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
         fields.field(
             "emoji",
             say("Emoji"),
-            fields.typed(one and one.emoji, 100, placeholder="palm_tree"),
+            fields.typed(one.emoji if one else None, 100, placeholder="palm_tree"),
             is_optional=True,
         ),
         fields.field(
@@ -201,7 +201,7 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
         fields.field(
             "max_consecutive_days",
             say("Maximum days in a row"),
-            fields.number(one and one.max_consecutive_days, least=1, most=366),
+            fields.number(one.max_consecutive_days if one else None, least=1, most=366),
             hint=say("Leave empty for no limit."),
             is_optional=True,
         ),

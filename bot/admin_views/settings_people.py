@@ -53,8 +53,8 @@ def people() -> dict[str, Any]:
 
 def person_options(found: Sequence[User], *, with_nobody: bool) -> list[Block]:
     """What the search offers."""
-    nobody = [fields.option(say("No one"), ids.NOTHING)] if with_nobody else []
-    return nobody + [fields.option(*person_option(user)) for user in found]
+    nobody = [fields.option(Option(label=say("No one"), value=ids.NOTHING))] if with_nobody else []
+    return nobody + [fields.option(person_option(user)) for user in found]
 
 
 def person_option(user: User) -> Option:
@@ -158,7 +158,7 @@ def department_options(departments: Iterable[Department], typed: str) -> list[Bl
     """Departments whose name holds what was typed, by name; at most 99, and none."""
     wanted = typed.casefold().strip()
     found = [one for one in _named(departments) if wanted in one.label.casefold()]
-    return [fields.option(*one) for one in [_no_department(), *found[: fields.MOST_OPTIONS - 1]]]
+    return [fields.option(one) for one in [_no_department(), *found[: fields.MOST_OPTIONS - 1]]]
 
 
 def _office(
@@ -176,7 +176,7 @@ def _office(
         fields.field(
             "manager_id",
             say("Manager"),
-            fields.search(ids.PERSON_SEARCH, manager and person_option(manager)),
+            fields.search(ids.PERSON_SEARCH, person_option(manager) if manager else None),
             hint=say("Approves this person's leave. If empty, the department's manager does."),
             is_optional=True,
         ),

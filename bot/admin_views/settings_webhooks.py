@@ -39,7 +39,9 @@ def form(one: Webhook | None = None) -> dict[str, Any]:
         Option(label=say("All events"), value=_EVERY),
         *(Option(label=name, value=name) for name in EVENT_TYPES),
     ]
-    url = fields.typed(one and one.url, _LONGEST_URL, placeholder="https://example.com/hook")
+    url = fields.typed(
+        one.url if one else None, _LONGEST_URL, placeholder="https://example.com/hook"
+    )
     blocks = [
         fields.field("url", say("URL"), url),
         fields.field(

@@ -12,9 +12,10 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from babel import Locale
 from babel.messages.mofile import write_mo
@@ -23,7 +24,8 @@ from babel.messages.pofile import read_po
 CATALOGUES: Final = Path(__file__).parents[1] / "catalogues"
 
 
-class Language(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Language:
     """How dates and numbers look, and what the English sentences are in it."""
 
     locale: Locale

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -27,7 +28,8 @@ INTRODUCTION_SECONDS: Final = 3.0
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-class Workspace(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workspace:
     """One workspace that has the app. ``client`` carries its bot token, and no other's."""
 
     team_id: str

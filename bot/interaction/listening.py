@@ -13,7 +13,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import structlog
 from slack_bolt.async_app import AsyncApp
@@ -99,7 +99,8 @@ class Edge:
             await asyncio.wait(self.visits, timeout=FINISH_SECONDS)
 
 
-class Clicked(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clicked:
     """A button of a message: its value, and the message."""
 
     value: str
@@ -248,7 +249,8 @@ class Visit:
 Act = Callable[[Visit], Awaitable[None]]
 
 
-class Listener(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listener:
     """What is done when Slack sends something of that ``kind`` and ``name``.
 
     The name is a command, a callback id, an action id or an event's type.
@@ -261,13 +263,13 @@ class Listener(NamedTuple):
 
 def register(app: AsyncApp, edge: Edge, listeners: Sequence[Listener]) -> None:
     """Have Bolt call each listener, wrapped; the first that fits is called."""
-    for kind, name, act in listeners:
-        if kind == "event":
+    for one in listeners:
+        if one.kind == "event":
             # What a listener's own middleware answers is the answer; as a listener it would be
             # acknowledged before it has begun.
-            app.event(name, middleware=[_handling(edge, act)])(_never)
+            app.event(one.name, middleware=[_handling(edge, one.act)])(_never)
         else:
-            _registrar(app, kind)(name)(listening(edge, act, kind))
+            _registrar(app, one.kind)(one.name)(listening(edge, one.act, one.kind))
 
 
 def _registrar(app: AsyncApp, kind: Kind) -> Any:

@@ -60,7 +60,7 @@ async def ask_reason(visit: Visit) -> None:
         refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
         await _stale(visit, clicked, by, refusal)
         return
-    await visit.open(decline.view(card, decline.Subject(*clicked)))
+    await visit.open(decline.view(card, _kept(clicked)))
 
 
 async def decline_with_reason(visit: Visit) -> None:
@@ -97,7 +97,7 @@ async def ask_to_reconsider(visit: Visit) -> None:
         refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
         await _stale(visit, clicked, by, refusal)
         return
-    await visit.open(decline.reconsidered(card, decline.Subject(*clicked)))
+    await visit.open(decline.reconsidered(card, _kept(clicked)))
 
 
 async def approve_after_all(visit: Visit) -> None:
@@ -135,9 +135,15 @@ async def _reconsidered(visit: Visit, to_status: Decision) -> None:
 def _subject(visit: Visit) -> Clicked:
     """What the form that was sent is about. Raises UnexpectedPayload."""
     try:
-        return Clicked(*decline.Subject.of(visit.body["view"]["private_metadata"]))
+        kept = decline.Subject.of(visit.body["view"]["private_metadata"])
     except ValueError as error:
         raise UnexpectedPayload("private_metadata") from error
+    return Clicked(value=kept.request_id, channel=kept.channel, ts=kept.ts)
+
+
+def _kept(clicked: Clicked) -> decline.Subject:
+    """What a form keeps of the button that opened it."""
+    return decline.Subject(request_id=clicked.value, channel=clicked.channel, ts=clicked.ts)
 
 
 def _decided(

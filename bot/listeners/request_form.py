@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from bot.base import ids, language
 from bot.base.language import later, say
@@ -16,6 +17,7 @@ from bot.views import live_line, request_form
 from bot.views.request_form import Filled
 from bot.views.text import Block
 from storage.base.clock import local_day
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InvalidTransition, Refusal
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
@@ -29,7 +31,8 @@ from storage.rules import days
 _NO_TYPES: Final = later("Your organisation has no leave types yet.")
 
 
-class _Drawing(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Drawing:
     """All that the form shows. ``edited`` is the request that it changes."""
 
     known: Reference
@@ -179,7 +182,7 @@ def _drawn_for_edit(
     known = organisation_config.of_organisation(tx, by.organisation_id)
     shown = Filled.with_request(request)
     if filled is not None:
-        shown = filled._replace(leave_type_id=request.leave_type_id)
+        shown = replace(filled, leave_type_id=request.leave_type_id)
     return _Drawing(
         known=known,
         filled=shown,
@@ -201,10 +204,10 @@ def _edit(
     tx: Transaction, request_id: str, filled: Filled, *, by: Caller, now: datetime
 ) -> LeaveRequest:
     before = leave_reading.get(tx, request_id, by=by, now=now)
-    filled = filled._replace(leave_type_id=before.leave_type_id)
-    changes = request_form.draft_of(filled)._asdict()
+    filled = replace(filled, leave_type_id=before.leave_type_id)
+    changes = as_dict(request_form.draft_of(filled))
     del changes["leave_type_id"]
-    if filled[:5] == Filled.with_request(before)[:5]:
+    if replace(filled, note=None) == replace(Filled.with_request(before), note=None):
         # The same time may have been asked for in other words, and is then no change.
         changes = {"note": filled.note}
     return leave_requests.edit(tx, request_id, changes, by=by, now=now)

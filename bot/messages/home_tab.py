@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 import structlog
 
@@ -49,7 +50,8 @@ async def show_again(visit: Visit, by: Caller) -> None:
         _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
 
 
-class Watched(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watched:
     """A Home tab that somebody may be looking at, and where that is."""
 
     home: Home

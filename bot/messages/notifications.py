@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -184,7 +185,7 @@ class Notifier:
             # Decided before it was shown, no longer this person's to decide, or no news.
             return Outcome(verdict="delivered", gone=gone)
         drawn = await self._posted(notice, sight, workspace)
-        return drawn._replace(gone=gone)
+        return replace(drawn, gone=gone)
 
     async def _redrawn(
         self, notice: Notice, sight: Sight, message: Posted, client: AsyncWebClient
@@ -240,7 +241,7 @@ class Notifier:
         if sight.message is not None and message is not None:
             if await _updated(sight.message, message, workspace.client):
                 return Outcome(verdict="delivered")
-            sight = sight._replace(message=None)
+            sight = replace(sight, message=None)
         return await self._requester_notice(sight, notice, workspace)
 
     async def _approver_notice(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:

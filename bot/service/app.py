@@ -142,9 +142,9 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
-            bot_id=found and found.bot_id,
-            bot_user_id=found and found.bot_user_id,
-            bot_token=found and found.client.token,
+            bot_id=found.bot_id if found else None,
+            bot_user_id=found.bot_user_id if found else None,
+            bot_token=found.client.token if found else None,
         )
 
     bolt = AsyncApp(

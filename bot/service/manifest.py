@@ -8,7 +8,8 @@ limits. Source: docs.slack.dev, "App manifest reference".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from bot.base import ids
 
@@ -44,7 +45,8 @@ METHODS: Final[Mapping[str, str | None]] = {
 }
 
 
-class Event(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
     """What Slack shall tell us unasked: the scope that it needs, if any, and what for."""
 
     scope: str | None
@@ -63,7 +65,8 @@ EVENTS: Final[Mapping[str, Event]] = {
 }
 
 
-class Shortcut(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shortcut:
     """A global shortcut."""
 
     name: str

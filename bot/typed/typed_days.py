@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from bot.typed.typed_terms import Day, Term, Word, WordKind
 from storage.base.values import HalfDay
@@ -41,7 +42,8 @@ PuzzleKind = Literal[
 ]
 
 
-class Puzzle(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Puzzle:
     """Something that was typed and not understood; ``choices`` are what it could mean."""
 
     kind: PuzzleKind
@@ -57,7 +59,8 @@ class Unclear(Exception):
         self.puzzle = Puzzle(kind=kind, typed=typed, choices=choices)
 
 
-class Span(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
     """What the days and halves come to; all None where no day was named."""
 
     start_date: date | None = None
@@ -73,7 +76,8 @@ def is_month_first(country_code: str) -> bool | None:
     return None if country in _EITHER else country in _MONTH_FIRST
 
 
-class _SeenFrom(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _SeenFrom:
     """Who types, and when; the names are those of ``span_of``."""
 
     today: date
@@ -81,7 +85,8 @@ class _SeenFrom(NamedTuple):
     prefers_past: bool
 
 
-class _Typed(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Typed:
     """The terms, sorted by what they are."""
 
     terms: Sequence[Term]
@@ -113,7 +118,8 @@ def span_of(
     """
     ordered = [_in_order(one, is_month_first) if isinstance(one, Day) else one for one in terms]
     typed = _Typed(terms=ordered, days=[], lengths=[], halves=[])
-    typed = typed._replace(
+    typed = replace(
+        typed,
         days=[one for one in ordered if isinstance(one, Day)],
         lengths=typed.words("days", "weeks"),
         halves=typed.words("half"),
@@ -200,7 +206,7 @@ def _in_order(day: Day, is_month_first: bool | None) -> Day:
         if is_month_first is None or (is_month_first and day.is_dotted):
             raise Unclear("which_day", day.typed)
         ways = [day.pair[::-1] if is_month_first else day.pair]
-    return day._replace(number=ways[0][0], month=ways[0][1], pair=None)
+    return replace(day, number=ways[0][0], month=ways[0][1], pair=None)
 
 
 def _is_day(number: int, month: int, year: int | None) -> bool:
@@ -321,10 +327,10 @@ def _sharing_month(first: Day, last: Day, typed: str) -> tuple[Day, Day]:
     if all(lacks) or (lacks[0] and last.month is None) or (lacks[1] and first.month is None):
         raise Unclear("which_month", typed)
     if lacks[0]:
-        first = first._replace(month=last.month, year=first.year or last.year)
+        first = replace(first, month=last.month, year=first.year or last.year)
     elif lacks[1]:
-        last = last._replace(month=first.month, year=last.year or first.year)
-        first = first._replace(year=last.year)
+        last = replace(last, month=first.month, year=last.year or first.year)
+        first = replace(first, year=last.year)
     is_one_month = first.month is not None and first.month == last.month
     is_backwards = (first.number or 0) > (last.number or 0) and first.year == last.year
     if is_one_month and is_backwards and (any(lacks) or first.year is None):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.typed import typed_days, typed_terms
 from bot.typed.typed_days import Puzzle, Span, Unclear
@@ -23,7 +24,8 @@ LONGEST: Final = 200
 _DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards make of "-"
 
 
-class Wish(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
     """What was read; None where it is absent or ambiguous.
 
     ``is_about_leave``: whether anything in it speaks of days, halves or types of leave.
@@ -44,7 +46,8 @@ class Wish(NamedTuple):
         return self.start_date is None and any(one.kind not in about_types for one in self.puzzles)
 
 
-class Reader(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reader:
     """Who typed it, as far as it matters.
 
     ``today`` is the person's own. ``is_month_first`` is None where their country writes dates
@@ -100,14 +103,23 @@ def read(typed: str, reader: Reader) -> Wish:
     if not is_understood:
         span = Span()
     is_about_leave = bool(types) or any(map(_is_about_leave, terms))
-    return Wish(*span[:4], leave_type_id, (*span.puzzles, *puzzles), is_about_leave)
+    return Wish(
+        start_date=span.start_date,
+        end_date=span.end_date,
+        start_half_day=span.start_half_day,
+        end_half_day=span.end_half_day,
+        leave_type_id=leave_type_id,
+        puzzles=(*span.puzzles, *puzzles),
+        is_about_leave=is_about_leave,
+    )
 
 
 def _is_about_leave(term: Term) -> bool:
     return isinstance(term, Day) or term.kind not in ("to", "since", "starting")
 
 
-class _Named(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Named:
     """Words, and the types that they may mean."""
 
     typed: str
@@ -180,11 +192,12 @@ def _plain(typed: str) -> str:
 
 def _only(types: Sequence[_Named]) -> str | None:
     """The one type that is meant. Raises Unclear."""
-    for typed, meant in types:
-        if len(meant) > 1:
-            raise Unclear("which_type", typed, tuple(sorted(one.name for one in meant)))
-    ids = {meant[0].id for _, meant in types}
+    for named in types:
+        if len(named.meant) > 1:
+            names = tuple(sorted(one.name for one in named.meant))
+            raise Unclear("which_type", named.typed, names)
+    ids = {named.meant[0].id for named in types}
     if len(ids) > 1:
-        names = tuple(sorted(meant[0].name for _, meant in types))
-        raise Unclear("several_types", ", ".join(typed for typed, _ in types), names)
+        names = tuple(sorted(named.meant[0].name for named in types))
+        raise Unclear("several_types", ", ".join(named.typed for named in types), names)
     return ids.pop() if ids else None

@@ -6,8 +6,9 @@ Which dates they mean is decided in typed_days.py, the words are in typed_words.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from bot.typed.typed_words import WhichWeek, Words, any_of, words_of
 from storage.base.values import HalfDay
@@ -15,7 +16,8 @@ from storage.base.values import HalfDay
 WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks"]
 
 
-class Day(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Day:
     """A day as typed: by as much of its numbers, weekday or name as there is."""
 
     typed: str
@@ -30,7 +32,8 @@ class Day(NamedTuple):
     is_dotted: bool = False
 
 
-class Word(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Word:
     """Anything but a day.
 
     ``half``: which one; None for a half that is not named. ``amount``: of "days" and "weeks" how
@@ -51,7 +54,8 @@ _BETWEEN_WEEKS: Final = {"next": 1, "coming": 1, "next_or_coming": 1, "last": -1
 _OTHER_WORD: Final = re.compile(r"[^\s,;]+")
 
 
-class _Patterns(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Patterns:
     """In the order in which they are tried."""
 
     relative: tuple[re.Pattern[str], ...]

@@ -7,11 +7,13 @@ expressions, where a phrase has too many forms to list.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from babel import Locale
 
+from storage.base.dataclass_fields import as_dict
 from storage.base.values import HalfDay
 
 # "coming" is the first such day after today, "next" that of the next week, "next_or_coming" is one
@@ -22,7 +24,8 @@ WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
     """One language, or several together.
 
     ``leave_words`` say no more than that it is about leave, unless a type is called so.
@@ -160,7 +163,8 @@ _GERMAN: Final = Words(
 
 def _together(one: Words, other: Words) -> Words:
     """The words of both; where they contradict each other, those of the other."""
-    return Words(*(_joined(*both) for both in zip(one, other, strict=True)))
+    words, others = as_dict(one), as_dict(other)
+    return Words(**{name: _joined(words[name], others[name]) for name in words})
 
 
 def _joined(one: Any, other: Any) -> Any:
@@ -169,7 +173,7 @@ def _joined(one: Any, other: Any) -> Any:
 
 def _without_umlauts(words: Words) -> Words:
     """The words as they are typed on keyboards without umlauts: ``maerz``."""
-    return Words(*(_spelt_out(one) for one in words))
+    return Words(**{name: _spelt_out(one) for name, one in as_dict(words).items()})
 
 
 def _spelt_out(words: Any) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from bot.base import ids
 from bot.base.language import later, say
@@ -21,7 +22,8 @@ MOST_AWAY: Final = 20
 _LONGEST_NAME: Final = 35
 
 
-class Away(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Away:
     """Who is off between two days, both included; ``everybody`` has the team in it, too."""
 
     first_day: date
@@ -30,7 +32,8 @@ class Away(NamedTuple):
     everybody: Page[Absence]
 
 
-class OwnLeave(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnLeave:
     """Somebody's own leave, and the types that it is of."""
 
     page: Page[LeaveRequest]

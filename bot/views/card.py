@@ -94,7 +94,7 @@ def _waiting(card: ApprovalCard) -> str:
 
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
-    return [words.left(half_days, year_name) for year_name, half_days in card.balances]
+    return [words.left(one.remaining_half_days, one.year_name) for one in card.balances]
 
 
 def _standing(card: ApprovalCard) -> str:

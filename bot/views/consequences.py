@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 from bot.base.language import say, say_count
 from bot.views import card as cards
@@ -20,7 +21,8 @@ _MOST_NAMED: Final = 5
 _MOST_ASKED: Final = 2
 
 
-class Sight(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sight:
     """Effects, with the names of people and departments by id."""
 
     effects: Effects

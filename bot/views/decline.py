@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from bot.base import ids
 from bot.base.language import say
@@ -13,12 +14,17 @@ from storage.leave.leave_requests import LONGEST_REASON
 from storage.slack.approval_cards import ApprovalCard
 
 
-class Subject(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
     """What the form is about: the request, and the clicked message, by their ids."""
 
     request_id: str
     channel: str
     ts: str
+
+    def packed(self) -> str:
+        """As ``private_metadata`` keeps it."""
+        return f"{self.request_id} {self.channel} {self.ts}"
 
     @classmethod
     def of(cls, private_metadata: str) -> Subject:
@@ -29,7 +35,7 @@ class Subject(NamedTuple):
 
 def view(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
     """The modal; the reason is optional."""
-    return _modal(_what(card), ids.DECLINE_FORM, " ".join(subject))
+    return _modal(_what(card), ids.DECLINE_FORM, subject.packed())
 
 
 def view_from_home(card: ApprovalCard) -> dict[str, Any]:
@@ -39,7 +45,7 @@ def view_from_home(card: ApprovalCard) -> dict[str, Any]:
 
 def reconsidered(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
     """The modal that changes the decision into the other one."""
-    kept = " ".join(subject)
+    kept = subject.packed()
     stands = text.quiet(text.escaped(cards.state(card)))
     if card.request.status == "approved":
         modal = _modal(_what(card), ids.DECLINE_AFTER_ALL_FORM, kept)

@@ -6,8 +6,9 @@ A field is an input block: its block id is the name by which the domain refuses 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from bot.base import ids
 from bot.base.language import say
@@ -20,7 +21,8 @@ MOST_OPTIONS: Final = 100
 _LONGEST_PLACEHOLDER: Final = 150
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Option:
     """One of a menu's options; ``value`` comes back."""
 
     label: str
@@ -128,7 +130,7 @@ def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str 
     element: Block = {"type": "static_select", **_offered(options)}
     first = [one for one in options if one.value == chosen][:1]
     if first:
-        element["initial_option"] = option(*first[0])
+        element["initial_option"] = option(first[0])
     if placeholder:
         element["placeholder"] = text.plain(placeholder, _LONGEST_PLACEHOLDER)
     return element
@@ -137,14 +139,14 @@ def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str 
 def several(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
     """A menu of which several can be chosen."""
     element: Block = {"type": "multi_static_select", **_offered(options)}
-    first = [option(*one) for one in options if one.value in chosen]
+    first = [option(one) for one in options if one.value in chosen]
     return element | {"initial_options": first} if first else element
 
 
 def boxes(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
     """At most ten boxes to tick."""
-    element: Block = {"type": "checkboxes", "options": [option(*one) for one in options]}
-    first = [option(*one) for one in options if one.value in chosen]
+    element: Block = {"type": "checkboxes", "options": [option(one) for one in options]}
+    first = [option(one) for one in options if one.value in chosen]
     return element | {"initial_options": first} if first else element
 
 
@@ -161,7 +163,7 @@ def search(
         "min_query_length": least,
     }
     if chosen is not None:
-        element["initial_option"] = option(*chosen)
+        element["initial_option"] = option(chosen)
     if placeholder:
         element["placeholder"] = text.plain(placeholder, _LONGEST_PLACEHOLDER)
     return element
@@ -172,8 +174,8 @@ def said(options: Sequence[Option]) -> list[Option]:
     return [Option(label=say(one.label), value=one.value) for one in options]
 
 
-def option(label: str, value: str) -> Block:
-    return {"text": text.plain(label, text.LONGEST_OPTION), "value": value}
+def option(one: Option) -> Block:
+    return {"text": text.plain(one.label, text.LONGEST_OPTION), "value": one.value}
 
 
 def answer(values: Mapping[str, Any], name: str) -> str | None:
@@ -200,7 +202,7 @@ def _state(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _offered(options: Sequence[Option]) -> Block:
     if len(options) <= MOST_OPTIONS:
-        return {"options": [option(*one) for one in options]}
+        return {"options": [option(one) for one in options]}
     starts = range(0, min(len(options), MOST_OPTIONS**2), MOST_OPTIONS)
     return {"option_groups": [_group(options[at : at + MOST_OPTIONS]) for at in starts]}
 
@@ -210,5 +212,5 @@ def _group(options: Sequence[Option]) -> Block:
     label = f"{text.cut(options[0].label, half)} – {text.cut(options[-1].label, half)}"
     return {
         "label": text.plain(label, text.LONGEST_OPTION),
-        "options": [option(*one) for one in options],
+        "options": [option(one) for one in options],
     }

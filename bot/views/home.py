@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.base import ids
@@ -62,7 +63,7 @@ def _head(home: Home) -> list[Block]:
 
 
 def _balance(balance: Balance) -> list[Block]:
-    year = words.span(*balance.year)
+    year = words.span(balance.year.first_day, balance.year.last_day)
     left = _days(balance.remaining_half_days)
     entitled = _days(balance.entitled_half_days)
     lines = [f"*{say('{left} of {entitled} days left', left=left, entitled=entitled)}*"]
@@ -122,8 +123,8 @@ def _waiting(home: Home) -> list[Block]:
     return blocks + _leafing(
         cursors.waiting,
         cursor,
-        cursors._replace(waiting=None),
-        cursors._replace(waiting=cursor),
+        replace(cursors, waiting=None),
+        replace(cursors, waiting=cursor),
     )
 
 
@@ -150,7 +151,7 @@ def _own(home: Home) -> list[Block]:
         blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
     cursors, cursor = home.cursors, home.own.next_cursor
     return blocks + _leafing(
-        cursors.own, cursor, cursors._replace(own=None), cursors._replace(own=cursor)
+        cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
     )
 
 
@@ -180,7 +181,7 @@ def _own_buttons(item: Item) -> list[Block]:
 
 def _away(home: Home) -> list[Block]:
     is_team = home.cursors.scope == "team"
-    other = home.cursors._replace(scope="org" if is_team else "team", away=None)
+    other = replace(home.cursors, scope="org" if is_team else "team", away=None)
     switch = fields.button(
         say("Show everyone") if is_team else say("Show my team"), ids.HOME_SCOPE, other.packed()
     )
@@ -201,7 +202,7 @@ def _away(home: Home) -> list[Block]:
     blocks += _absences(say("Today"), today) + _absences(say("Later"), later)
     cursors, cursor = home.cursors, home.away.next_cursor
     return blocks + _leafing(
-        cursors.away, cursor, cursors._replace(away=None), cursors._replace(away=cursor)
+        cursors.away, cursor, replace(cursors, away=None), replace(cursors, away=cursor)
     )
 
 

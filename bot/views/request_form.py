@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from bot.base import ids
 from bot.base.language import later, say
@@ -31,7 +32,8 @@ FIELDS: Final = (
 )
 
 
-class Filled(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filled:
     """What stands in the form. None where nothing was chosen yet."""
 
     leave_type_id: str | None
@@ -185,12 +187,15 @@ def draft_of(filled: Filled) -> Draft:
     """
     draft = filled.draft()
     if draft is None:
+        required = {
+            ids.LEAVE_TYPE: filled.leave_type_id,
+            ids.FIRST_DAY: filled.start_date,
+            ids.LAST_DAY: filled.end_date,
+        }
         raise InvalidInput(
             [
                 FieldError(pointer=f"/{field}", code="required", detail=say("Choose one."))
-                for field, value in zip(
-                    (ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY), filled, strict=False
-                )
+                for field, value in required.items()
                 if value is None
             ]
         )

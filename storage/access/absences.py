@@ -5,6 +5,7 @@ What leaves this module is fit to be shown; nothing that draws a calendar decide
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final, Literal
@@ -83,7 +84,8 @@ def visible(
     found.sort(key=itemgetter(_START_DATE, _ID))
     shown = (_absence(row, owner.user_id, owner.organisation_timezone) for row in found)
     return [
-        absence._replace(
+        replace(
+            absence,
             sequence=absence.sequence + owner.sequence,
             updated_at=max(absence.updated_at, owner.sequence_at),
         )

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import secrets
 import zlib
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import orjson
 from peewee import Select, Update
@@ -17,6 +18,7 @@ from peewee import Select, Update
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
+from storage.db import rows
 from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
@@ -32,7 +34,8 @@ _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 _MINUTE_MILLISECONDS: Final = 60_000
 
 
-class KnownKey(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownKey:
     """A living key of somebody active, and whose it is; it may have expired.
 
     ``expires_at`` and ``last_used_at`` are in milliseconds, the latter a whole minute; None for
@@ -50,7 +53,8 @@ class KnownKey(NamedTuple):
     reference_version: int
 
 
-class Recognised(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recognised:
     """Who calls, with the key that says so."""
 
     caller: Caller
@@ -76,10 +80,13 @@ def is_well_formed(key: str) -> bool:
     return key[-_CHECKSUM_CHARACTERS:] == _checksum(secret)
 
 
+_known_key: Final = rows.mapper(KnownKey)
+
+
 def find_key(tx: Transaction, secret_sha256: str) -> KnownKey | None:
     """The key with this SHA-256, unless it is revoked or its owner is not active."""
     row = tx.first(_known, secret_sha256=secret_sha256)
-    return None if row is None else KnownKey._make(row)
+    return None if row is None else _known_key(row)
 
 
 def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = None) -> Recognised:

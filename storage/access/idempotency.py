@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 import orjson
 from peewee import Delete, Select, Tuple, fn
@@ -64,7 +65,8 @@ class IdempotencyAnswerUnreadable(Conflict):
         )
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
     """One request under its key. ``sha256`` is of everything that makes it the same request."""
 
     organisation_id: str
@@ -73,7 +75,8 @@ class Claim(NamedTuple):
     sha256: str
 
 
-class KeptAnswer(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptAnswer:
     """What was answered, ready to be sent again."""
 
     status: int

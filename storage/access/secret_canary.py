@@ -7,7 +7,8 @@ Slack workspaces one by one. ``reencrypt`` makes older keys dispensable.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 import orjson
 from peewee import Delete, Field, Insert, Select, Tuple, Update
@@ -34,7 +35,8 @@ _COLUMNS: Final[dict[str, Field]] = {
 }
 
 
-class Reencrypted(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reencrypted:
     """How many stored secrets were encrypted again, and how many of each kind no key can read.
 
     ``is_complete``: the first key is the only one that is still needed.
@@ -81,7 +83,8 @@ def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BAT
     return Reencrypted(changed=changed, unreadable=unreadable, is_complete=is_complete)
 
 
-class _Batch(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Batch:
     changed: int
     unreadable: int
     last: tuple[str, str] | None

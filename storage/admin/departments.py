@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InUse, NameTaken, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, Department, LeaveRequest, User
@@ -57,7 +59,7 @@ def create(
         updated_at=now,
         version=1,
     )
-    tx.insert(DepartmentRow, organisation_id=by.organisation_id, **department._asdict())
+    tx.insert(DepartmentRow, organisation_id=by.organisation_id, **as_dict(department))
     _record(tx, "department.created", None, department, by=by, now=now)
     return department
 
@@ -103,7 +105,7 @@ def update(
     if recorder is not None:
         today = local_day(now, known.organisation.timezone)
         recorder.balances_before(tx, known, concerned, today=today)
-    after = after._replace(updated_at=now, version=before.version + 1)
+    after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
         {
@@ -169,7 +171,7 @@ def _checked_update(
 ) -> tuple[Department, Department]:
     """The department as it is and as it will be, once everything about the change is sound."""
     before = get(tx, department_id, by=by, is_held=True)
-    after = before._replace(**fields.checked(changes, _CHECKS))
+    after = replace(before, **fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
         people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
     if fields.name_key(after.name) != fields.name_key(before.name):
@@ -218,7 +220,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     )
     if taken_out != len(former):
         raise people_rows.ChangedMeanwhile
-    moved = [(user, user._replace(department_id=None)) for user in former]
+    moved = [(user, replace(user, department_id=None)) for user in former]
     people_rows.record_updates(tx, moved, by=by, now=now)
     if not tx.change(_delete, organisation_id=by.organisation_id, department_id=department_id):
         raise people_rows.ChangedMeanwhile

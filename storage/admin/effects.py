@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from storage.base.values import LeaveEffect, Rerouted, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import Booked
-from storage.rules import days, leave_years, year_balances
+from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
 # Of how many people the balances are listed.
@@ -22,7 +23,8 @@ MAX_CHECKED: Final = 10_000
 _READ_AT_ONCE: Final = 500
 
 
-class BalanceEffect(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BalanceEffect:
     """What a person has left of one leave year as of ``on``, before and after a change.
 
     None where there is no such leave year: a change may make leave years begin on another day.
@@ -35,7 +37,8 @@ class BalanceEffect(NamedTuple):
     after_half_days: int | None
 
 
-class Effects(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Effects:
     """Everything that follows from a change; ``leave`` is by first day.
 
     ``chosen_country_code`` is the newly chosen country, if any. ``api_keys`` and
@@ -67,17 +70,17 @@ def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYe
 
     Only years that change, oldest first; none for a type that does not deduct.
     """
-    user, before, after = effect
+    before, after = effect.before, effect.after
     if not known.leave_types[before.leave_type_id].deducts_allowance:
         return []
-    rule = balances.leave_year_rule(known, user)
+    rule = balances.leave_year_rule(known, effect.user)
     years = leave_years.leave_years_touched(rule, before.start_date, before.end_date)
     gone = after.status == "cancelled"
     changes = [
         (
             year,
-            days.half_days_in(before.counted_halves, before.start_date, *year)
-            - (0 if gone else days.half_days_in(after.counted_halves, after.start_date, *year)),
+            balances.deduction(before).half_days_in_year(year)
+            - (0 if gone else balances.deduction(after).half_days_in_year(year)),
         )
         for year in years
     ]
@@ -97,7 +100,7 @@ class EffectsRecorder:
 
     def record(self, **found: Any) -> None:
         """Set these fields of the effects."""
-        self.effects = self.effects._replace(**found)
+        self.effects = replace(self.effects, **found)
 
     def balances_before(
         self, tx: Transaction, known: Reference, users: Iterable[User], *, today: date
@@ -121,23 +124,25 @@ class EffectsRecorder:
             return ()
         changes: list[BalanceEffect] = []
         for user, booked in _booked(tx, known, people, self._before[people[0].id].today):
-            today, last_day, had = self._before[user.id]
-            has = _left(known, user, booked, today, last_day)
+            before = self._before[user.id]
+            had = before.left
+            has = _left(known, user, booked, before.today, before.last_day)
             changes += [
                 BalanceEffect(
                     user_id=user.id,
                     year=year,
-                    on=max(today, year.first_day),
+                    on=max(before.today, year.first_day),
                     before_half_days=had.get(year),
                     after_half_days=has.get(year),
                 )
-                for year in sorted(had.keys() | has.keys())
+                for year in sorted(had.keys() | has.keys(), key=lambda year: year.first_day)
                 if had.get(year) != has.get(year)
             ]
         return tuple(changes)
 
 
-class _Before(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Before:
     """Half-days left of each leave year that shares a date with the time between two days."""
 
     today: date

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 from peewee import Delete, Select
 
@@ -12,6 +13,7 @@ from storage.admin import effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.clock import local_day
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, HalfDay, HolidayOverride, HolidaySet
@@ -45,7 +47,8 @@ class TooManyOverrides(Conflict):
         )
 
 
-class NewOverride(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewOverride:
     """What an override says. ``name`` may be None where a public holiday is taken away."""
 
     date: date
@@ -75,7 +78,7 @@ def add(
             HolidayOverrideRow,
             organisation_id=by.organisation_id,
             holiday_set_id=holiday_set.id,
-            **override._asdict() | {"date": override.date.isoformat()},
+            **as_dict(override) | {"date": override.date.isoformat()},
         )
     except DuplicateRow as error:
         raise _taken(new.date) from error
@@ -261,7 +264,7 @@ def _record(
     organisation_config.changed(tx, by.organisation_id)
 
 
-_COLUMNS: Final = tuple(getattr(HolidayOverrideRow, name) for name in HolidayOverride._fields)
+_COLUMNS: Final = rows.columns_of(HolidayOverrideRow, HolidayOverride)
 
 
 @compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -52,16 +53,17 @@ def reports(tx: Transaction, organisation_id: str, user_id: str) -> tuple[str, .
 
 def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | None:
     """The request once its days after today are given up; None where there are none to give."""
-    after = before._replace(updated_at=now, version=before.version + 1)
+    after = replace(before, updated_at=now, version=before.version + 1)
     kept = before.counted_halves[: max((today - before.start_date).days + 1, 0)]
     kept_half_days = days.total_half_days(kept)
     if before.status == "pending" or kept_half_days == 0:
-        return after._replace(status="cancelled", cancelled_at=now)
+        return replace(after, status="cancelled", cancelled_at=now)
     if kept_half_days == before.total_half_days:
         return None
     # On a single day "am" alone would mean the morning, and the whole day was taken.
     is_whole_day = before.start_date == today and before.start_half_day == "am"
-    return after._replace(
+    return replace(
+        after,
         end_date=today,
         end_half_day="pm" if is_whole_day else None,
         counted_halves=kept,

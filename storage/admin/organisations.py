@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 import orjson
 from peewee import Select, fn
@@ -16,6 +17,7 @@ from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import (
@@ -88,7 +90,8 @@ _IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
 _AMOUNTS: Final = ("default_leave_allowance_half_days", "carry_over_half_days")
 
 
-class NewOrganisation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewOrganisation:
     """What it takes to begin. ``slug`` is made from the name when it is None.
 
     ``domain`` is the one of its e-mail addresses, by which a Slack workspace is recognised.
@@ -273,7 +276,7 @@ def count(tx: Transaction) -> int:
 
 
 def _insert(tx: Transaction, organisation: Organisation) -> None:
-    columns = organisation._asdict() | {"working_days": rows.json_text(organisation.working_days)}
+    columns = as_dict(organisation) | {"working_days": rows.json_text(organisation.working_days)}
     try:
         tx.insert(OrganisationRow, **columns)
     except DuplicateRow as error:  # Two at once made the same slug of their names.

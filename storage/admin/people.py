@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict
 
@@ -216,7 +217,7 @@ def _checked_update(
         check_may_manage(by, user, values.get("role"))
     if user.status == "archived":
         raise UserArchived
-    after = user._replace(**values)
+    after = replace(user, **values)
     if after.role != user.role:
         check_owner_remains(tx, user, by=by)
     if after.department_id != user.department_id:
@@ -257,7 +258,7 @@ def archive(
         today = local_day(now, known.organisation.timezone)
         recorder.balances_before(tx, known, [user], today=today)
     rerouted = reassignment.without(tx, known, user, now=now)
-    archived = user._replace(status="archived")
+    archived = replace(user, status="archived")
     archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
@@ -299,7 +300,7 @@ def deactivate(
         return user
     known = organisation_config.of_organisation(tx, by.organisation_id)
     rerouted = reassignment.without(tx, known, user, now=now)
-    deactivated = user._replace(status="deactivated")
+    deactivated = replace(user, status="deactivated")
     deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     if recorder is not None:
@@ -327,7 +328,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
         raise UserPending
     if user.status == "active":
         return user
-    active = user._replace(status="active")
+    active = replace(user, status="active")
     active = people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
     known = organisation_config.of_organisation(tx, by.organisation_id)
     reassignment.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
@@ -350,11 +351,11 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
         return user
     if people_rows.has_email(tx, by.organisation_id, user.email):
         raise EmailTaken(user.email)
-    restored = user._replace(status="pending")
+    restored = replace(user, status="pending")
     if user.slack_user_id is not None:
         other = people_rows.find_by_slack_id(tx, by.organisation_id, user.slack_user_id)
         if other is not None and other.status != "archived":
-            restored = restored._replace(slack_user_id=None)
+            restored = replace(restored, slack_user_id=None)
     restored = people_rows.save(tx, user, restored, "user.restored", by=by, now=now)
     known = organisation_config.of_organisation(tx, by.organisation_id)
     reassignment.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)

@@ -7,8 +7,9 @@ read here for all of them at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from storage.admin import departments, people
 from storage.base.errors import Conflict, FieldError, Refusal
@@ -26,7 +27,8 @@ Progress = Callable[[int], None]
 _MOST_OWNERS: Final = 10_000
 
 
-class Imported(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
     """How many of each there were, or would be."""
 
     people_created: int
@@ -45,14 +47,16 @@ class FileOvertaken(Conflict):
         super().__init__("Nothing was imported; run the command again.")
 
 
-class _NewDepartment(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _NewDepartment:
     """``id`` stands for it in the plan, until it is made."""
 
     id: str
     name: str
 
 
-class _Person(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Person:
     """A line with all that was found of it; ``user`` is None for somebody new."""
 
     line: Line
@@ -62,10 +66,11 @@ class _Person(NamedTuple):
 
     @property
     def is_changed(self) -> bool:
-        return self.user is not None and self.user._replace(**self.values) != self.user
+        return self.user is not None and replace(self.user, **self.values) != self.user
 
 
-class _Plan(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Plan:
     """``people`` are in an order in which every manager precedes whom he manages."""
 
     people: list[_Person]
@@ -259,7 +264,8 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
 def _managers(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Mapping[str, str | None]:
     """Who would manage whom: the file's people, and everybody above them."""
     managers: dict[str, str | None] = {
-        person.id: person.values.get("manager_id") or (person.user and person.user.manager_id)
+        person.id: person.values.get("manager_id")
+        or (None if person.user is None else person.user.manager_id)
         for person in found
     }
     while unread := sorted({one for one in managers.values() if one and one not in managers}):

@@ -8,10 +8,11 @@ even where nothing of it counts any more, or where it overdraws the allowance.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import reduce
 from operator import or_
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from peewee import Select
 
@@ -38,7 +39,8 @@ CauseCode = Literal[
 _STANDING: Final = ("pending", "approved")
 
 
-class Cause(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cause:
     """Why leave was counted anew. The last three codes come with the date, and a name if known."""
 
     code: CauseCode
@@ -46,7 +48,8 @@ class Cause(NamedTuple):
     holiday_name: str | None = None
 
 
-class News(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class News:
     """What the owner of a recounted request is told."""
 
     before_half_days: int
@@ -54,7 +57,8 @@ class News(NamedTuple):
     cause: Cause
 
 
-class GoneBy(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GoneBy:
     """Whose leave may change: everybody who goes by one of these, archived people aside.
 
     ``own_country``: this code as ``public_holiday_country_code``. ``default_country`` and
@@ -92,7 +96,7 @@ def lock_people(tx: Transaction, organisation_id: str, gone_by: GoneBy) -> list[
 
     None of them asks for leave, changes or cancels any before this transaction ends.
     """
-    if not any(gone_by):
+    if gone_by == GoneBy():
         return []
     found = tx.all(
         _people,
@@ -135,7 +139,8 @@ def plan(
         user = of_id[before.user_id]
         counted_halves = _counted(known, user, before, today)
         if counted_halves != before.counted_halves:
-            after = before._replace(
+            after = replace(
+                before,
                 counted_halves=counted_halves,
                 total_half_days=days.total_half_days(counted_halves),
                 updated_at=now,

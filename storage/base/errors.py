@@ -33,8 +33,8 @@ A rule's code names the rule (``no_working_time``); a field's error points at th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 
 class HalfDays(int):
@@ -75,7 +75,8 @@ def _in_english(figure: Figure) -> str:
     return str(figure)
 
 
-class FieldError(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FieldError:
     """One wrong field.
 
     ``pointer`` is an RFC 6901 JSON pointer into the body, or ``?name`` for a query parameter.

@@ -6,8 +6,9 @@ Field names are the wire's where the wire shows the field. Amounts of leave are 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 Role = Literal["member", "approver", "admin", "owner"]
 ROLES: Final[tuple[Role, ...]] = ("member", "approver", "admin", "owner")
@@ -130,7 +131,8 @@ SCOPES: Final[tuple[str, ...]] = (
 )
 
 
-class Caller(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
     """Who acts: ``user_id`` is None for the system; ``scopes`` bound what an API key may do."""
 
     organisation_id: str
@@ -147,7 +149,8 @@ class Caller(NamedTuple):
         return self.role in ("admin", "owner")
 
 
-class Organisation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Organisation:
     id: str
     name: str
     slug: str
@@ -173,7 +176,8 @@ class Organisation(NamedTuple):
     updated_at: datetime
 
 
-class User(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class User:
     """A person. ``working_days`` is None where the organisation's list holds for him."""
 
     id: str
@@ -201,7 +205,8 @@ class User(NamedTuple):
         return f"{self.first_name} {self.last_name}".strip()
 
 
-class Department(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Department:
     id: str
     name: str
     manager_id: str | None
@@ -211,7 +216,8 @@ class Department(NamedTuple):
     version: int
 
 
-class LeaveType(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveType:
     id: str
     name: str
     code: str
@@ -231,7 +237,8 @@ class LeaveType(NamedTuple):
     version: int
 
 
-class LeaveRequest(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveRequest:
     """``counted_halves`` has one digit a date, first to last.
 
     0: nothing counted, 1: the morning, 2: the afternoon, 3: both.
@@ -257,7 +264,8 @@ class LeaveRequest(NamedTuple):
     version: int
 
 
-class Adjustment(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Adjustment:
     """Half-days that somebody added to, or with a minus took from, a person's leave year.
 
     ``leave_year`` is the calendar year in which the leave year begins.
@@ -272,13 +280,15 @@ class Adjustment(NamedTuple):
     created_at: datetime
 
 
-class HolidaySet(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HolidaySet:
     id: str
     country_code: str
     created_at: datetime
 
 
-class CalendarFeed(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CalendarFeed:
     """A subscription. ``token`` is the secret part of its URL; "" where no key decrypts it.
 
     ``last_fetched_by`` is the program's name, where it said one. Both are kept once an hour.
@@ -292,7 +302,8 @@ class CalendarFeed(NamedTuple):
     last_fetched_by: str | None = None
 
 
-class HolidayOverride(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HolidayOverride:
     """A day on which a holiday set differs from its country.
 
     With ``is_holiday`` it is a public holiday, else it is none; ``half`` None is the whole day.
@@ -306,7 +317,8 @@ class HolidayOverride(NamedTuple):
     created_at: datetime
 
 
-class HolidayOnDate(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HolidayOnDate:
     """What a set makes of one date.
 
     ``half`` is the half that is a public holiday, None for the whole day. A date whose holiday an
@@ -322,7 +334,8 @@ class HolidayOnDate(NamedTuple):
     override_id: str | None
 
 
-class Country(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Country:
     """A country that can be chosen. ``regions`` are code and name, by code; often none."""
 
     code: str
@@ -330,7 +343,8 @@ class Country(NamedTuple):
     regions: tuple[tuple[str, str], ...]
 
 
-class ApiKey(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
     id: str
     user_id: str
     name: str
@@ -343,7 +357,8 @@ class ApiKey(NamedTuple):
     revoked_at: datetime | None
 
 
-class Webhook(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhook:
     id: str
     url: str
     events: tuple[str, ...]
@@ -354,7 +369,8 @@ class Webhook(NamedTuple):
     version: int
 
 
-class WebhookHealth(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebhookHealth:
     """The state of an endpoint. ``failing_since`` is when its unbroken failures began, else None;
     ``next_attempt_at`` is None where no delivery waits for it, or it is switched off."""
 
@@ -362,7 +378,8 @@ class WebhookHealth(NamedTuple):
     next_attempt_at: datetime | None
 
 
-class LoggedAttempt(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedAttempt:
     """One try; ``answer`` is how the receiver's answer began, ``error`` a short stable word."""
 
     attempted_at: datetime
@@ -372,7 +389,8 @@ class LoggedAttempt(NamedTuple):
     answer: str
 
 
-class LoggedDelivery(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedDelivery:
     """``next_attempt_at`` is None while one is being sent, and once it is settled."""
 
     id: str
@@ -387,7 +405,8 @@ class LoggedDelivery(NamedTuple):
     attempts: list[LoggedAttempt]
 
 
-class AuditEntry(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditEntry:
     """``changes`` maps a field to its ``before`` and ``after``; it never holds a secret."""
 
     id: str
@@ -401,7 +420,8 @@ class AuditEntry(NamedTuple):
     request_id: str | None
 
 
-class LeaveEffect(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveEffect:
     """One leave request that another change touches; ``after`` is its next version."""
 
     user: User
@@ -409,7 +429,8 @@ class LeaveEffect(NamedTuple):
     after: LeaveRequest
 
 
-class Rerouted(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rerouted:
     """A pending request that awaits other people than before."""
 
     request: LeaveRequest
@@ -417,7 +438,8 @@ class Rerouted(NamedTuple):
     after: tuple[User, ...]
 
 
-class Absence(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Absence:
     """One leave request as a calendar may show it to one viewer: nothing here is hidden from him.
 
     ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".

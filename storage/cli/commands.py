@@ -315,10 +315,12 @@ def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
     """Every key with its owner's e-mail address."""
     by = operator(chosen_organisation(tx, slug))
     emails = {user.id: user.email for user in people.list_all(tx, by=by)}
-    keys, cursor = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ), by=by)
-    while cursor is not None:
-        more, cursor = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ, cursor=cursor), by=by)
-        keys += more
+    page = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ), by=by)
+    keys = page.items
+    while page.next_cursor is not None:
+        after = PageOf(limit=_KEYS_PER_READ, cursor=page.next_cursor)
+        page = api_keys.page(tx, after, by=by)
+        keys += page.items
     return [(key, emails.get(key.user_id, key.user_id)) for key in keys]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from storage.access import api_keys, authentication
 from storage.admin import departments, organisations, people
@@ -34,7 +35,8 @@ _PEOPLE: Final = (
 )
 
 
-class DemoOrganisation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemoOrganisation:
     """``api_key`` is its owner's, with every scope; ``member_api_key`` an ordinary member's."""
 
     organisation_id: str
@@ -45,7 +47,8 @@ class DemoOrganisation(NamedTuple):
     member_api_key: str
 
 
-class _Leave(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Leave:
     """Whose leave of which type, in weekdays from today (0 is today or the next weekday)."""
 
     first_name: str

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from storage.admin import people_import
 from storage.admin.people_import import Imported
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InvalidInput
 from storage.base.values import Organisation
 from storage.cli import commands
@@ -70,7 +71,7 @@ def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:
             done = run(database, found, lines, now=clock(), is_update=update)
         if as_json:
             commands.print_json(
-                {"organisation_id": found.id, "dry_run": dry_run, **done._asdict(), "errors": []}
+                {"organisation_id": found.id, "dry_run": dry_run, **as_dict(done), "errors": []}
             )
             return
         typer.echo(_sentence(found, done, dry_run=dry_run))

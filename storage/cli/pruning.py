@@ -44,4 +44,5 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
 
 
 def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
-    return max(delivery_log.prune(tx, now=now, limit=limit))
+    pruned = delivery_log.prune(tx, now=now, limit=limit)
+    return max(pruned.expired, pruned.deliveries, pruned.events)

@@ -6,6 +6,7 @@ Building a query's SQL costs ten times what running it does, so it happens once 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
@@ -16,7 +17,6 @@ from typing import (
     Final,
     Generic,
     Literal,
-    NamedTuple,
     ParamSpec,
     TypeVar,
     get_args,
@@ -33,7 +33,8 @@ _SQLITE: Final = peewee.SqliteDatabase(None)
 _POSTGRESQL: Final = peewee.PostgresqlDatabase(None)
 
 
-class _Name(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Name:
     name: str
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
 import orjson
 from itsdangerous import BadData, Signer
@@ -19,14 +20,16 @@ T = TypeVar("T")
 _BASE64: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 
-class PageOf(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageOf:
     """What a caller asks for: at most ``limit`` items after ``cursor`` (None: from the start)."""
 
     limit: int = 25
     cursor: str | None = None
 
 
-class Page(NamedTuple, Generic[T]):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page(Generic[T]):
     """``next_cursor`` is None on the last page."""
 
     items: list[T]

@@ -5,10 +5,11 @@ Rows come back alike from both engines: ids and dates as text, instants as milli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_type_hints
 
 import orjson
 from peewee import Select
@@ -34,6 +35,7 @@ from storage.db.tables import (
     WebhookRow,
 )
 
+T = TypeVar("T")
 day = date.fromisoformat
 
 
@@ -57,22 +59,44 @@ def day_or_none(text: str | None) -> date | None:
     return None if text is None else day(text)
 
 
+def _texts(text: str) -> tuple[str, ...]:
+    return tuple(orjson.loads(text))
+
+
+def _texts_or_none(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else _texts(text)
+
+
+# How a column becomes a field of such a type; of any other type it stays as it is.
+_CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
+    bool: bool,
+    datetime: instant,
+    datetime | None: instant_or_none,
+    date: day,
+    date | None: day_or_none,
+    tuple[str, ...]: _texts,
+    tuple[str, ...] | None: _texts_or_none,
+    dict[str, dict[str, object]]: orjson.loads,
+}
+
+
 def json_text(value: Any) -> str:
     """A list or dict as a TextField holds it."""
     return orjson.dumps(value).decode()
 
 
-def _columns(table: Any, value: Any) -> tuple[Any, ...]:
-    return tuple(getattr(table, name) for name in value._fields)
+def columns_of(table: Any, value: type[Any]) -> tuple[Any, ...]:
+    """The columns of a table that have the names of a value's fields."""
+    return tuple(getattr(table, field.name) for field in fields(value))
 
 
-ORGANISATION: Final = _columns(OrganisationRow, Organisation)
-USER: Final = _columns(UserRow, User)
-DEPARTMENT: Final = _columns(DepartmentRow, Department)
-LEAVE_TYPE: Final = _columns(LeaveTypeRow, LeaveType)
-LEAVE_REQUEST: Final = _columns(LeaveRequestRow, LeaveRequest)
-API_KEY: Final = _columns(ApiKeyRow, ApiKey)
-WEBHOOK: Final = _columns(WebhookRow, Webhook)
+ORGANISATION: Final = columns_of(OrganisationRow, Organisation)
+USER: Final = columns_of(UserRow, User)
+DEPARTMENT: Final = columns_of(DepartmentRow, Department)
+LEAVE_TYPE: Final = columns_of(LeaveTypeRow, LeaveType)
+LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
+API_KEY: Final = columns_of(ApiKeyRow, ApiKey)
+WEBHOOK: Final = columns_of(WebhookRow, Webhook)
 
 
 def with_names(leave: Select) -> Select:
@@ -88,87 +112,28 @@ def with_names(leave: Select) -> Select:
     )
 
 
-def organisation(row: Sequence[Any]) -> Organisation:
-    value = Organisation(*row)
-    return value._replace(
-        working_days=tuple(orjson.loads(row[7])),
-        slack_members_join=bool(value.slack_members_join),
-        created_at=instant(row[-2]),
-        updated_at=instant(row[-1]),
-    )
+def mapper(value: type[T]) -> Callable[[Sequence[Any]], T]:
+    """A function that makes a value of a row; the types of its fields say how to convert them."""
+    names = [field.name for field in fields(value)]  # type: ignore[arg-type]
+    types = get_type_hints(value)
+    converted = [(name, _CONVERTERS[types[name]]) for name in names if types[name] in _CONVERTERS]
+
+    def of_row(row: Sequence[Any]) -> T:
+        columns = dict(zip(names, row, strict=True))
+        for name, convert in converted:
+            columns[name] = convert(columns[name])
+        return value(**columns)
+
+    return of_row
 
 
-def user(row: Sequence[Any]) -> User:
-    value = User(*row)
-    return value._replace(
-        start_date=day_or_none(row[9]),
-        working_days=None if row[10] is None else tuple(orjson.loads(row[10])),
-        created_at=instant(row[16]),
-        updated_at=instant(row[17]),
-    )
-
-
-def department(row: Sequence[Any]) -> Department:
-    value = Department(*row)
-    return value._replace(created_at=instant(row[4]), updated_at=instant(row[5]))
-
-
-def leave_type(row: Sequence[Any]) -> LeaveType:
-    value = LeaveType(*row)
-    return value._replace(
-        requires_approval=bool(value.requires_approval),
-        deducts_allowance=bool(value.deducts_allowance),
-        allow_overdraft=bool(value.allow_overdraft),
-        is_paid=bool(value.is_paid),
-        is_private=bool(value.is_private),
-        requires_note=bool(value.requires_note),
-        is_archived=bool(value.is_archived),
-        created_at=instant(row[14]),
-        updated_at=instant(row[15]),
-    )
-
-
-def leave_request(row: Sequence[Any]) -> LeaveRequest:
-    (
-        request_id,
-        user_id,
-        leave_type_id,
-        status,
-        start_date,
-        end_date,
-        start_half_day,
-        end_half_day,
-        total_half_days,
-        counted_halves,
-        note,
-        decided_by,
-        decided_at,
-        decision_reason,
-        cancelled_at,
-        created_at,
-        updated_at,
-        version,
-    ) = row
-    return LeaveRequest(
-        id=request_id,
-        user_id=user_id,
-        leave_type_id=leave_type_id,
-        status=status,
-        start_date=day(start_date),
-        end_date=day(end_date),
-        start_half_day=start_half_day,
-        end_half_day=end_half_day,
-        total_half_days=total_half_days,
-        counted_halves=counted_halves,
-        note=note,
-        decided_by=decided_by,
-        decided_at=None if decided_at is None else instant(decided_at),
-        decision_reason=decision_reason,
-        cancelled_at=None if cancelled_at is None else instant(cancelled_at),
-        created_at=instant(created_at),
-        updated_at=instant(updated_at),
-        version=version,
-    )
+organisation: Final = mapper(Organisation)
+user: Final = mapper(User)
+department: Final = mapper(Department)
+leave_type: Final = mapper(LeaveType)
+leave_request: Final = mapper(LeaveRequest)
+api_key: Final = mapper(ApiKey)
+webhook: Final = mapper(Webhook)
 
 
 def leave_request_record(row: Sequence[Any]) -> LeaveRequestRecord:
@@ -213,24 +178,3 @@ def leave_request_record(row: Sequence[Any]) -> LeaveRequestRecord:
         "updated_at": _instant_in_json(updated_at),
         "version": version,
     }
-
-
-def api_key(row: Sequence[Any]) -> ApiKey:
-    value = ApiKey(*row)
-    return value._replace(
-        scopes=tuple(orjson.loads(row[4])),
-        created_at=instant(row[6]),
-        expires_at=instant_or_none(row[7]),
-        last_used_at=instant_or_none(row[8]),
-        revoked_at=instant_or_none(row[9]),
-    )
-
-
-def webhook(row: Sequence[Any]) -> Webhook:
-    value = Webhook(*row)
-    return value._replace(
-        events=tuple(orjson.loads(row[2])),
-        is_active=bool(row[3]),
-        created_at=instant(row[5]),
-        updated_at=instant(row[6]),
-    )

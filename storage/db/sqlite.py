@@ -15,8 +15,9 @@ from collections import deque
 from collections.abc import Callable, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import orjson
 
@@ -52,7 +53,8 @@ sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
 _UNIQUE = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
 
-class _Job(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Job:
     """``loop`` is the caller's, if any; ``runs_on`` None is the writing thread.
 
     A dry run runs on the writing thread, in a transaction of its own that is rolled back.
@@ -65,7 +67,8 @@ class _Job(NamedTuple):
     is_dry_run: bool = False
 
 
-class _Outcome(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Outcome:
     job: _Job
     result: Any
     error: BaseException | None
@@ -431,11 +434,12 @@ def _deliver(outcomes: list[_Outcome]) -> None:
 
 
 def _settle(outcomes: list[_Outcome]) -> None:
-    for job, result, error, _ in outcomes:
+    for outcome in outcomes:
+        done = outcome.job.done
         # A caller may have gone away; what was committed stays committed.
-        if job.done.done():
+        if done.done():
             continue
-        if error is None:
-            job.done.set_result(result)
+        if outcome.error is None:
+            done.set_result(outcome.result)
         else:
-            job.done.set_exception(error)
+            done.set_exception(outcome.error)

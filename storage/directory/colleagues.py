@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from peewee import Select
 
@@ -21,7 +22,8 @@ MOST_NAMED: Final = 10
 MOST_COUNTED: Final = 1_000
 
 
-class ColleagueOff(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ColleagueOff:
     """Pending or approved leave of a colleague; ``type_name`` is None where the type is private."""
 
     name: str
@@ -31,6 +33,15 @@ class ColleagueOff(NamedTuple):
     end_half_day: HalfDay | None
     type_name: str | None
     is_pending: bool = False
+
+    @property
+    def span(self) -> days.Span:
+        return days.Span(
+            start_date=self.start_date,
+            end_date=self.end_date,
+            start_half_day=self.start_half_day,
+            end_half_day=self.end_half_day,
+        )
 
 
 def off_with(
@@ -50,7 +61,7 @@ def off_with(
         limit=MOST_COUNTED,
     )
     colleagues = [_colleague(row) for row in sorted(found)]
-    return [one for one in colleagues if days.overlaps(span, days.Span(*one[1:5]))]
+    return [one for one in colleagues if days.overlaps(span, one.span)]
 
 
 def _colleague(row: Sequence[Any]) -> ColleagueOff:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Final, Literal
 
 from peewee import Select
 
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import Caller, HalfDay, HolidayOnDate, HolidaySet, User
@@ -130,7 +132,7 @@ def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDat
                 source=source,
                 half=half,
                 is_holiday=True,
-                override_id=override and override.id,
+                override_id=None if override is None else override.id,
             )
         )
     # What is left took a holiday away, or says so of a day that was none.
@@ -146,7 +148,7 @@ def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDat
         for day, override in overrides.items()
         if first_day <= day <= last_day
     ]
-    return sorted(found)
+    return sorted(found, key=lambda one: one.date)
 
 
 def country_code_of(known: Reference, user: User) -> str:
@@ -175,7 +177,7 @@ def holidays_between(
             if left == NOTHING:
                 del found[day]
             else:
-                found[day] = found[day]._replace(halves=left)
+                found[day] = replace(found[day], halves=left)
     return found
 
 
@@ -190,7 +192,7 @@ def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
 
 def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> HolidaySet:
     holiday_set = HolidaySet(id=new_id(now), country_code=code, created_at=now)
-    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **holiday_set._asdict())
+    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **as_dict(holiday_set))
     audit.record(
         tx,
         "holiday_set.created",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from peewee import SQL, Case, Select, Tuple
 
 from storage.base import fields
+from storage.base.dataclass_fields import as_dict, field_names
 from storage.base.errors import Conflict, EmailTaken, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import AuditAction, Caller, User, UserStatus
@@ -136,7 +138,7 @@ def add_all(
 
 
 def _new(values: dict[str, Any], status: UserStatus, now: datetime) -> User:
-    blank: dict[str, Any] = dict.fromkeys(User._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(User))
     given = {"role": "member", "id": values.get("id") or new_id(now)} | values
     made = {"status": status, "created_at": now, "updated_at": now, "version": 1}
     return User(**blank | given | made)
@@ -160,7 +162,7 @@ def save(
 
     Gives the person with the next version. Raises ChangedMeanwhile or EmailTaken.
     """
-    after = after._replace(updated_at=now, version=before.version + 1)
+    after = replace(after, updated_at=now, version=before.version + 1)
     try:
         changed = tx.update(
             UserRow,
@@ -191,7 +193,7 @@ def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
     """Turn pending into active, on the first key or the first word in Slack; else do nothing."""
     if user.status != "pending":
         return user
-    return save(tx, user, user._replace(status="active"), "user.activated", by=by, now=now)
+    return save(tx, user, replace(user, status="active"), "user.activated", by=by, now=now)
 
 
 def record_updates(
@@ -204,7 +206,7 @@ def record_updates(
 
 def audited(user: User) -> dict[str, Any]:
     """What the audit trail shows of a person."""
-    return {name: value for name, value in user._asdict().items() if name not in _NOT_AUDITED}
+    return {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
 
 
 def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:

@@ -10,15 +10,16 @@ account is matched only if it is linked: its address says nothing about who uses
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.directory import people_rows
 
 
-class SlackProfile(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlackProfile:
     """A full member of a workspace as Slack describes them; names may be empty."""
 
     slack_user_id: str

@@ -6,8 +6,9 @@ one process compares a workspace. A failure is backed off for that workspace alo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from peewee import Case, Delete, Insert, Select, Update
 
@@ -49,7 +50,8 @@ QUEUE: Final = LeasedQueue(
 )
 
 
-class Sync(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sync:
     """A comparison that this process has claimed; ``started_at`` is when."""
 
     organisation_id: str

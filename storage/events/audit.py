@@ -15,7 +15,7 @@ from storage.base.values import AuditAction, AuditEntry, Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.rows import instant
+from storage.db.rows import mapper
 from storage.db.tables import AuditRow
 
 _HALF_DAYS: Final = "_half_days"
@@ -267,9 +267,7 @@ def latest(organisation_id: object) -> Select:
     )
 
 
-def _entry(row: Any) -> AuditEntry:
-    entry = AuditEntry(*row)
-    return entry._replace(timestamp=instant(row[2]), changes=orjson.loads(row[7]))
+_entry: Final = mapper(AuditEntry)
 
 
 def _midnight(day: date) -> int:

@@ -6,8 +6,9 @@ Claiming is ``delivery_queue``'s, sending the REST side's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 from peewee import Insert, Select, Update
@@ -52,7 +53,8 @@ Verdict = Literal["delivered", "retry", "gone", "unsigned"]
 FAILURES: Final = ("retry", "gone")
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
     """What came of an attempt; ``gone`` means that the receiver wants nothing more (410).
 
     ``unsigned`` means that nothing was sent, since no key decrypts the endpoint's secret: that is

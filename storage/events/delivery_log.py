@@ -6,8 +6,9 @@ Kept for 30 days; ``prune`` removes what is older.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 from peewee import SQL, Delete, Select, Tuple, Update, fn
@@ -41,14 +42,16 @@ EXPIRED: Final = "expired"
 MAX_REDELIVERED: Final = 1_000
 
 
-class Redelivered(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redelivered:
     """How many deliveries are sent again; ``has_more``: ask again for the rest."""
 
     queued: int
     has_more: bool
 
 
-class Pruned(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pruned:
     """How many rows one batch dealt with, of each kind."""
 
     expired: int

@@ -11,8 +11,9 @@ these are. One seek skips the deliveries of a webhook that is switched off.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 from peewee import JOIN, OP, SQL, Case, Expression, Select, fn
@@ -37,7 +38,8 @@ _ONE: Final = SQL("1")
 _LATERAL: Final = "CROSS JOIN LATERAL"
 
 
-class Delivery(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery:
     """One event on its way to one endpoint; ``body`` and ``event_id`` are the same every time.
 
     ``attempts`` counts those before; ``created_at`` is in milliseconds. ``secrets`` is empty when
@@ -57,7 +59,8 @@ class Delivery(NamedTuple):
     created_at: int
 
 
-class Waiting(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
     """What waits for endpoints that are switched on; ``oldest_due_at`` in milliseconds or None.
 
     ``due`` counts at most ``MAX_COUNTED`` for each endpoint.

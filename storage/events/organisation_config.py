@@ -8,7 +8,8 @@ process ever acts on an older copy, nor on one that a fail-over has lost.
 from __future__ import annotations
 
 import secrets
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from peewee import Select, Update
 
@@ -33,7 +34,8 @@ MAX_CODES_NAMED: Final = 20
 _MAX_VERSION: Final = 2**31 - 1
 
 
-class Override(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Override:
     """A day on which a holiday set differs from its country; ``half`` None is the whole day."""
 
     date: str
@@ -43,7 +45,8 @@ class Override(NamedTuple):
     id: str
 
 
-class Reference(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reference:
     """``overrides`` are by country code; ``webhooks`` are all, active or not.
 
     ``is_in_slack``: there is a workspace, and it has the app as far as we know.

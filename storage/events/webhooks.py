@@ -9,6 +9,7 @@ import base64
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -144,16 +145,16 @@ def update(
             "is_active": fields.boolean,
         },
     )
-    after = webhook._replace(**checked)
+    after = replace(webhook, **checked)
     if after == webhook:
         return webhook
     columns: dict[str, Any] = {}
     is_switched_on = after.is_active and not webhook.is_active
     if is_switched_on:
-        after = after._replace(disabled_reason=None)
+        after = replace(after, disabled_reason=None)
     if is_switched_on or after.url != webhook.url:
         columns = {"failing_since_at": None}
-    after = after._replace(updated_at=now, version=webhook.version + 1)
+    after = replace(after, updated_at=now, version=webhook.version + 1)
     tx.update(
         WebhookRow,
         columns

@@ -6,14 +6,15 @@ What follows is worked out in year_balances.py.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from operator import itemgetter
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from peewee import SQL, Select
 
 from storage.base.clock import local_day
-from storage.base.values import HalfDay, LeaveStatus, Organisation, User
+from storage.base.values import HalfDay, LeaveRequest, LeaveStatus, Organisation, User
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
@@ -28,7 +29,8 @@ _START_DATE: Final = itemgetter(2)
 AllowanceSource = Literal["user", "department", "organisation"]
 
 
-class BookedLeave(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BookedLeave:
     """Pending or approved leave of one person."""
 
     id: str
@@ -50,7 +52,8 @@ class BookedLeave(NamedTuple):
         )
 
 
-class Adjusted(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Adjusted:
     """An adjustment's part in it; ``leave_year`` as in `values.Adjustment`."""
 
     id: str
@@ -58,14 +61,16 @@ class Adjusted(NamedTuple):
     half_days: int
 
 
-class Booked(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Booked:
     """What is entered for a person. ``leave``: earliest first, of any type."""
 
     leave: list[BookedLeave]
     adjustments: list[Adjusted]
 
 
-class Books(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Books:
     """All that a person's leave years follow from. ``leave``: earliest first, of any type."""
 
     account: Account
@@ -117,13 +122,13 @@ def books(
         user_id=user.id,
         **_bounds(reckoned_from(reference, user, first_day), last_read),
     )
-    leave, adjustments = _entered(found)
+    booked = _entered(found)
     _, source = granted_half_days(reference, user)
     return Books(
-        account=account(reference, user, adjustments),
+        account=account(reference, user, booked.adjustments),
         source=source,
-        leave=leave,
-        adjustments=adjustments,
+        leave=booked.leave,
+        adjustments=booked.adjustments,
     )
 
 
@@ -224,13 +229,15 @@ def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
 def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduction]:
     """Those of a type that is taken off the allowance."""
     types = reference.leave_types
-    return [
-        Deduction(
-            counted_halves=one.counted_halves, start_date=one.start_date, end_date=one.end_date
-        )
-        for one in leave
-        if types[one.leave_type_id].deducts_allowance
-    ]
+    return [deduction(one) for one in leave if types[one.leave_type_id].deducts_allowance]
+
+
+def deduction(leave: BookedLeave | LeaveRequest) -> Deduction:
+    return Deduction(
+        counted_halves=leave.counted_halves,
+        start_date=leave.start_date,
+        end_date=leave.end_date,
+    )
 
 
 @compiled
@@ -276,7 +283,7 @@ def _leave_and_adjustments(
     adjusted_days: tuple[Param[str], Param[str]],
 ) -> tuple[Select, Select]:
     """Two queries with the same columns: one visit to the database for both."""
-    columns: tuple[Any, ...] = tuple(getattr(LeaveRequestRow, name) for name in BookedLeave._fields)
+    columns: tuple[Any, ...] = rows.columns_of(LeaveRequestRow, BookedLeave)
     leave = LeaveRequestRow.select(*columns).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.end_date >= leave_days[0],

@@ -13,8 +13,9 @@ transaction sees the other's request, so only a search after both commits finds 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from peewee import Select
 
@@ -32,7 +33,8 @@ COVER_DELAY: Final = timedelta(seconds=2)
 MAX_CARDS: Final = 5_000
 
 
-class CoverChange(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CoverChange:
     """Whose leave changed, between which days, both included."""
 
     organisation_id: str

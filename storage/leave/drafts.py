@@ -6,8 +6,9 @@ The same functions decide and explain: what a form says is what submitting does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from storage.base import fields
 from storage.base.errors import InvalidInput, OverlappingLeave, Refusal
@@ -24,7 +25,8 @@ from storage.rules.year_balances import Account, Deduction
 LONGEST_NOTE = 2_000
 
 
-class Draft(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
     """What somebody asks for."""
 
     leave_type_id: str
@@ -35,7 +37,8 @@ class Draft(NamedTuple):
     note: str | None = None
 
 
-class Assessment(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assessment:
     """A draft, what it counts, and what the person's leave years follow from.
 
     ``books.leave`` still holds the request that the draft replaces.

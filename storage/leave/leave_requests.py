@@ -7,13 +7,15 @@ transaction. Reading is in leave_reading.py, what may be asked for at all in dra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from peewee import Select, fn
 
 from storage.base import fields
 from storage.base.clock import local_day
+from storage.base.dataclass_fields import field_names
 from storage.base.errors import (
     Forbidden,
     InsufficientRole,
@@ -53,7 +55,8 @@ class NotYourApproval(Forbidden):
         super().__init__("The request does not await your approval.")
 
 
-class _Subject(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Subject:
     """Whose leave it is, with the person's row held, and the organisation around.
 
     ``has_admin``: another admin or owner can decide, so that the request is never stuck.
@@ -152,14 +155,15 @@ def edit(
     subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=True)
     before = _held(tx, before, by)
     _check_transition(tx, "edit", before, by)
-    draft = Draft(**{name: getattr(before, name) for name in Draft._fields} | dict(changes))
+    draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
     if draft.start_date is None or draft.end_date is None:
         field = "start_date" if draft.start_date is None else "end_date"
         raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     found = drafts.assess(
         tx, subject.reference, subject.user, draft, today=subject.today, replaces=before.id
     )
-    after = before._replace(
+    after = replace(
+        before,
         start_date=draft.start_date,
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
@@ -210,7 +214,7 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     subject = _subject(tx, by.organisation_id, before.user_id, now)
     before = _held(tx, before, by)
     _check_transition(tx, "cancel", before, by)
-    after = before._replace(status="cancelled", cancelled_at=now)
+    after = replace(before, status="cancelled", cancelled_at=now)
     after = _step(tx, "cancel", before, after, subject, by=by, now=now)
     tell_approvers(
         tx,
@@ -293,13 +297,15 @@ def change_decision(
     if not request_rules.may_reconsider(before, now):
         name = _decider_name(tx, before, by)
         raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status, name)
-    after = before._replace(
-        status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
+    after = replace(
+        before, status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
     )
     if to_status == "approved":
         counted_halves = drafts.recheck(tx, subject.reference, subject.user, before)
-        after = after._replace(
-            counted_halves=counted_halves, total_half_days=days.total_half_days(counted_halves)
+        after = replace(
+            after,
+            counted_halves=counted_halves,
+            total_half_days=days.total_half_days(counted_halves),
         )
     if to_status == "declined":
         leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)
@@ -330,7 +336,8 @@ def _decide(
         raise NotYourApproval
     before = _held(tx, before, by)
     _check_transition(tx, action, before, by)
-    after = before._replace(
+    after = replace(
+        before,
         status=request_rules.LIFECYCLE[action].to_status,
         decided_by=by.user_id,
         decided_at=now,
@@ -350,7 +357,7 @@ def _approve_unasked(
 ) -> LeaveRequest:
     """Approve what nobody has to, or could, decide on; the audit says which of the two it was."""
     why = why_unasked(leave_type)
-    after = request._replace(status="approved", decided_at=now, decision_reason=None)
+    after = replace(request, status="approved", decided_at=now, decision_reason=None)
     return _step(tx, "approve", request, after, subject, by=by, now=now, why=why, is_new=True)
 
 
@@ -390,7 +397,7 @@ def _step(
 
     ``is_new``: the request was created in this transaction.
     """
-    after = after._replace(updated_at=now, version=before.version + 1)
+    after = replace(after, updated_at=now, version=before.version + 1)
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
         raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from peewee import Select, Update
 
 from storage.base import records
+from storage.base.dataclass_fields import as_dict
 from storage.base.values import AuditAction, Caller, LeaveRequest
 from storage.db import locks, rows
 from storage.db.compiled import (
@@ -158,7 +159,7 @@ def pending_of(
 
 
 def _columns(request: LeaveRequest) -> dict[str, Any]:
-    columns = request._asdict()
+    columns = as_dict(request)
     columns["start_date"] = request.start_date.isoformat()
     columns["end_date"] = request.end_date.isoformat()
     return columns

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from peewee import Delete, Select
 
 from storage.base import fields
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
 from storage.base.fields import slug_of
 from storage.base.ids import new_id
@@ -177,7 +179,7 @@ def create(
     if not leave_type.is_archived:
         _check_name_is_free(tx, leave_type, by=by)
     try:
-        tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **leave_type._asdict())
+        tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **as_dict(leave_type))
     except DuplicateRow as error:
         raise CodeTaken(leave_type.code) from error
     _record(tx, "leave_type.created", None, leave_type, by=by, now=now)
@@ -212,7 +214,7 @@ def update(
     if changes.get("emoji") == before.emoji:
         # An older type may have an emoji that would be refused today; it keeps it.
         changes = {name: value for name, value in changes.items() if name != "emoji"}
-    after = before._replace(**fields.checked(changes, _CHECKS))
+    after = replace(before, **fields.checked(changes, _CHECKS))
     if after == before:
         return before
     if _may_clash(before, after):
@@ -247,7 +249,7 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
         return None
     if leave_type.is_archived:
         return leave_type
-    archived = leave_type._replace(is_archived=True)
+    archived = replace(leave_type, is_archived=True)
     return _save(tx, leave_type, archived, "leave_type.archived", by=by, now=now)
 
 
@@ -325,7 +327,7 @@ def _save(
     by: Caller,
     now: datetime,
 ) -> LeaveType:
-    after = after._replace(updated_at=now, version=before.version + 1)
+    after = replace(after, updated_at=now, version=before.version + 1)
     # Always every column, so that one statement serves.
     columns = {name: getattr(after, name) for name in (*_CHECKS, "updated_at", "version")}
     where = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from peewee import Select
 
@@ -19,7 +20,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import AllowanceSource, BookedLeave, Books
-from storage.rules import days, leave_years, year_balances
+from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Standing
 
@@ -33,7 +34,8 @@ LineType = Literal[
 ]
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
     """One line; what is taken has a minus.
 
     ``source`` says whose figure an allowance is, ``day`` since when somebody is there (pro rata) or
@@ -50,7 +52,8 @@ class Line(NamedTuple):
     leave: BookedLeave | None = None
 
 
-class Balance(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Balance:
     """One leave year of one person as of the day ``on``; the lines add up to what remains.
 
     ``taken`` is approved leave, whether it is past or lies ahead. ``lapsing`` of what was carried
@@ -186,7 +189,7 @@ def _lines(
         )
     lines += _adjustment_lines(tx, known, user, books, year)
     for one in books.leave:
-        taken = days.half_days_in(one.counted_halves, one.start_date, *year)
+        taken = balances.deduction(one).half_days_in_year(year)
         if taken and known.leave_types[one.leave_type_id].deducts_allowance:
             lines.append(Line(type="leave", half_days=-taken, leave=one))
     if standing.lapsed_half_days(on):

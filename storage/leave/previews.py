@@ -6,8 +6,8 @@ what is announced is what happens.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
 
 from storage.base.clock import local_day
 from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Refusal
@@ -26,7 +26,8 @@ from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Deduction
 
 
-class YearChange(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class YearChange:
     """A leave year that the leave touches, as of the leave's last day in it.
 
     ``half_days`` is what the leave takes of it. Where days are carried over, ``after`` also
@@ -39,7 +40,8 @@ class YearChange(NamedTuple):
     after_half_days: int
 
 
-class Preview(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Preview:
     """What would come of a draft.
 
     ``leave_type`` is None, and nothing is counted, where the dates or the type are refused.
@@ -65,7 +67,8 @@ class Preview(NamedTuple):
     refusals: list[Refusal]
 
 
-class ExplainedRequest(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExplainedRequest:
     """A stored request with a line for each of its dates."""
 
     request: LeaveRequest
@@ -193,9 +196,15 @@ def _years(known: Reference, found: Assessment, replaces: str | None) -> list[Ye
     changes = []
     for one, other in zip(before, after, strict=True):
         on = min(span.end_date, one.year.last_day)
-        needed = asked.half_days_in(*one.year) if found.leave_type.deducts_allowance else 0
-        left = (one.remaining_half_days(on), needed, other.remaining_half_days(on))
-        changes.append(YearChange(one.year, *left))
+        needed = asked.half_days_in_year(one.year) if found.leave_type.deducts_allowance else 0
+        changes.append(
+            YearChange(
+                year=one.year,
+                before_half_days=one.remaining_half_days(on),
+                half_days=needed,
+                after_half_days=other.remaining_half_days(on),
+            )
+        )
     return changes
 
 

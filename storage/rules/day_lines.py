@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, DayCount, WhyLess, total_half_days
 
@@ -13,7 +14,8 @@ HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not
 LineReason = WhyLess | Literal["not_asked", "changed_since"]
 
 
-class DayLine(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DayLine:
     """One date. ``reason``: why it counts less than a whole day, None where it does not.
 
     ``has_changed``: working days or holidays have changed since, so that it would count otherwise

@@ -7,8 +7,9 @@ Pure arithmetic on dates; what a holiday is comes in as an argument. A half-day 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from storage.base.errors import FieldError, InvalidInput, Sentence
 from storage.base.values import HalfDay
@@ -88,7 +89,8 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
     )
 
 
-class Span(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
     """The time that somebody asks for: one unbroken run of halves. Both dates are included.
 
     Make one from input with `asked_span`, which refuses the impossible ones.
@@ -178,14 +180,16 @@ def _covered(first_slot: int, last_slot: int, morning_slot: int) -> int:
     return mask | (AFTERNOON if first_slot <= morning_slot + 1 <= last_slot else NOTHING)
 
 
-class Holiday(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Holiday:
     """A public holiday and the halves of the day that it takes."""
 
     name: str
     halves: int = WHOLE_DAY
 
 
-class DayCount(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DayCount:
     """What one date of a span counts, and of what: ``counted = asked & worked & ~holiday``.
 
     ``holiday`` is the mask of the public holiday's halves, whether worked or not;
@@ -248,15 +252,14 @@ def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) 
                 )
             )
         else:
-            name, halves = holiday
             days.append(
                 DayCount(
                     date=day,
                     asked=asked,
                     worked=worked,
-                    holiday=halves,
-                    holiday_name=name,
-                    counted=asked & worked & ~halves,
+                    holiday=holiday.halves,
+                    holiday_name=holiday.name,
+                    counted=asked & worked & ~holiday.halves,
                 )
             )
     return days

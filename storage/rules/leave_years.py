@@ -6,8 +6,9 @@ Pure. What was granted, taken and carried over is kept elsewhere.
 from __future__ import annotations
 
 from calendar import isleap
+from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, date, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from storage.base.errors import InvalidInput
 from storage.base.values import LeaveYearType
@@ -15,7 +16,8 @@ from storage.base.values import LeaveYearType
 _DAYS_OF_MONTH: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-class LeaveYear(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveYear:
     """One leave year; both days are included."""
 
     first_day: date
@@ -30,7 +32,8 @@ class LeaveYear(NamedTuple):
         return f"{year}/{(year + 1) % 100:02}"
 
 
-class LeaveYearRule(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaveYearRule:
     """When a person's leave years begin.
 
     ``month`` and ``day`` are the organisation's; ``start_date`` is the person's first day, or None.

@@ -7,8 +7,9 @@ import difflib
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from storage.base import fields
 from storage.base.amounts import half_days_of
@@ -25,7 +26,8 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9])?")
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
     """One person: ``number`` is the file's line, from 1. An empty cell is not in ``values``.
 
     ``department`` and ``manager_email`` are as typed; the other values are as storage takes them.
@@ -208,7 +210,7 @@ def _line(number: int, header: list[str], cells: list[str]) -> Line:
         try:
             values[name] = COLUMNS[name](cell, name)
         except InvalidInput as refusal:
-            errors += [error._replace(pointer=f"/{number}/{name}") for error in refusal.errors]
+            errors += [replace(error, pointer=f"/{number}/{name}") for error in refusal.errors]
     if errors:
         raise BadLines(errors)
     department, manager = values.pop("department", None), values.pop("manager_email", None)

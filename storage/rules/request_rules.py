@@ -6,8 +6,9 @@ Nothing here reads a database or a clock; use cases bring what a rule looks at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from storage.base.errors import (
     FieldError,
@@ -35,7 +36,8 @@ EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
 _RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
     """From which statuses an action is possible, where it leads, and its past participle."""
 
     from_statuses: tuple[LeaveStatus, ...]
@@ -177,7 +179,8 @@ def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
     return [FieldError(pointer="/note", code="note_required", detail=detail)]
 
 
-class YearDemand(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class YearDemand:
     """What is left of a leave year before a request, and what the request takes of it."""
 
     year: LeaveYear
@@ -192,9 +195,11 @@ def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> 
     """
     if allow_overdraft:
         return
-    for year, remaining_half_days, needed_half_days in demands:
-        if needed_half_days > max(remaining_half_days, 0):
-            raise InsufficientAllowance(remaining_half_days, needed_half_days, year.name)
+    for demand in demands:
+        if demand.needed_half_days > max(demand.remaining_half_days, 0):
+            raise InsufficientAllowance(
+                demand.remaining_half_days, demand.needed_half_days, demand.year.name
+            )
 
 
 def has_role(role: Role, at_least: Role) -> bool:

@@ -6,8 +6,9 @@ Pure: what a person works, which public holidays hold and when they are away com
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from storage.rules.days import MORNING, NOTHING, Holiday, WorkingWeek
@@ -16,7 +17,8 @@ from storage.rules.days import MORNING, NOTHING, Holiday, WorkingWeek
 FURTHEST_DAYS: Final = 400
 
 
-class Hours(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hours:
     """When a day's halves begin and end on the clock, as ``HH:MM``, and in which IANA zone."""
 
     starts_at: str
@@ -25,7 +27,8 @@ class Hours(NamedTuple):
     timezone: str
 
 
-class Worktime(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Worktime:
     """What one person works. ``away`` are dates with the halves of approved leave."""
 
     week: WorkingWeek

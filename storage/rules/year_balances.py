@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 from storage.rules import days, leave_years
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.request_rules import YearDemand
 
 
-class CarryOver(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CarryOver:
     """How much goes over into the next leave year, and how long it lasts there.
 
     ``expiry_month`` (1 to 12, None: it lasts all year) is the last month in which what was carried
@@ -29,7 +30,8 @@ class CarryOver(NamedTuple):
     known_from: date
 
 
-class Account(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
     """What decides about a person's leave years, leave itself aside.
 
     ``adjusted_half_days`` has the sum for each calendar year in which a leave year begins.
@@ -42,12 +44,17 @@ class Account(NamedTuple):
     carry_over: CarryOver | None
 
 
-class Deduction(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deduction:
     """Leave that is taken off: ``counted_halves`` has a digit for each of its dates."""
 
     counted_halves: str
     start_date: date
     end_date: date
+
+    def half_days_in_year(self, year: LeaveYear) -> int:
+        """What it takes of a leave year."""
+        return self.half_days_in(year.first_day, year.last_day)
 
     def half_days_in(self, first_day: date, last_day: date) -> int:
         """What it takes between two days, both included."""
@@ -58,7 +65,8 @@ class Deduction(NamedTuple):
         return days.half_days_in(self.counted_halves, self.start_date, first_day, last_day)
 
 
-class Standing(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
     """One leave year. Leave that lies ahead counts as taken.
 
     ``prorated_half_days`` is what of the granted ones the person has in this year.
@@ -131,7 +139,7 @@ def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> 
     """
     found = []
     for standing in standings(account, [*others, asked], asked.start_date, asked.end_date):
-        needed = asked.half_days_in(*standing.year)
+        needed = asked.half_days_in_year(standing.year)
         left = standing.remaining_half_days(min(asked.end_date, standing.year.last_day))
         found.append(
             YearDemand(
@@ -167,7 +175,8 @@ def later_demands(
             needed_half_days=one.final_half_days - other.final_half_days,
         )
         for one, other in zip(before[1:], after[1:], strict=True)
-        if other.final_half_days < min(one.final_half_days, 0) and not asked.half_days_in(*one.year)
+        if other.final_half_days < min(one.final_half_days, 0)
+        and not asked.half_days_in_year(one.year)
     ]
 
 
@@ -197,7 +206,7 @@ def _standing(
         ),
         carried_half_days=carried_half_days,
         adjusted_half_days=account.adjusted_half_days.get(year.first_day.year, 0),
-        taken_half_days=sum([leave.half_days_in(*year) for leave in deductions]),
+        taken_half_days=sum([leave.half_days_in_year(year) for leave in deductions]),
         lapsing_half_days=lapsing_half_days,
         carried_until=until,
     )

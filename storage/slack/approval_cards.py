@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
 
 from peewee import Select
 
@@ -23,14 +23,16 @@ from storage.rules import days, request_rules, year_balances
 from storage.rules.year_balances import Deduction
 
 
-class YearBalance(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class YearBalance:
     """What is left of a leave year once this request is taken; negative when overdrawn."""
 
     year_name: str
     remaining_half_days: int
 
 
-class ApprovalCard(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApprovalCard:
     """A request as one person may see it.
 
     ``awaited_names``: whose decision it awaits, by name; empty unless it is pending.

@@ -8,8 +8,9 @@ is compared with what was shown last, so that leave needs no event of its own to
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from peewee import JOIN, SQL, Delete, Insert, Select, fn
@@ -39,7 +40,8 @@ _LONGEST_DAYS: Final = timedelta(days=366)
 _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 
-class Out(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Out:
     """Somebody's approved leave. ``type_name`` is None where the type is private, ``half`` where
     it takes the whole day."""
 
@@ -49,7 +51,8 @@ class Out(NamedTuple):
     last_day: date
 
 
-class Digest(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Digest:
     """What to show in which channel. ``ts`` is today's message in it, if there is one;
     ``shown_sha256`` tells what it shows. ``total`` counts those who are not named, too."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from storage.access import absences
 from storage.base.clock import end_of_week, local_day
@@ -33,11 +34,14 @@ MOST_WAITING: Final = 10
 MOST_AWAY: Final = 12
 
 _NOTHING: Final = "-"
+# How many parts packed cursors have.
+_PARTS: Final = 4
 
 T = TypeVar("T")
 
 
-class PageCursors(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageCursors:
     """The page that the viewer sees of each list, and whose absence is shown.
 
     ``scope`` None is the team of whoever has a department, and everybody for all others.
@@ -50,13 +54,15 @@ class PageCursors(NamedTuple):
 
     def packed(self) -> str:
         """As a button carries it: cursors and a word, nothing else."""
-        return " ".join(part or _NOTHING for part in self)
+        return " ".join(
+            part or _NOTHING for part in (self.own, self.waiting, self.away, self.scope)
+        )
 
     @classmethod
     def unpacked(cls, packed: str) -> PageCursors:
         """As it was packed; where each list begins for anything else."""
         parts = [None if part == _NOTHING else part for part in packed.split(" ")]
-        if len(parts) != len(cls._fields):
+        if len(parts) != _PARTS:
             return cls()
         own, waiting, away, scope = parts
         return cls(
@@ -67,7 +73,8 @@ class PageCursors(NamedTuple):
         )
 
 
-class Item(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
     """A request, whose it is, and its type."""
 
     request: LeaveRequest
@@ -75,7 +82,8 @@ class Item(NamedTuple):
     leave_type: LeaveType
 
 
-class Home(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Home:
     """``own``: pending leave, and what was approved and is not over, earliest first.
 
     ``waiting``: what awaits the viewer's decision, oldest first. ``away``: leave between ``today``
@@ -123,7 +131,7 @@ def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     today = local_day(now, user.timezone or known.organisation.timezone)
     last_day = end_of_week(today)
     scope = cursors.scope or ("team" if user.department_id else "org")
-    cursors = cursors._replace(scope=scope)
+    cursors = replace(cursors, scope=scope)
     waiting, at_waiting = _from(
         cursors.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
     )

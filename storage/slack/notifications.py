@@ -6,8 +6,9 @@ What is shown is read when it is sent; sending is the Slack side's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from peewee import Delete, Select, Tuple, Update, fn
 
@@ -49,7 +50,8 @@ MOST_SUMMARISED: Final = 10
 Verdict = Literal["delivered", "retry", "failed"]
 
 
-class Notice(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Notice:
     """Something to show one person; ``attempts`` counts those before this claim.
 
     It is about the webhook if it has one, about leave of the person between two days if it has
@@ -75,14 +77,16 @@ class Notice(NamedTuple):
         return self.event_type == outbox.CARD_REFRESH
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
     """A card as it went out: where it stands, and the request's version that it shows."""
 
     message: Posted
     version: int
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
     """What came of an attempt.
 
     ``error`` says why it was not delivered. ``retry_after_seconds`` is what Slack asked for.
@@ -96,7 +100,8 @@ class Outcome(NamedTuple):
     gone: Posted | None = None
 
 
-class WebhookSight(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebhookSight:
     """The data of a message about a webhook that is off, or fails since ``failing_since``."""
 
     team_id: str | None
@@ -107,7 +112,8 @@ class WebhookSight(NamedTuple):
     timezone: str
 
 
-class DigestSight(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DigestSight:
     """All that the news of a digest takes: its channel, and Slack's word for what is wrong."""
 
     team_id: str | None
@@ -117,7 +123,8 @@ class DigestSight(NamedTuple):
     because: str
 
 
-class WaitingRequest(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WaitingRequest:
     """A pending request as a summary names it."""
 
     requester_name: str
@@ -129,7 +136,8 @@ class WaitingRequest(NamedTuple):
     total_half_days: int
 
 
-class SummarySight(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SummarySight:
     """All that a summary takes: the requests that wait longest, and how many there are."""
 
     team_id: str | None
@@ -139,7 +147,8 @@ class SummarySight(NamedTuple):
     total: int
 
 
-class Sight(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sight:
     """All that drawing a notice takes. ``message`` is the card that the person has already.
 
     ``news`` is set where the person is told that his leave counts something else now. ``locale``
@@ -305,7 +314,10 @@ def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
         tx, notice.organisation_id
     ).organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    return DigestSight(team_id, recipient, locale, *found)
+    channel, because = found
+    return DigestSight(
+        team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
+    )
 
 
 def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> SummarySight | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from storage.admin import reassignment
@@ -67,7 +68,8 @@ def _recognised(
 ) -> User:
     if user.status in ("archived", "deactivated"):
         raise NotAMember("Your account is deactivated. Ask an admin of your organisation.")
-    after = user._replace(
+    after = replace(
+        user,
         slack_user_id=profile.slack_user_id,
         status="active",
         timezone=user.timezone or _timezone(profile.timezone),

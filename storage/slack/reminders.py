@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from peewee import Delete, Insert, Select, Update, fn
 
@@ -46,7 +47,8 @@ LOOK_AGAIN: Final = timedelta(days=7)
 _MOST_ABSENCES: Final = 2_000
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
     """What to do with a row now: whether to remind, how many steps are used up, when to look at it
     again (None where no working day is in sight), and whether to ask the ladder's next step."""
 
@@ -56,7 +58,8 @@ class Step(NamedTuple):
     asks_next: bool = False
 
 
-class _Waiting(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Waiting:
     """A row that is due, with its request's state and the approver."""
 
     request_id: str

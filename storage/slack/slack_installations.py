@@ -10,8 +10,9 @@ address is that of one of its admins or owners who are not switched off. Anythin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from cryptography.fernet import InvalidToken
 from peewee import Delete, Select, Update
@@ -46,7 +47,8 @@ _DEFAULT_COUNTRY: Final = "US"
 _DEFAULT_ZONE: Final = "UTC"
 
 
-class Installation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Installation:
     """A workspace that has the app now."""
 
     organisation_id: str
@@ -61,7 +63,8 @@ class Installation(NamedTuple):
         return f"Installation({self.organisation_id!r}, {self.team_id!r})"
 
 
-class NewInstallation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewInstallation:
     """What Slack told when somebody installed the app; ``scopes`` were granted."""
 
     team_id: str
@@ -77,7 +80,8 @@ class NewInstallation(NamedTuple):
         return f"NewInstallation({self.team_id!r})"
 
 
-class Installed(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Installed:
     """The workspace's organisation, and how it came by it."""
 
     organisation: Organisation
@@ -95,6 +99,9 @@ class TokenUnreadable(Exception):
     """No key of this deployment decrypts the workspace's token; the operator has to restore it."""
 
 
+_mapped: Final = rows.mapper(Installation)
+
+
 def find(tx: Transaction, team_id: str) -> Installation | None:
     """The workspace's installation; None without one. Raises TokenUnreadable."""
     row = tx.first(_installation, team_id=team_id)
@@ -102,8 +109,7 @@ def find(tx: Transaction, team_id: str) -> Installation | None:
         return None
     try:
         *place, token, installed_at = row
-        known = [*place, tx.secrets.decrypt(token), rows.instant(installed_at)]
-        return Installation._make(known)
+        return _mapped([*place, tx.secrets.decrypt(token), installed_at])
     except InvalidToken as error:
         raise TokenUnreadable from error
 
@@ -212,7 +218,7 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
         scopes=frozenset(),
         source="slack",
     )
-    linked = owner._replace(slack_user_id=person.slack_user_id)
+    linked = replace(owner, slack_user_id=person.slack_user_id)
     people_rows.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
     return organisation
 

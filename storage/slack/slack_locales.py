@@ -6,8 +6,9 @@ Beside it stands Slack's own time of the last change of the profile that was app
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from peewee import Delete, Insert, Select
 
@@ -19,7 +20,8 @@ from storage.db.tables import SlackProfileRow
 _LONGEST_LOCALE: Final = 35
 
 
-class Kept(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
     """``slack_updated_at`` is Slack's time; None where Slack told none."""
 
     locale: str | None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from peewee import Delete, Select
 
@@ -13,7 +14,8 @@ from storage.db.database import Transaction
 from storage.db.tables import SlackMessageRow
 
 
-class Posted(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Posted:
     """A message of ours: the conversation's id and the message's time stamp, both Slack's own."""
 
     channel: str
@@ -30,7 +32,7 @@ def find(
         leave_request_id=leave_request_id,
         user_id=user_id,
     )
-    return None if row is None else Posted(*row)
+    return None if row is None else Posted(channel=row[0], ts=row[1])
 
 
 def remember(

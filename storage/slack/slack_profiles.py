@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from peewee import JOIN, OP, Expression, Select
 
@@ -31,7 +32,8 @@ from storage.slack.slack_locales import Kept
 _FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 
-class Synced(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Synced:
     """``owner_kept``: Slack switched off the last owner, whom nothing here may switch off."""
 
     user: User
@@ -230,7 +232,7 @@ def add(
     except EmailTaken as refusal:
         field = "email" if "email" in values else "slack_user_id"
         raise InvalidInput.of(field, refusal.code, refusal.detail) from refusal
-    linked = user._replace(slack_user_id=profile.slack_user_id)
+    linked = replace(user, slack_user_id=profile.slack_user_id)
     user = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
     _keep(tx, by.organisation_id, user.id, profile, now=now)
     return user
@@ -253,7 +255,7 @@ def link(
     if user is None or matched is None or matched.id != user_id:
         return None
     _keep(tx, organisation_id, user_id, profile, now=now)
-    linked = user._replace(slack_user_id=profile.slack_user_id)
+    linked = replace(user, slack_user_id=profile.slack_user_id)
     by = _slack(organisation_id)
     linked = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
     _show_what_awaits(tx, user, linked, by=by, now=now)
@@ -278,7 +280,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     # A pending person can be asked only while their account is known.
     is_approver_no_more = user.status == "pending"
     rerouted = reassignment.without(tx, known, user, now=now) if is_approver_no_more else []
-    unlinked = user._replace(slack_user_id=None)
+    unlinked = replace(user, slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
     slack_messages.forget_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
@@ -322,7 +324,8 @@ def _as_described(user: User, profile: SlackProfile) -> User:
     """The person with what Slack says of their account."""
     first_name = fields.plain_name(profile.first_name)
     zone = profile.timezone
-    return user._replace(
+    return replace(
+        user,
         slack_user_id=profile.slack_user_id,
         # Slack asks for one name only: without a first one nothing is known.
         first_name=first_name or user.first_name,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
 
 from peewee import Select, Update
 
@@ -18,7 +18,8 @@ from storage.directory import people_rows, slack_syncs
 from storage.events import audit, organisation_config
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
     """What is known of somebody in Slack: the workspace's organisation, and who that is in it."""
 
     organisation: Organisation
@@ -116,7 +117,7 @@ def remember_slack_id(
         scopes=frozenset(),
         source="slack",
     )
-    linked = user._replace(slack_user_id=slack_user_id)
+    linked = replace(user, slack_user_id=slack_user_id)
     people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
 
 

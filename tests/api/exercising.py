@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import httpx
 
@@ -43,7 +44,8 @@ BODIES: Final[Mapping[str, Any]] = {
 NAMING: Final = frozenset({"leave_type"})
 
 
-class Things(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Things:
     """An organisation with one of everything; ``ids`` are by the path segment before the id."""
 
     acme: Acme

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,8 @@ from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, a_request, an_organisation
 
 
-class Team(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Team:
     """Ada reports to Grace; each with a key of every scope."""
 
     acme: Acme
@@ -35,8 +37,13 @@ def team(database: Database) -> Team:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
-    keys = [a_key(database, acme, user) for user in (ada, grace, acme.owner)]
-    return Team(acme, ada, *keys)
+    return Team(
+        acme=acme,
+        ada=ada,
+        adas_key=a_key(database, acme, ada),
+        graces_key=a_key(database, acme, grace),
+        owners_key=a_key(database, acme, acme.owner),
+    )
 
 
 def test_a_balance_shows_lines_that_add_up(client: Client, team: Team, database: Database) -> None:

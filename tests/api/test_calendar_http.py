@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
@@ -44,7 +45,8 @@ class Clock:
         return self.now
 
 
-class World(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class World:
     """Ada and Grace are of one department; Ada has leave on the 3rd of August and on the 10th.
 
     ``other`` is a second process over the same database.

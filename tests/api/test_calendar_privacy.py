@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
@@ -59,7 +60,8 @@ PUBLIC, PRIVATE = "Sabbatical", "Chemotherapy"
 NOTE, REASON, CODE, COLOUR = "note-of-ada", "reason-of-olive", "chemo-code", "#7fffd4"
 
 
-class Cast(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cast:
     """``requests`` are Ada's: by whether their type is private, and what became of them."""
 
     acme: Acme

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -82,8 +83,11 @@ def shown(text: str) -> str:
 @given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=30, max_size=60))
 def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -> None:
     absences = [
-        OTHERS._replace(
-            request_id=f"01950000-0000-7000-8000-{number:012}", person_name=name, summary_type=kind
+        replace(
+            OTHERS,
+            request_id=f"01950000-0000-7000-8000-{number:012}",
+            person_name=name,
+            summary_type=kind,
         )
         for number, (name, kind) in enumerate(texts)
     ]
@@ -101,8 +105,8 @@ def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -
 
 @given(HOSTILE, HOSTILE)
 def test_no_line_is_longer_than_75_octets_nor_cut_inside_a_character(name: str, kind: str) -> None:
-    absence = OTHERS._replace(person_name=name, summary_type=kind)
-    rendered = ical.render_feed(FEED._replace(name=name), [ical.render_event(absence, HOURS)])
+    absence = replace(OTHERS, person_name=name, summary_type=kind)
+    rendered = ical.render_feed(replace(FEED, name=name), [ical.render_event(absence, HOURS)])
 
     for line in rendered.removesuffix(b"\r\n").split(b"\r\n"):
         assert len(line) <= 75
@@ -121,7 +125,8 @@ def test_four_readers_see_the_same_halves_and_holidays() -> None:
     ]
     events = [
         ical.render_event(
-            OWN._replace(
+            replace(
+                OWN,
                 request_id=f"01950000-0000-7000-8000-{number:012}",
                 end_date=date(2026, 4, 2) if halves_asked == ("pm", "am") else OWN.start_date,
                 start_half_day=halves_asked[0],
@@ -133,7 +138,7 @@ def test_four_readers_see_the_same_halves_and_holidays() -> None:
     ]
     events += [
         ical.render_holiday(HOLIDAY, HOURS),
-        ical.render_holiday(HOLIDAY._replace(day=date(2026, 12, 24), half="pm"), HOURS),
+        ical.render_holiday(replace(HOLIDAY, day=date(2026, 12, 24), half="pm"), HOURS),
     ]
 
     [read] = calendars.read_by_all([ical.render_feed(FEED, events)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 import pytest
 
@@ -17,7 +18,8 @@ from tests.reachable import Said, said_by
 HOW = "Name it in the operation's `refusals` or `rules`; or say in UNMET why nobody can meet it."
 
 
-class Unmet(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unmet:
     """A refusal that stands in code which the operations reach, and that none of them can meet.
 
     ``place`` may be a whole module. No ``operations`` means all of them.

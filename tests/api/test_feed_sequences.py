@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -40,7 +41,8 @@ SCOPES: Final = ("personal", "team", "org")
 NUMBERS: Final = ("SEQUENCE", "DTSTAMP", "LAST-MODIFIED")
 
 
-class Shown(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
     """One event of one feed."""
 
     sequence: int
@@ -57,7 +59,8 @@ class Clock:
         return self.now
 
 
-class World(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class World:
     """Ada and Grace are of one department, and each has leave. ``other`` is a second process."""
 
     database: Database

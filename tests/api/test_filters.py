@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -18,7 +19,8 @@ ANYBODY = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 NONSENSE = "nonsense"
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
     """A query parameter that takes one of a few values."""
 
     method: str

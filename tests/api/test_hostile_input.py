@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 from urllib.parse import quote
 
 import httpx
@@ -184,7 +185,8 @@ OTHER_END: Final = {
 }
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
     operation: Operation
     name: str
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -316,7 +317,7 @@ def test_the_change_and_its_answer_are_undone_together(
 ) -> None:
     client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
     claim = _only_claim(database)
-    others = claim._replace(idempotency_key="other")
+    others = replace(claim, idempotency_key="other")
 
     def change_and_fail(tx: Transaction) -> None:
         idempotency.begin(tx, others, now=NOW)
@@ -358,7 +359,13 @@ def _only_claim(database: Database) -> Claim:
     sql = (
         "SELECT organisation_id, api_key_id, idempotency_key, request_sha256 FROM idempotency_keys"
     )
-    return Claim(*_rows(database, sql)[0])
+    organisation_id, api_key_id, idempotency_key, sha256 = _rows(database, sql)[0]
+    return Claim(
+        organisation_id=organisation_id,
+        api_key_id=api_key_id,
+        idempotency_key=idempotency_key,
+        sha256=sha256,
+    )
 
 
 def _stored(database: Database) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,8 @@ REQUESTS = "/api/v1/leave-requests"
 LEAVE = "/api/v1/leave"
 
 
-class Team(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Team:
     """Ada asks, Grace approves; each with a key of every scope."""
 
     acme: Acme

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,8 @@ PREVIEW = "/api/v1/leave-requests/preview"
 REQUESTS = "/api/v1/leave-requests"
 
 
-class Team(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Team:
     """Ada reports to Grace."""
 
     acme: Acme

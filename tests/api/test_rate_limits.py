@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from api.base.settings import ApiSettings
 from api.http.errors import RateLimited
-from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, MemoryCounter, RateLimits
+from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, Hit, MemoryCounter, RateLimits
 from storage.access import api_keys, authentication
 from storage.base.secrets import new_token
 from storage.base.settings import SettingsError
@@ -199,7 +199,7 @@ def test_a_window_ends_and_leaves_nothing_behind() -> None:
     assert counter.hit_now("b").number == 1
     assert counter.hit_now("a").number == 4
     now = 60
-    assert counter.hit_now("a") == (1, 60)
+    assert counter.hit_now("a") == Hit(number=1, ends_in_seconds=60)
     assert counter.hit_now("b").number == 2
     now = 500
     assert counter.hit_now("c").number == 1

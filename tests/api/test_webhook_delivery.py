@@ -158,7 +158,7 @@ def test_receiver_gets_the_very_bytes_and_a_signature_that_the_official_library_
 
     line, headers, body = receiver.requests[0]
     assert outcome.verdict == "delivered"
-    assert outcome[1:3] == (204, None)
+    assert (outcome.status_code, outcome.error) == (204, None)
     assert line == "POST /hooks?tenant=7 HTTP/1.1"
     assert body == BODY
     assert headers["webhook-id"] == "msg_1"

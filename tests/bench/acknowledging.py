@@ -12,8 +12,9 @@ import threading
 import time
 from collections import defaultdict
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import psycopg
 import typer
@@ -33,7 +34,8 @@ PERSON = "UPERSON"
 _WARM_UP_SECONDS = 2.0
 
 
-class Acknowledged(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Acknowledged:
     """Seconds that acknowledging took, of each kind; ``load`` is what REST did meanwhile."""
 
     by_kind: dict[str, list[float]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import uvicorn
 from starlette.applications import Starlette
@@ -19,7 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 
-class Ready(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ready:
     """One route's answer; ``path`` as Starlette's routes have it, ``body`` in base64."""
 
     method: str
@@ -39,7 +40,7 @@ def _route(ready: Ready) -> Route:
 
 
 if __name__ == "__main__":
-    answers = [Ready(*one) for one in json.loads(Path(sys.argv[2]).read_text())]
+    answers = [Ready(**one) for one in json.loads(Path(sys.argv[2]).read_text())]
     uvicorn.run(
         Starlette(routes=[_route(ready) for ready in answers]),
         host="127.0.0.1",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
 
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets, new_secret_key
@@ -27,7 +28,8 @@ EVENTS: Final = 10_000
 WARM_REQUESTS: Final = 20
 
 
-class BigFeed(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BigFeed:
     """One round on one engine, with a server that has just started."""
 
     engine: str
@@ -37,7 +39,8 @@ class BigFeed(NamedTuple):
     unchanged_milliseconds: float
 
 
-class _Side(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Side:
     engine: str
     url: str
     secret_key: str

@@ -13,17 +13,21 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import Any
 
 import uvloop
+
+from storage.base.dataclass_fields import as_dict
 
 _START_SECONDS = 30
 _LENGTH = b"content-length: "
 
 
-class Load(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
     """What to send to a port of this machine: ``requests`` again and again, or each of them once.
 
     It ends after ``seconds`` or with the last request. ``status`` is what every answer must have.
@@ -37,7 +41,8 @@ class Load(NamedTuple):
     status: int
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
     """``unexpected`` counts answers by their status, 0 for a lost connection.
 
     ``cpu_share`` is the load's own use of one core.
@@ -60,13 +65,13 @@ def run_apart(load: Load) -> Outcome:
     """Run the load in a process of its own. Raises CalledProcessError, TimeoutExpired."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.load"],
-        input=json.dumps(load),
+        input=json.dumps(as_dict(load)),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
         timeout=load.seconds + _START_SECONDS,
     )
-    return Outcome(*json.loads(done.stdout))
+    return Outcome(**json.loads(done.stdout))
 
 
 class _Run:
@@ -158,5 +163,5 @@ async def _run(load: Load) -> Outcome:
 
 if __name__ == "__main__":
     gc.disable()
-    asked = Load(*json.load(sys.stdin))
-    sys.stdout.write(json.dumps(uvloop.run(_run(asked))))
+    asked = Load(**json.load(sys.stdin))
+    sys.stdout.write(json.dumps(as_dict(uvloop.run(_run(asked)))))

@@ -6,9 +6,9 @@ import base64
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from http.client import HTTPResponse
 from pathlib import Path
-from typing import NamedTuple
 
 import psycopg
 
@@ -28,7 +28,8 @@ BARE = "bare"
 WARM_UP_SECONDS = 0.3
 
 
-class Scenario(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scenario:
     """``path`` is the route's. ``is_once``: every request can succeed only once."""
 
     name: str
@@ -66,7 +67,8 @@ class UnexpectedAnswer(Exception):
     """A server answered with another status than the one that is measured."""
 
 
-class Measurement(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measurement:
     """One scenario on one server in one round; ``cpu_milliseconds`` are the server's a request."""
 
     scenario: str
@@ -75,7 +77,8 @@ class Measurement(NamedTuple):
     cpu_milliseconds: float
 
 
-class _Side(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Side:
     """One engine: the server, and what can be asked of it."""
 
     server: Server
@@ -118,7 +121,7 @@ def measure(
         for number in range(rounds + 1):
             for scenario in chosen:
                 length = seconds if number else WARM_UP_SECONDS
-                repeated = scenario._replace(is_once=False)
+                repeated = replace(scenario, is_once=False)
                 found = [_measured(repeated, BARE, bare, [asked[scenario.name]], length)]
                 # In another order each time, so that nobody always follows the same neighbour.
                 for engine in list(sides)[:: 1 if number % 2 else -1]:

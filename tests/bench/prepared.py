@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from storage.access import api_keys
 from storage.admin import organisations, people
@@ -38,7 +39,8 @@ WEEKS_AHEAD = 100
 LENGTH = timedelta(days=2)
 
 
-class Organisation(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Organisation:
     """``keys`` are the members' API keys."""
 
     owner: Caller

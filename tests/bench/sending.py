@@ -13,13 +13,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import httpx
 import uvloop
 from httpx_aiohttp import AiohttpTransport
 
+from storage.base.dataclass_fields import as_dict
 from storage.db.engines import open_database
 from storage.events.deliveries import Settled
 
@@ -29,7 +30,8 @@ WARM_UP = 300
 _START_SECONDS = 120
 
 
-class Sending(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sending:
     """``way``: "httpx", "httpx-aiohttp" or "hiatus", which sends what its database holds."""
 
     way: str
@@ -44,7 +46,7 @@ def run_apart(sending: Sending) -> float:
     """Deliveries a second. Raises CalledProcessError, TimeoutExpired."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.sending"],
-        input=json.dumps(sending),
+        input=json.dumps(as_dict(sending)),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -122,5 +124,5 @@ def _now() -> datetime:
 
 if __name__ == "__main__":
     gc.freeze()
-    asked = Sending(*json.load(sys.stdin))
+    asked = Sending(**json.load(sys.stdin))
     sys.stdout.write(str(uvloop.run(_hiatus(asked) if asked.way == "hiatus" else _bare(asked))))

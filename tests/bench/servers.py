@@ -11,9 +11,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
+from storage.base.dataclass_fields import as_dict
 from tests.bench.bare import Ready
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,8 @@ _START_SECONDS = 30
 _STOP_SECONDS = 10
 
 
-class Server(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
     """A server that answers."""
 
     port: int
@@ -40,7 +42,7 @@ class Server(NamedTuple):
 def bare(answers: Sequence[Ready], folder: Path) -> Iterator[Server]:
     """The bare Starlette application."""
     file = folder / "bare.json"
-    file.write_text(json.dumps(answers))
+    file.write_text(json.dumps([as_dict(answer) for answer in answers]))
     port = _free_port()
     command = ["-m", "tests.bench.bare", str(port), str(file)]
     with _running(command, {}, port, folder / "bare.log") as server:

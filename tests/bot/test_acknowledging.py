@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import NamedTuple
 
 import pytest
 
@@ -26,7 +26,7 @@ ROUNDS = 2
 MOST_PAYLOADS = 4
 # What the listeners for everything else hear.
 UNHEARD = tuple(
-    one._replace(name="/unheard" if one.kind == "command" else "unheard")
+    replace(one, name="/unheard" if one.kind == "command" else "unheard")
     for one in unknown.LISTENERS
 )
 # A tenth of it on an idle machine; ours may share its cores with other tests.
@@ -36,7 +36,8 @@ SLOW_SECONDS = 0.5
 VERIFICATION = b'{"type": "url_verification", "challenge": "three-billion"}'
 
 
-class Taken(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Taken:
     """How long answers took: of each listener, and of requests that no listener has."""
 
     by_listener: dict[Listener, list[float]]

@@ -65,7 +65,7 @@ def test_a_requester_reads_a_decision_once_and_is_called_by_it(world: World) -> 
 @pytest.mark.parametrize("source", ["slack", "api"])
 def test_what_a_requester_does_in_slack_himself_calls_nobody(world: World, source: Source) -> None:
     request = world.a_request()
-    by = world.caller(ADA)._replace(source=source)
+    by = replace(world.caller(ADA), source=source)
     day = {"end_date": date(2026, 8, 4)}
 
     world.database.write_now(leave_requests.edit, request.id, day, by=by, now=world.clock())
@@ -85,7 +85,7 @@ def test_what_a_requester_did_is_posted_where_his_message_is_gone(world: World) 
     request = world.a_request()
     (sent,) = world.slack.dm(ADA)
     world.delete(sent)
-    by = world.caller(ADA)._replace(source="slack")
+    by = replace(world.caller(ADA), source="slack")
 
     world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
     world.deliver()

@@ -297,10 +297,10 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
     st.lists(
         st.builds(
             Out,
-            NAMES,
-            st.none() | NAMES,
-            st.sampled_from([None, "am", "pm"]),
-            st.dates(TODAY, TODAY + timedelta(days=300)),
+            name=NAMES,
+            type_name=st.none() | NAMES,
+            half=st.sampled_from([None, "am", "pm"]),
+            last_day=st.dates(TODAY, TODAY + timedelta(days=300)),
         ),
         max_size=100,
     )

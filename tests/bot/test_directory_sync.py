@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -456,4 +457,4 @@ def a_profile(user: User, **said: Any) -> SlackProfile:
         avatar_url=None,
         is_email_confirmed=True,
     )
-    return known._replace(**said)
+    return replace(known, **said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -244,7 +245,7 @@ def test_another_account_with_his_address_is_not_he(database: Database) -> None:
     )
     database.write_now(slack_profiles.keep_in_step, acme.id, known, now=NOW)
 
-    other = known._replace(slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
+    other = replace(known, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
     found = database.write_now(slack_profiles.keep_in_step, acme.id, other, now=NOW)
 
     assert found is None
@@ -284,7 +285,7 @@ def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) ->
         is_email_confirmed=True,
     )
 
-    said = profile._replace(email=grace.email)
+    said = replace(profile, email=grace.email)
 
     codes = overlapping(
         database,
@@ -314,7 +315,7 @@ def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
         avatar_url=None,
         is_email_confirmed=True,
     )
-    off = profile._replace(is_deleted=True)
+    off = replace(profile, is_deleted=True)
     database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
     if not is_deleted:
         database.write_now(slack_profiles.keep_in_step, acme.id, off, now=NOW)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.views import home as views
 from playground.loopback.limits import is_too_large, problems_of_view
+from storage.base.dataclass_fields import field_names
 from storage.base.values import Absence, LeaveRequest, Organisation
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
@@ -44,7 +45,7 @@ def balance(entitled: int, taken: int, pending: int, lapsing: int = 0) -> Balanc
 @st.composite
 def items(draw: st.DrawFn) -> Item:
     start = draw(st.dates(date(2024, 1, 1), date(2028, 12, 31)))
-    blank: dict[str, Any] = dict.fromkeys(LeaveRequest._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(LeaveRequest))
     request = LeaveRequest(
         **blank
         | {
@@ -84,12 +85,12 @@ def absences(draw: st.DrawFn) -> Absence:
 def page_of(one: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Page[Any]]:
     # Few or as many as fit: what lies between shows nothing new.
     found = st.one_of(st.lists(one, max_size=2), st.lists(one, min_size=most, max_size=most))
-    return st.builds(Page, found, st.sampled_from([None, CURSOR]))
+    return st.builds(Page, items=found, next_cursor=st.sampled_from([None, CURSOR]))
 
 
 @st.composite
 def homes(draw: st.DrawFn) -> Home:
-    blank: dict[str, Any] = dict.fromkeys(Organisation._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(Organisation))
     halves = st.integers(0, 1_000)
     cursors = st.sampled_from([None, CURSOR])
     return Home(
@@ -148,11 +149,16 @@ def test_the_bar_has_twenty_characters_or_none(entitled: int, taken: int, pendin
     assert len(views.bar(balance(entitled, taken, pending))) in (0, 20)
 
 
+CURSORS = st.none() | st.text("abcXYZ019_=", min_size=1)
+
+
 @given(
     st.builds(
         PageCursors,
-        *[st.none() | st.text("abcXYZ019_=", min_size=1)] * 3,
-        st.sampled_from([None, "team", "org"]),
+        own=CURSORS,
+        waiting=CURSORS,
+        away=CURSORS,
+        scope=st.sampled_from([None, "team", "org"]),
     )
 )
 def test_page_cursors_are_unpacked_as_they_were_packed(cursors: PageCursors) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -68,7 +69,7 @@ def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any
     )
 
     def make(tx: Transaction) -> Organisation:
-        made, _ = organisations.create(tx, new._replace(**fields), source="cli", now=NOW)
+        made, _ = organisations.create(tx, replace(new, **fields), source="cli", now=NOW)
         return made
 
     return world.database.write_now(make)
@@ -256,7 +257,8 @@ def _add(tx: Transaction, fields: dict[str, Any], by: Caller) -> None:
 )
 def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> None:
     ours = umbrella(world, email="boss@umbrella.example")
-    acme = world.acme._replace(
+    acme = replace(
+        world.acme,
         organisation=ours,
         caller=Caller(
             organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
@@ -594,7 +596,7 @@ def test_two_installations_at_once_link_one_organisation_once(world: World) -> N
         scopes=(),
         installer=ina,
     )
-    second = first._replace(bot_token="xoxb-2")
+    second = replace(first, bot_token="xoxb-2")
 
     codes = overlapping(
         world.database,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -86,10 +87,25 @@ def of_fields(*calls: Callable[[], object]) -> list[InvalidInput]:
 def a_leave_type(**rules_of_it: Any) -> LeaveType:
     at = datetime(2026, 6, 1, tzinfo=UTC)
     made = LeaveType(
-        *("t", "Annual leave", "annual", "#123456", None, True, True, False, True, False),
-        *(False, 0, None, False, at, at, 1),
+        id="t",
+        name="Annual leave",
+        code="annual",
+        colour="#123456",
+        emoji=None,
+        requires_approval=True,
+        deducts_allowance=True,
+        allow_overdraft=False,
+        is_paid=True,
+        is_private=False,
+        requires_note=False,
+        min_notice_days=0,
+        max_consecutive_days=None,
+        is_archived=False,
+        created_at=at,
+        updated_at=at,
+        version=1,
     )
-    return made._replace(**rules_of_it)
+    return replace(made, **rules_of_it)
 
 
 def with_figures() -> list[Refusal]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal
 from zoneinfo import available_timezones
@@ -21,6 +22,7 @@ from bot.views import consequences
 from bot.views.consequences import Sight
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
+from storage.base.dataclass_fields import field_names
 from storage.base.values import (
     EVENT_TYPES,
     ROLES,
@@ -63,12 +65,12 @@ KEYS = st.builds(
 )
 FEEDS = st.builds(
     CalendarFeed,
-    st.just(REQUEST_ID),
-    text(200),
-    st.sampled_from(["t" * 43, ""]),
-    st.just(NOW),
-    st.sampled_from([None, NOW]),
-    st.none() | text(60),
+    id=st.just(REQUEST_ID),
+    name=text(200),
+    token=st.sampled_from(["t" * 43, ""]),
+    created_at=st.just(NOW),
+    last_fetched_at=st.sampled_from([None, NOW]),
+    last_fetched_by=st.none() | text(60),
 )
 
 
@@ -107,12 +109,13 @@ def test_forms_and_new_keys(name: str) -> None:
 def test_forms_of_people_and_departments(
     name: str, other: str, departments: int, role: Role | None
 ) -> None:
-    blank: dict[str, Any] = dict.fromkeys(Department._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(Department))
     many = [
         Department(**blank | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": other})
         for number in range(departments)
     ]
-    somebody = user(name, other)._replace(
+    somebody = replace(
+        user(name, other),
         id=REQUEST_ID,
         email="e" * 242 + "@example.com",
         role=role or "member",
@@ -143,9 +146,9 @@ def test_forms_of_people_and_departments(
 def test_questions_about_what_follows(
     name: str, other: str, number: int, status: LeaveStatus
 ) -> None:
-    somebody = user(name, other)._replace(id=REQUEST_ID, email="ada@example.com")
+    somebody = replace(user(name, other), id=REQUEST_ID, email="ada@example.com")
     before = LeaveRequest(
-        **dict.fromkeys(LeaveRequest._fields)  # type: ignore[arg-type]
+        **dict.fromkeys(field_names(LeaveRequest))  # type: ignore[arg-type]
         | {
             "user_id": REQUEST_ID[:-1],
             "status": "pending",
@@ -156,7 +159,7 @@ def test_questions_about_what_follows(
             "total_half_days": 731,
         }
     )
-    after = before._replace(status=status, end_date=date(2026, 8, 4), total_half_days=number)
+    after = replace(before, status=status, end_date=date(2026, 8, 4), total_half_days=number)
     sight = Sight(
         effects=Effects(
             leave=(LeaveEffect(user=somebody, before=before, after=after),) * number,
@@ -193,7 +196,7 @@ def test_questions_about_what_follows(
 @given(text(200), text(200))
 @settings(max_examples=25)
 def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
-    blank: dict[str, Any] = dict.fromkeys(Organisation._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(Organisation))
     organisation = Organisation(
         **blank
         | {
@@ -210,8 +213,12 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
             "digest_channel": "C024BE91L",
         }
     )
-    study = leave_type(name, emoji[:100])._replace(
-        code="c" * 64, colour="#ffffff", min_notice_days=730, max_consecutive_days=366
+    study = replace(
+        leave_type(name, emoji[:100]),
+        code="c" * 64,
+        colour="#ffffff",
+        min_notice_days=730,
+        max_consecutive_days=366,
     )
     for drawn in (
         settings_organisation.organisation(organisation),

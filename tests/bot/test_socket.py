@@ -125,8 +125,16 @@ def _installation(slack: LoopbackSlack) -> NewInstallation:
         avatar_url=None,
     )
     scopes = ("chat:write", "commands")
-    bot = ("BBOTT1", "UBOTT1", slack.token)
-    return NewInstallation(slack.team_id, "Acme", None, *bot, scopes, installer)
+    return NewInstallation(
+        team_id=slack.team_id,
+        team_name="Acme",
+        enterprise_id=None,
+        bot_id="BBOTT1",
+        bot_user_id="UBOTT1",
+        bot_token=slack.token,
+        scopes=scopes,
+        installer=installer,
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from bot.base.language import available, locale, say, speaking
 from bot.typed.typed_days import is_month_first
 from bot.typed.typed_leave import Reader, Wish, read
 from bot.views import replies
+from storage.base.dataclass_fields import field_names
 from storage.base.values import LeaveType
 
 # A Monday.
@@ -24,7 +25,7 @@ TODAY = date(2026, 6, 1)
 def a_type(
     name: str, code: str = "", *, is_archived: bool = False, requires_approval: bool = True
 ) -> LeaveType:
-    blank: dict[str, Any] = dict.fromkeys(LeaveType._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(LeaveType))
     code = code or name.split()[0].casefold()
     named = {"id": code, "name": name, "code": code}
     rules = {"is_archived": is_archived, "requires_approval": requires_approval}

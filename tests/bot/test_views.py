@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from bot.views import card as cards
 from bot.views.answers import Away, OwnLeave
 from bot.views.request_form import Filled
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
+from storage.base.dataclass_fields import field_names
 from storage.base.values import EVENT_TYPES, LEAVE_STATUSES, Absence, LeaveRequest, LeaveType, User
 from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
@@ -43,12 +45,12 @@ def text(longest: int, least: int = 1) -> st.SearchStrategy[str]:
 
 
 def user(first_name: str, last_name: str) -> User:
-    blank: dict[str, Any] = dict.fromkeys(User._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(User))
     return User(**blank | {"first_name": first_name, "last_name": last_name})
 
 
 def leave_type(name: str, emoji: str | None = None, number: int = 0) -> LeaveType:
-    blank: dict[str, Any] = dict.fromkeys(LeaveType._fields)
+    blank: dict[str, Any] = dict.fromkeys(field_names(LeaveType))
     return LeaveType(
         **blank
         | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": name, "emoji": emoji}
@@ -85,15 +87,17 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     name = text(200)
     colleague = st.builds(
         ColleagueOff,
-        name,
-        st.just(start),
-        st.just(end),
-        halves,
-        halves,
-        st.none() | name,
-        st.booleans(),
+        name=name,
+        start_date=st.just(start),
+        end_date=st.just(end),
+        start_half_day=halves,
+        end_half_day=halves,
+        type_name=st.none() | name,
+        is_pending=st.booleans(),
     )
-    year = st.builds(YearBalance, st.just("2026/27"), st.integers(-732, 732))
+    year = st.builds(
+        YearBalance, year_name=st.just("2026/27"), remaining_half_days=st.integers(-732, 732)
+    )
     return ApprovalCard(
         request=request,
         requester=user(draw(name), draw(name)),
@@ -125,8 +129,24 @@ def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
 def test_the_longest_card_is_within_limits(status: Any) -> None:
     day = date(2026, 9, 30)
     request = LeaveRequest(
-        *(REQUEST_ID, "u", "t", status, day, day + timedelta(days=365), "pm", "am", 729, "3"),
-        *("&" * LONGEST_NOTE, None, NOW, "&" * LONGEST_REASON, NOW, NOW, NOW, 2),
+        id=REQUEST_ID,
+        user_id="u",
+        leave_type_id="t",
+        status=status,
+        start_date=day,
+        end_date=day + timedelta(days=365),
+        start_half_day="pm",
+        end_half_day="am",
+        total_half_days=729,
+        counted_halves="3",
+        note="&" * LONGEST_NOTE,
+        decided_by=None,
+        decided_at=NOW,
+        decision_reason="&" * LONGEST_REASON,
+        cancelled_at=NOW,
+        created_at=NOW,
+        updated_at=NOW,
+        version=2,
     )
     one = ColleagueOff(
         name="&" * 400,
@@ -213,13 +233,13 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     name = text(200)
     off: Any = st.builds(
         ColleagueOff,
-        name,
-        st.just(start),
-        st.just(start),
-        st.none(),
-        st.none(),
-        st.none() | name,
-        st.booleans(),
+        name=name,
+        start_date=st.just(start),
+        end_date=st.just(start),
+        start_half_day=st.none(),
+        end_half_day=st.none(),
+        type_name=st.none() | name,
+        is_pending=st.booleans(),
     )
     change = YearChange(
         year=LeaveYear(first_day=start, last_day=start),
@@ -230,7 +250,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     shown = draw(st.lists(off, max_size=10))
     return Preview(
         user=user("Ada", "Lovelace"),
-        leave_type=leave_type(draw(name))._replace(deducts_allowance=draw(st.booleans())),
+        leave_type=replace(leave_type(draw(name)), deducts_allowance=draw(st.booleans())),
         lines=lines,
         total_half_days=draw(st.integers(0, 732)),
         years=[change] * draw(st.integers(0, 3)),
@@ -253,9 +273,9 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     st.lists(
         st.builds(
             Puzzle,
-            st.sampled_from(get_args(PuzzleKind)),
-            text(200),
-            st.lists(text(200), max_size=10).map(tuple),
+            kind=st.sampled_from(get_args(PuzzleKind)),
+            typed=text(200),
+            choices=st.lists(text(200), max_size=10).map(tuple),
         ),
         max_size=60,
     ),
@@ -295,14 +315,25 @@ def test_lists_of_leave_are_within_limits_and_harmless(
     card: ApprovalCard, number: int, has_more: bool, type_name: str
 ) -> None:
     kind = leave_type(type_name)
-    one = card.request._replace(status="approved", leave_type_id=kind.id)
+    one = replace(card.request, status="approved", leave_type_id=kind.id)
     own = OwnLeave(page=a_page([one] * number, has_more), leave_types={kind.id: kind})
     absence = Absence(
-        *("id", card.requester.name, False, "approved", one.start_date, one.end_date, "pm", "am"),
-        *(type_name, None, "Europe/London", 1, NOW),
+        request_id="id",
+        person_name=card.requester.name,
+        is_own=False,
+        status="approved",
+        start_date=one.start_date,
+        end_date=one.end_date,
+        start_half_day="pm",
+        end_half_day="am",
+        summary_type=type_name,
+        colour=None,
+        timezone="Europe/London",
+        sequence=1,
+        updated_at=NOW,
     )
     team = a_page([absence] * number, has_more)
-    others = a_page([absence._replace(request_id="other")] * number, has_more)
+    others = a_page([replace(absence, request_id="other")] * number, has_more)
 
     for message in (
         answers.own_leave(own),

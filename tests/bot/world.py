@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -297,9 +298,10 @@ class World:
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:
         """Ask for three days of annual leave as REST does."""
-        draft = Draft(
-            leave_type_id=self.leave_type("annual"), start_date=FIRST_DAY, end_date=LAST_DAY
-        )._replace(**fields)
+        draft = replace(
+            Draft(leave_type_id=self.leave_type("annual"), start_date=FIRST_DAY, end_date=LAST_DAY),
+            **fields,
+        )
         return self.database.write_now(
             leave_requests.submit, by=self.caller(who), draft=draft, now=self.clock()
         )

@@ -15,8 +15,9 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
@@ -56,7 +57,8 @@ ELSEWHERE = {
 }
 
 
-class Command(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
     """One command of a document; what is expected is what its comment says of the answer."""
 
     page: str
@@ -84,8 +86,8 @@ def commands_of(page: str) -> list[Command]:
             again = re.match(r"# the same line again: (\d{3})(?:, (.*))?", line)
             if again:
                 found.append(
-                    found[-1]._replace(
-                        expected_status=int(again[1]), expected_header=again[2] or ""
+                    replace(
+                        found[-1], expected_status=int(again[1]), expected_header=again[2] or ""
                     )
                 )
             elif text or (line and not line.startswith("#")):

@@ -6,9 +6,9 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
-from typing import NamedTuple
 
 import pytest
 
@@ -28,7 +28,8 @@ IN_TIME_SECONDS = 3.0
 PATIENCE_SECONDS = 60.0
 
 
-class Side(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Side:
     """An organisation with as many endpoints as one may have, all of them at one receiver."""
 
     acme: Acme
@@ -86,8 +87,8 @@ class Story:
         """Leave is asked for on each side; the ids of the requests."""
         day = date(2026, 8, 3) + timedelta(weeks=next(self._weeks))
         return [
-            a_request(self.database, acme, ada, start_date=day, now=clock()).id.encode()
-            for acme, ada, _ in self.sides
+            a_request(self.database, side.acme, side.ada, start_date=day, now=clock()).id.encode()
+            for side in self.sides
         ]
 
     async def slowest_seconds(self) -> float:

@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import httpx
 
@@ -25,7 +26,8 @@ CONFIG = Path(__file__).with_name("schemathesis.toml")
 Whose = Literal["owner", "member"]
 
 
-class Finished(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finished:
     """What schemathesis found; ``code`` is 0 where every check passed."""
 
     code: int

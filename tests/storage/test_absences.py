@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
 import pytest
 
@@ -32,7 +32,8 @@ FIRST_DAY = date(2025, 6, 1)
 LAST_DAY = date(2028, 6, 1)
 
 
-class Kind(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
     """One state that a request can be in, as its columns show it."""
 
     status: LeaveStatus
@@ -63,7 +64,8 @@ SHOWN_IN_PERSONAL = {"pending", "approved", "declined", "withdrawn", "called_off
 SHOWN_TO_OTHERS = {"approved", "called_off"}
 
 
-class Cast(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cast:
     """Ada is away. The others stand to her as their names here say."""
 
     acme: Acme

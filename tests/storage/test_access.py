@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -169,7 +170,7 @@ def test_a_key_never_opens_another_organisation(database: Database) -> None:
 def test_a_first_key_makes_a_pending_person_active(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, status="pending")
-    shell = acme.caller._replace(user_id=None, source="cli")
+    shell = replace(acme.caller, user_id=None, source="cli")
 
     _, secret = a_key(database, shell, ada)
 
@@ -182,7 +183,7 @@ def test_a_first_key_makes_a_pending_person_active(database: Database) -> None:
 def test_people_who_left_get_no_key(database: Database, status: UserStatus) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, status=status)
-    shell = acme.caller._replace(user_id=None, source="cli")
+    shell = replace(acme.caller, user_id=None, source="cli")
 
     with pytest.raises(InvalidInput) as refusal:
         a_key(database, shell, ada)
@@ -212,7 +213,7 @@ def test_nobody_makes_a_key_for_somebody_else(database: Database) -> None:
 )
 def test_what_a_key_cannot_be(database: Database, fields: dict[str, Any], code: str) -> None:
     acme = an_organisation(database)
-    by = acme.caller._replace(scopes=frozenset({"leave:write", "users:read", "keys:write"}))
+    by = replace(acme.caller, scopes=frozenset({"leave:write", "users:read", "keys:write"}))
 
     with pytest.raises(InvalidInput) as refusal:
         a_key(database, by, acme.owner, **fields)
@@ -222,7 +223,7 @@ def test_what_a_key_cannot_be(database: Database, fields: dict[str, Any], code: 
 
 def test_writing_includes_reading_for_a_new_key_too(database: Database) -> None:
     acme = an_organisation(database)
-    by = acme.caller._replace(scopes=frozenset({"leave:write", "keys:write"}))
+    by = replace(acme.caller, scopes=frozenset({"leave:write", "keys:write"}))
 
     named, _ = a_key(database, by, acme.owner, scopes=["leave:read"])
     default, _ = a_key(database, by, acme.owner)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 import pytest
 
@@ -29,7 +29,8 @@ from tests.builders import (
 TODAY = NOW.date()
 
 
-class Team(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Team:
     """Ada's ladder, from the lowest rung to the highest."""
 
     acme: Acme

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,7 +33,8 @@ TODAY = NOW.date()
 PEOPLE = range(5)
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
     """Somebody who might be asked: ``is_asked_next`` because nobody before him answered."""
 
     role: str
@@ -42,7 +44,8 @@ class Drawn(NamedTuple):
     is_asked_next: bool
 
 
-class Drawing(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawing:
     """An organisation; the manager and the head of Ada's team are people by their number."""
 
     people: list[Drawn]
@@ -53,22 +56,25 @@ class Drawing(NamedTuple):
 SOMEBODY = st.one_of(st.none(), st.sampled_from(PEOPLE))
 DRAWINGS = st.builds(
     Drawing,
-    st.lists(
+    people=st.lists(
         st.builds(
             Drawn,
-            st.sampled_from(["member", "approver", "admin"]),
-            *(st.booleans() for _ in range(2)),
-            *(st.sampled_from([False, False, True]) for _ in range(2)),
+            role=st.sampled_from(["member", "approver", "admin"]),
+            is_in_team=st.booleans(),
+            is_active=st.booleans(),
+            is_away=st.sampled_from([False, False, True]),
+            is_asked_next=st.sampled_from([False, False, True]),
         ),
         min_size=len(PEOPLE),
         max_size=len(PEOPLE),
     ),
-    SOMEBODY,
-    SOMEBODY,
+    manager=SOMEBODY,
+    head=SOMEBODY,
 )
 
 
-class Setting(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
     acme: Acme
     ada: User
     others: list[User]
@@ -262,9 +268,9 @@ def test_the_next_step_is_asked_about_one_request_alone(database: Database, othe
     one = setting.others[0]
     if other == "request":
         second = a_request(database, setting.acme, setting.ada, start_date=date(2026, 10, 1))
-        setting = setting._replace(request=second)
+        setting = replace(setting, request=second)
     else:
-        setting = set_up(database, drawing)._replace(acme=setting.acme)
+        setting = replace(set_up(database, drawing), acme=setting.acme)
 
     assert not seen(database, setting, leave_reading.awaiting, one)
     assert not may_approve(database, setting, one)

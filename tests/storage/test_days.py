@@ -23,7 +23,9 @@ half_days: st.SearchStrategy[HalfDay | None] = st.sampled_from((None, "am", "pm"
 dates = st.dates(date(2024, 1, 1), date(2028, 12, 31))
 calendars = st.dictionaries(
     st.dates(date(2026, 1, 1), date(2026, 3, 31)),
-    st.builds(Holiday, st.just("Feast"), st.sampled_from((MORNING, AFTERNOON, WHOLE_DAY))),
+    st.builds(
+        Holiday, name=st.just("Feast"), halves=st.sampled_from((MORNING, AFTERNOON, WHOLE_DAY))
+    ),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -70,7 +71,7 @@ GONE = Outcome(
 
 
 def asked_to_wait(seconds: int) -> Outcome:
-    return FAILED._replace(retry_after_seconds=seconds)
+    return replace(FAILED, retry_after_seconds=seconds)
 
 
 @compiled
@@ -170,8 +171,8 @@ def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None
         pytest.param(asked_to_wait(290), 2, 290, 360, id="a little less than the step"),
         pytest.param(asked_to_wait(1), 1, 4, 6, id="never less than the step"),
         pytest.param(asked_to_wait(900), 2, 600, 720, id="at most twice the step"),
-        pytest.param(FAILED._replace(at_least_60_seconds=True), 1, 60, 90, id="busy: a minute"),
-        pytest.param(FAILED._replace(at_least_60_seconds=True), 2, 240, 360, id="busy, long step"),
+        pytest.param(replace(FAILED, at_least_60_seconds=True), 1, 60, 90, id="busy: a minute"),
+        pytest.param(replace(FAILED, at_least_60_seconds=True), 2, 240, 360, id="busy, long step"),
     ],
 )
 def test_how_long_to_wait(outcome: Outcome, attempts: int, shortest: float, longest: float) -> None:

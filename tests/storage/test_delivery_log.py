@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -291,7 +292,7 @@ def test_pings_are_not_sent_again(database: Database) -> None:
 def test_nobody_else_sends_again_what_failed(database: Database) -> None:
     acme, webhook = listening(database)
     globex = an_organisation(database)
-    member = acme.caller._replace(role="member")
+    member = replace(acme.caller, role="member")
 
     for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
         with pytest.raises(refusal):
@@ -320,7 +321,7 @@ def test_nobody_else_comes_near_the_log(database: Database) -> None:
     acme, webhook = listening(database)
     (sent,) = tried(database, DELIVERED)
     globex, elsewhere = listening(database)
-    member = acme.caller._replace(role="member")
+    member = replace(acme.caller, role="member")
 
     for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
         with pytest.raises(refusal):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> N
     changes: dict[str, Any] = {"name": "Research", "default_leave_allowance_half_days": None}
     after = database.write_now(departments.update, made.id, changes, by=acme.caller, now=LATER)
 
-    assert after == made._replace(**changes, updated_at=LATER, version=2)
+    assert after == replace(made, **changes, updated_at=LATER, version=2)
     assert (
         database.read_now(organisation_config.of_organisation, acme.id).departments[made.id]
         == after

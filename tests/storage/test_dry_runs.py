@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 
@@ -48,7 +49,8 @@ NEXT_YEAR = date(2027, 1, 1)
 Change = Callable[..., Any]
 
 
-class Scene(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scene:
     """A team in Slack with a webhook: Grace leads and has leave, keys and feeds of her own."""
 
     acme: Acme

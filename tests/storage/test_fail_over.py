@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -26,7 +26,8 @@ pytestmark = pytest.mark.slow
 EVENTS = ["leave_request.created"]
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
     """A primary, and where its standby is going to be; ``url`` names both."""
 
     primary: postgres.Server

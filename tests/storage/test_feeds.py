@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -201,7 +202,7 @@ def test_the_system_has_no_feed(database: Database) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(Forbidden):
-        database.write_now(personal_token, by=acme.caller._replace(user_id=None), now=NOW)
+        database.write_now(personal_token, by=replace(acme.caller, user_id=None), now=NOW)
 
 
 def test_making_and_revoking_is_audited_without_the_token(database: Database) -> None:

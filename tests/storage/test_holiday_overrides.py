@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -152,7 +153,7 @@ def test_what_makes_no_sense_is_refused(
     database: Database, wrong: dict[str, Any], error: tuple[str, str]
 ) -> None:
     acme = an_organisation(database)
-    new = NewOverride(date=MARKET_DAY, name="Market day")._replace(**wrong)
+    new = replace(NewOverride(date=MARKET_DAY, name="Market day"), **wrong)
     set_id = own_set(database, acme).id
 
     refused = errors_of(

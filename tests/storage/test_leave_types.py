@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -216,7 +217,7 @@ def test_a_change_is_kept_and_audited(database: Database) -> None:
         leave_types.update, study.id, {"min_notice_days": 7}, by=acme.caller, now=LATER
     )
 
-    assert after == study._replace(min_notice_days=7, updated_at=LATER, version=2)
+    assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
     assert known_of(database, acme).leave_types[study.id] == after
     newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.changes) == (
@@ -246,7 +247,7 @@ def test_a_type_that_somebody_had_is_archived_and_can_come_back(database: Databa
         leave_types.update, study.id, {"is_archived": False}, by=acme.caller, now=LATER
     )
 
-    assert left == study._replace(is_archived=True, updated_at=LATER, version=2)
+    assert left == replace(study, is_archived=True, updated_at=LATER, version=2)
     assert again == left
     assert (back.is_archived, back.version) == (False, 3)
 

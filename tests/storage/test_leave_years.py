@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from math import ceil
 
@@ -56,7 +57,7 @@ rules = st.builds(
             id="anniversary",
         ),
         pytest.param(
-            ANNIVERSARY._replace(start_date=None),
+            replace(ANNIVERSARY, start_date=None),
             date(2026, 9, 14),
             date(2026, 4, 6),
             date(2027, 4, 5),

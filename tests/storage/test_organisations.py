@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ NEW = NewOrganisation(
 
 
 def created(database: Database, **changes: Any) -> tuple[Organisation, User]:
-    return database.write_now(organisations.create, NEW._replace(**changes), source="cli", now=NOW)
+    return database.write_now(organisations.create, replace(NEW, **changes), source="cli", now=NOW)
 
 
 def updated(database: Database, acme: Acme, **changes: Any) -> Organisation:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from storage.access import api_keys
 from storage.admin import people
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import (
     CannotArchiveSelf,
     EmailTaken,
@@ -69,7 +71,7 @@ def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
 
 def joined(database: Database, acme: Acme, **said: Any) -> User:
     return database.write_now(
-        provisioning.join_from_slack, acme.id, ADA_IN_SLACK._replace(**said), now=LATER
+        provisioning.join_from_slack, acme.id, replace(ADA_IN_SLACK, **said), now=LATER
     )
 
 
@@ -105,7 +107,7 @@ def test_every_field_can_be_given_at_once(database: Database) -> None:
         "working_days": ("monday", "friday:am"),
         "public_holiday_country_code": "GB-SCT",
     }
-    stored = database.read_now(people_rows.get, ada.id, by=acme.caller)._asdict()
+    stored = as_dict(database.read_now(people_rows.get, ada.id, by=acme.caller))
     assert {name: stored[name] for name in kept} == kept
 
 
@@ -232,8 +234,12 @@ def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> 
 
     after = updated(database, acme, ada, job_title="Countess", working_days=["monday"])
 
-    assert after == ada._replace(
-        job_title="Countess", working_days=("monday",), updated_at=LATER, version=ada.version + 1
+    assert after == replace(
+        ada,
+        job_title="Countess",
+        working_days=("monday",),
+        updated_at=LATER,
+        version=ada.version + 1,
     )
     assert database.read_now(people_rows.get, ada.id, by=acme.caller) == after
     newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
@@ -737,7 +743,7 @@ def test_who_is_changed_while_he_joins_is_changed_and_joins(database: Database) 
 def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    says = ADA_IN_SLACK._replace(email=ada.email)
+    says = replace(ADA_IN_SLACK, email=ada.email)
 
     codes = overlapping(
         database,
@@ -753,8 +759,8 @@ def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Da
 def test_a_slack_user_who_joins_while_he_is_looked_up_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    says = ADA_IN_SLACK._replace(email=ada.email)
-    said = ADA_IN_SLACK._replace(email=grace.email)
+    says = replace(ADA_IN_SLACK, email=ada.email)
+    said = replace(ADA_IN_SLACK, email=grace.email)
 
     overlapping(
         database,
@@ -802,7 +808,7 @@ def test_only_a_taken_address_is_called_a_taken_address(
         people_rows.add(tx, values | {"slack_user_id": "U1"}, "active", by=acme.caller, now=NOW)
 
     def save_with_the_same_account(tx: Transaction) -> None:
-        after = ada._replace(slack_user_id="U1")
+        after = replace(ada, slack_user_id="U1")
         people_rows.save(tx, ada, after, "user.updated", by=acme.caller, now=NOW)
 
     with pytest.raises(ChangedMeanwhile):

@@ -83,7 +83,8 @@ def test_each_person_and_department_is_audited_once(database: Database) -> None:
     acme = an_organisation(database)
     a_department(database, acme, name="Sales")
     before = {
-        entry.id for entry in database.read_now(audit.entries, PageOf(limit=9), by=acme.caller)[0]
+        entry.id
+        for entry in database.read_now(audit.entries, PageOf(limit=9), by=acme.caller).items
     }
 
     bring_in(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import people
+from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InsufficientRole, NotFound, Refusal
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
 from storage.leave import adjustments, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
-from storage.leave.previews import Preview
+from storage.leave.previews import Preview, YearChange
 from storage.rules import days
 from tests.builders import (
     NOW,
@@ -94,7 +96,7 @@ def test_each_leave_year_shows_before_and_after(database: Database) -> None:
     # Tuesday to Tuesday; 1 January is a holiday.
     found = a_preview(database, acme, ada, date(2026, 12, 29), date(2027, 1, 5))
 
-    assert [(change.year.name, *change[1:]) for change in found.years] == [
+    assert [(change.year.name, *half_days_of(change)) for change in found.years] == [
         ("2026", 48, 6, 42),
         ("2027", 50, 4, 46),
     ]
@@ -106,7 +108,7 @@ def test_leave_that_deducts_nothing_leaves_balances_alone(database: Database) ->
 
     (change,) = a_preview(database, acme, ada, code="sick").years
 
-    assert change[1:] == (50, 0, 50)
+    assert half_days_of(change) == (50, 0, 50)
 
 
 def test_whom_it_awaits_or_why_nobody(database: Database) -> None:
@@ -148,7 +150,7 @@ def test_every_rule_that_is_broken_is_named_in_order(database: Database) -> None
     ]
     assert found.refusals[1].other_id == other.id  # type: ignore[attr-defined]
     assert found.total_half_days == 10
-    assert [change[1:] for change in found.years] == [(0, 10, -10)]
+    assert [half_days_of(change) for change in found.years] == [(0, 10, -10)]
 
 
 @pytest.mark.parametrize(
@@ -230,8 +232,8 @@ def test_a_change_is_held_against_everything_but_what_it_replaces(database: Data
     moved = a_preview(database, acme, ada, date(2026, 8, 4), replaces=request.id)
 
     assert codes(longer) == ["insufficient_allowance"]
-    assert [change[1:] for change in longer.years] == [(0, 6, -2)]
-    assert (codes(moved), [change[1:] for change in moved.years]) == ([], [(0, 2, 2)])
+    assert [half_days_of(change) for change in longer.years] == [(0, 6, -2)]
+    assert (codes(moved), [half_days_of(change) for change in moved.years]) == ([], [(0, 2, 2)])
 
 
 def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Database) -> None:
@@ -303,7 +305,8 @@ def test_days_are_explained_to_whoever_sees_the_request(database: Database) -> N
         database.read_now(previews.explain, request.id, by=caller_for(acme, hedy), now=NOW)
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
     """A random organisation, person, past and draft."""
 
     settings: dict[str, Any]
@@ -323,7 +326,7 @@ halves = st.sampled_from([None, "am", "pm"])
 codes_of_types = st.sampled_from(["annual", "annual", "sick", "flexible"])
 cases = st.builds(
     Case,
-    st.fixed_dictionaries(
+    settings=st.fixed_dictionaries(
         {
             "country_code": st.sampled_from(["GB", "GB-ENG", "DE-BY", "US"]),
             "working_days": patterns,
@@ -334,22 +337,24 @@ cases = st.builds(
             "carry_over_expiry_month": st.none() | st.integers(1, 12),
         }
     ),
-    st.fixed_dictionaries(
+    person=st.fixed_dictionaries(
         {
             "start_date": st.none() | st.sampled_from([date(2024, 2, 29), date(2026, 10, 15)]),
             "working_days": st.none() | patterns,
             "leave_allowance_half_days": st.none() | st.integers(0, 60),
         }
     ),
-    st.lists(st.tuples(st.sampled_from([2026, 2027]), st.sampled_from([-4, 3])), max_size=2),
-    st.lists(
+    adjusted=st.lists(
+        st.tuples(st.sampled_from([2026, 2027]), st.sampled_from([-4, 3])), max_size=2
+    ),
+    booked=st.lists(
         st.tuples(codes_of_types, near, st.integers(0, 10)).map(
             lambda one: (one[0], one[1], one[1] + timedelta(days=one[2]))
         ),
         max_size=4,
     ),
-    st.tuples(codes_of_types, near, st.integers(-1, 25), halves, halves),
-    st.booleans(),
+    draft=st.tuples(codes_of_types, near, st.integers(-1, 25), halves, halves),
+    is_edit=st.booleans(),
 )
 
 
@@ -387,12 +392,17 @@ def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest |
     return acme, ada, replaced
 
 
+def half_days_of(change: YearChange) -> tuple[int, int, int]:
+    """What the leave year has before, what the leave takes of it, and what it has after."""
+    return change.before_half_days, change.half_days, change.after_half_days
+
+
 def tried(
     database: Database, acme: Acme, user: User, draft: Draft, replaced: LeaveRequest | None
 ) -> LeaveRequest | Refusal:
     """Ask for it, or change the request to it."""
     by = caller_for(acme, user)
-    changes = draft._asdict()
+    changes = as_dict(draft)
     del changes["leave_type_id"]
     try:
         if replaced is None:
@@ -424,7 +434,11 @@ def test_what_is_announced_is_what_happens(database: Database, case: Case) -> No
     )
 
     found = database.read_now(
-        previews.preview, by=by, draft=draft, now=NOW, replaces=replaced and replaced.id
+        previews.preview,
+        by=by,
+        draft=draft,
+        now=NOW,
+        replaces=None if replaced is None else replaced.id,
     )
     on = [min(end, change.year.last_day) for change in found.years]
     before = remaining(database, acme, ada, on)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import NamedTuple
 
 import pytest
 
@@ -28,7 +28,8 @@ from tests.builders import NOW, Acme, a_person, a_request, an_organisation, call
 LAST_MOMENT = NOW + SECOND_THOUGHTS - timedelta(seconds=1)
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
     """Ada asked, Grace is her manager."""
 
     acme: Acme

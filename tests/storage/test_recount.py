@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from threading import Barrier, Thread
@@ -71,8 +72,8 @@ def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
 
     a_holiday(database, acme, WEDNESDAY)
 
-    expected = week._replace(
-        counted_halves="33033", total_half_days=8, updated_at=LATER, version=week.version + 1
+    expected = replace(
+        week, counted_halves="33033", total_half_days=8, updated_at=LATER, version=week.version + 1
     )
     assert as_it_is(database, acme, week) == expected
     assert as_it_is(database, acme, other) == other

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 
@@ -147,13 +148,13 @@ def test_half_a_day_is_working_time() -> None:
 
 
 def test_an_archived_type_is_refused_before_anything_else() -> None:
-    archived = ANNUAL._replace(is_archived=True, requires_note=True)
+    archived = replace(ANNUAL, is_archived=True, requires_note=True)
 
     assert refusals(archived, from_today(1, 1)) == [("/leave_type_id", "leave_type_archived")]
 
 
 def test_notice_is_counted_in_calendar_days() -> None:
-    noticed = ANNUAL._replace(min_notice_days=7)
+    noticed = replace(ANNUAL, min_notice_days=7)
 
     request_rules.check_type_rules(
         noticed, from_today(7, 7), counted(from_today(7, 7)), None, TODAY
@@ -168,7 +169,7 @@ def test_a_type_without_notice_may_be_asked_for_afterwards() -> None:
 
 
 def test_days_off_do_not_use_up_the_days_in_a_row() -> None:
-    short = ANNUAL._replace(max_consecutive_days=6)
+    short = replace(ANNUAL, max_consecutive_days=6)
 
     request_rules.check_type_rules(short, from_today(0, 7), counted(from_today(0, 7)), None, TODAY)
     assert refusals(short, from_today(0, 8)) == [("/end_date", "too_many_days")]
@@ -179,20 +180,20 @@ def test_half_a_day_too_many_is_too_many() -> None:
         start_date=TODAY, end_date=TODAY + timedelta(days=1), start_half_day=None, end_half_day="am"
     )
 
-    assert refusals(ANNUAL._replace(max_consecutive_days=1), span) == [
+    assert refusals(replace(ANNUAL, max_consecutive_days=1), span) == [
         ("/end_date", "too_many_days")
     ]
 
 
 @pytest.mark.parametrize("note", [None, "", "  \n"])
 def test_a_blank_note_is_no_note(note: str | None) -> None:
-    noted = ANNUAL._replace(requires_note=True)
+    noted = replace(ANNUAL, requires_note=True)
 
     assert refusals(noted, from_today(0, 0), note) == [("/note", "note_required")]
 
 
 def test_a_required_note_is_enough() -> None:
-    noted = ANNUAL._replace(requires_note=True)
+    noted = replace(ANNUAL, requires_note=True)
 
     request_rules.check_type_rules(
         noted, from_today(0, 0), counted(from_today(0, 0)), "Moving house", TODAY
@@ -200,7 +201,7 @@ def test_a_required_note_is_enough() -> None:
 
 
 def test_every_broken_rule_is_named_at_once() -> None:
-    strict = ANNUAL._replace(requires_note=True, min_notice_days=3, max_consecutive_days=1)
+    strict = replace(ANNUAL, requires_note=True, min_notice_days=3, max_consecutive_days=1)
 
     assert refusals(strict, from_today(0, 2)) == [
         ("/start_date", "too_little_notice"),

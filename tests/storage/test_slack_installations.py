@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from storage.admin import organisations
@@ -77,7 +78,7 @@ def test_of_two_installations_at_once_one_links_and_the_other_renews(postgres_ur
         ThreadPoolExecutor(1) as other,
     ):
         ours = database.write_now(umbrella)
-        second = FIRST._replace(bot_token="xoxb-2")
+        second = replace(FIRST, bot_token="xoxb-2")
         overtaking: list[Future[Installed]] = []
 
         def overtake() -> None:

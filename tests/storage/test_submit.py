@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -187,7 +188,7 @@ def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
         start_date=date(2026, 8, 3),
         end_date=date(2026, 8, 7),
     )
-    return plain._replace(**changes)
+    return replace(plain, **changes)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -157,7 +158,7 @@ def test_a_url_is_not_endless(database: Database) -> None:
 def test_only_admins_and_owners_come_near_webhooks(database: Database, role: Role) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
-    by = acme.caller._replace(role=role)
+    by = replace(acme.caller, role=role)
 
     with pytest.raises(InsufficientRole):
         database.read_now(webhooks.page, PageOf(), by=by)
@@ -215,7 +216,7 @@ def test_only_what_was_sent_changes(database: Database) -> None:
         webhooks.update, webhook.id, {"url": URL + "/2"}, by=acme.caller, now=LATER
     )
 
-    assert changed == webhook._replace(url=URL + "/2", updated_at=LATER, version=2)
+    assert changed == replace(webhook, url=URL + "/2", updated_at=LATER, version=2)
     assert changed == database.read_now(webhooks.get, webhook.id, by=acme.caller)
     assert database.read_now(organisation_config.of_organisation, acme.id).webhooks == [changed]
 
