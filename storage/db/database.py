@@ -1,8 +1,8 @@
-"""One handle on the database: ``read`` and ``write`` that know what each engine wants.
+"""One handle on the database: ``read`` and ``write``, which each engine runs in its own way.
 
-SQLite's short reads and writes run where they stand, and a thread commits several callers' writes
-together; PostgreSQL's run on an executor with a connection for each thread. Callers hand over a
-function whose first argument is the ``Transaction``; nobody else decides about threads.
+SQLite's short reads run on the caller's thread, its writes on one thread that commits several of
+them together; PostgreSQL's run on an executor with a connection for each thread. Callers pass a
+function whose first argument is the ``Transaction``; only the engines decide about threads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import peewee
 
@@ -148,6 +148,10 @@ class Transaction:
         self.woken.add(name)
 
 
+Work = Callable[[Transaction], T]
+Mode = Literal["read", "write", "dry_run"]
+
+
 class Database(ABC):
     """Open with ``engines.open_database``; close when done. Safe to use from several threads."""
 
@@ -158,8 +162,79 @@ class Database(ABC):
         self.reference_cache: dict[str, Any] = {}
         self._wakers: dict[str, Callable[[], None]] = {}
 
+    async def read(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a short reading use case without blocking the event loop for long."""
+        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "read", is_long=False)
+
+    async def read_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a reading use case that may take many milliseconds, always on a thread."""
+        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "read", is_long=True)
+
+    async def write(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a short use case in one transaction: committed when it returns, undone if it raises.
+
+        Raises what the use case raises, or DatabaseUnavailable; then nothing has changed.
+        Raises OutcomeUnknown where the connection was lost during COMMIT.
+        """
+        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "write", is_long=False)
+
+    async def write_long(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write``, for a use case that may take many milliseconds.
+
+        On PostgreSQL each of its statements has the time-out, not the use case as a whole.
+        """
+        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "write", is_long=True)
+
+    async def dry_run(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write_long``, but always rolled back: returns what the use case returns.
+
+        Nothing that the use case did remains or is seen by others: no rows, no cached reference
+        data, no notifications. Its locks are held until it returns.
+        """
+        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "dry_run", is_long=True)
+
+    def read_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``, for callers without an event loop."""
+        return self._run_now(lambda tx: use_case(tx, *args, **kwargs), "read")
+
+    def write_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``write_long``, for callers without an event loop."""
+        return self._run_now(lambda tx: use_case(tx, *args, **kwargs), "write")
+
+    def dry_run_now(
+        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``dry_run``, for callers without an event loop."""
+        return self._run_now(lambda tx: use_case(tx, *args, **kwargs), "dry_run")
+
+    @abstractmethod
+    async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
+        """Run ``work`` in a transaction of its own; only a short read may stay on the loop."""
+
+    @abstractmethod
+    def _run_now(self, work: Work[T], mode: Mode) -> T:
+        """Run ``work`` in a transaction of its own and wait for it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish what was begun and close every connection."""
+
     def on_wake(self, name: str, call: Callable[[], None]) -> None:
-        """Have ``call`` run after every commit that woke ``name``, on whichever thread committed.
+        """Have ``call`` run after every commit that woke ``name``, on the thread that committed.
 
         It must neither block nor raise: other callers' writes wait behind it.
         """
@@ -172,65 +247,5 @@ class Database(ABC):
                 waker()
 
     async def hear_wakes(self) -> None:
-        """Pass on what other processes wake, until cancelled; on SQLite nobody can tell."""
+        """Pass on what other processes wake, until cancelled; SQLite has no way to tell."""
         await asyncio.Event().wait()
-
-    @abstractmethod
-    async def read(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Run a short reading use case without blocking the event loop for long."""
-
-    @abstractmethod
-    async def read_long(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Run a reading use case that may take many milliseconds, always on a thread."""
-
-    @abstractmethod
-    async def write(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Run a short use case in one transaction: committed when it returns, undone if it raises.
-
-        Raises whatever the use case raises, or DatabaseUnavailable; then nothing has changed.
-        Raises OutcomeUnknown where the connection was lost during COMMIT.
-        """
-
-    @abstractmethod
-    async def write_long(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``write``, for a use case that may take many milliseconds: always on a thread."""
-
-    @abstractmethod
-    async def dry_run(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``write_long``, but always rolled back: returns what the use case returns.
-
-        Nothing that the use case did remains or is seen by others: no rows, no cached reference
-        data, no wake-ups. Its locks are held until it returns.
-        """
-
-    @abstractmethod
-    def read_now(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``read``, for callers without an event loop."""
-
-    @abstractmethod
-    def write_now(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``write_long``, for callers without an event loop."""
-
-    @abstractmethod
-    def dry_run_now(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``dry_run``, for callers without an event loop."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Finish what was begun and close every connection."""

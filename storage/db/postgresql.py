@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import peewee
 import psycopg
@@ -26,7 +26,9 @@ from storage.db.database import (
     TIMEOUT_SECONDS,
     Database,
     DuplicateRow,
+    Mode,
     Transaction,
+    Work,
     in_callers_context,
 )
 
@@ -100,50 +102,8 @@ class PostgresqlDatabase(Database):
         self._connections: list[Connection] = []
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
 
-    async def read(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._on_a_thread(self._attempt_read, True, use_case, *args, **kwargs)
-
-    async def read_long(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._on_a_thread(self._attempt_read, False, use_case, *args, **kwargs)
-
-    async def write(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._on_a_thread(self._attempt_write, True, use_case, *args, **kwargs)
-
-    async def write_long(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._on_a_thread(self._attempt_write, False, use_case, *args, **kwargs)
-
-    async def dry_run(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._on_a_thread(self._attempt_dry_run, False, use_case, *args, **kwargs)
-
-    def read_now(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return self._until_it_answers(partial(self._attempt_read, use_case, *args, **kwargs))
-
-    def write_now(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return self._until_it_answers(partial(self._attempt_write, use_case, *args, **kwargs))
-
-    def dry_run_now(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return self._until_it_answers(partial(self._attempt_dry_run, use_case, *args, **kwargs))
-
-    async def _on_a_thread(
-        self, attempt: Callable[..., T], is_short: bool, *args: Any, **kwargs: Any
-    ) -> T:
-        """Have a thread make attempts; waiting for a thread counts towards the time-out.
+    async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
+        """Run ``work`` on a thread; waiting for a thread counts towards the time-out.
 
         Work that no thread has begun by then is never done. Short work ends within the time-out as
         a whole. Long work must only have a connection by then: each of its statements has the
@@ -152,12 +112,7 @@ class PostgresqlDatabase(Database):
         ends_at = time.monotonic() + self._timeout_seconds
         working = self._executor.submit(
             in_callers_context(
-                partial(
-                    self._until_it_answers,
-                    partial(attempt, *args, **kwargs),
-                    ends_at,
-                    is_short=is_short,
-                )
+                partial(self._retry, self._attempt_of(work, mode), ends_at, is_short=not is_long)
             )
         )
         is_given_up = False
@@ -176,6 +131,17 @@ class PostgresqlDatabase(Database):
             raise DatabaseUnavailable("No thread became free: the database is too slow.") from None
         finally:
             waiting.cancel()
+
+    def _run_now(self, work: Work[T], mode: Mode) -> T:
+        return self._retry(self._attempt_of(work, mode))
+
+    def _attempt_of(self, work: Work[T], mode: Mode) -> Callable[[], T]:
+        attempts = {
+            "read": self._attempt_read,
+            "write": self._attempt_write,
+            "dry_run": self._attempt_dry_run,
+        }
+        return partial(attempts[mode], work)
 
     def _wake(self, names: set[str]) -> None:
         super()._wake(names)
@@ -198,14 +164,10 @@ class PostgresqlDatabase(Database):
         for connection in self._connections:
             connection.close()
 
-    def _attempt_read(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return use_case(self._transaction(self.reference_cache), *args, **kwargs)
+    def _attempt_read(self, work: Work[T]) -> T:
+        return work(self._transaction(self.reference_cache))
 
-    def _attempt_write(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _attempt_write(self, work: Work[T]) -> T:
         # What is read in here is everybody's only once it is committed.
         cache = self.reference_cache
         known = cache.copy()
@@ -213,7 +175,7 @@ class PostgresqlDatabase(Database):
         connection = self._connection()
         connection.execute("BEGIN")
         try:
-            result = use_case(tx, *args, **kwargs)
+            result = work(tx)
             tx.flush()
         except BaseException:
             if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
@@ -234,14 +196,12 @@ class PostgresqlDatabase(Database):
         self._wake(tx.woken)
         return result
 
-    def _attempt_dry_run(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _attempt_dry_run(self, work: Work[T]) -> T:
         tx = self._transaction(self.reference_cache.copy())
         connection = self._connection()
         connection.execute("BEGIN")
         try:
-            result = use_case(tx, *args, **kwargs)
+            result = work(tx)
             # What they violate is refused as in a real write.
             tx.flush()
         finally:
@@ -249,7 +209,7 @@ class PostgresqlDatabase(Database):
                 connection.execute("ROLLBACK")
         return result
 
-    def _until_it_answers(
+    def _retry(
         self, attempt: Callable[[], T], ends_at: float | None = None, *, is_short: bool = False
     ) -> T:
         """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection.

@@ -343,39 +343,6 @@ def test_a_loop_that_ended_before_its_turn_holds_nobody_up(sqlite_url: str) -> N
         assert "report" in kept_outside(sqlite_url)
 
 
-def test_a_loop_that_paused_hears_that_nothing_was_written(sqlite_url: str) -> None:
-    async def ask() -> asyncio.Task[str]:
-        writing = asyncio.create_task(database.write(keep, "digest"))
-        await asyncio.sleep(0)
-        return writing
-
-    async def hear(writing: asyncio.Task[str]) -> None:
-        with pytest.raises(DatabaseUnavailable):
-            await writing
-
-    path = sqlite_url.removeprefix("sqlite:///")
-    with closing(open_database(sqlite_url, Secrets.generate())) as database:
-        with asyncio.Runner() as runner:
-            # The write cannot begin while the loop still runs.
-            with closing(sqlite3.connect(path, isolation_level=None)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                writing = runner.run(ask())
-            assert database.write_now(keep, "report") == "report"
-            runner.run(hear(writing))
-        assert kept_outside(sqlite_url) == {"report"}
-
-
-def test_an_event_loop_may_not_block_itself(sqlite_url: str) -> None:
-    async def block() -> None:
-        database.write_now(keep, "report")
-
-    with (
-        closing(open_database(sqlite_url, Secrets.generate())) as database,
-        pytest.raises(RuntimeError, match="await write"),
-    ):
-        asyncio.run(block())
-
-
 def test_a_sqlite_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/no-such-folder/hiatus.db"
     with closing(open_database(url, Secrets.generate())) as database:
