@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from api.http import errors as http
+from api.http import field_errors
 
 ROOT: Final = Path(__file__).parent.parent
 # What only the operator's commands and the Slack side read; people are told in sentences there.
@@ -28,7 +28,7 @@ def codes_in_the_source() -> set[str]:
         paths = (ROOT / folder).rglob("*.py")
         for path in (one for one in paths if one.name not in _NOT_OF_REST):
             found.update(_codes(ast.parse(path.read_text())))
-    return found | set(http._CODES.values()) | {http.WRONG_TYPE, http.INVALID_VALUE}
+    return found | {code for code, _ in field_errors.WORDS.values()}
 
 
 def _codes(tree: ast.Module) -> Iterator[str]:

@@ -5,15 +5,11 @@ Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from typing import Final, get_args
+from collections.abc import Mapping
+from typing import Final
 
 import orjson
 import structlog
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
-from pydantic_core.core_schema import ErrorType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,7 +19,7 @@ from typing_extensions import TypedDict
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.base import errors, records
 from storage.base.dataclass_fields import as_dict
-from storage.base.errors import FieldError, InvalidInput, Refusal
+from storage.base.errors import Refusal
 
 # A refusal has the status of its nearest ancestor in here.
 STATUS: Final[Mapping[type[Refusal], int]] = {
@@ -274,82 +270,3 @@ def members(error: Refusal) -> dict[str, object]:
         case errors.NotYourField():
             return {"fields": error.fields}
     return {}
-
-
-WRONG_TYPE: Final = "wrong_type"
-INVALID_VALUE: Final = "invalid_value"
-_KINDS_OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
-
-# Stable codes for what pydantic finds. Our own validators' codes pass as they are.
-_CODES: Final[Mapping[str, str]] = {
-    "missing": "required",
-    "extra_forbidden": "unknown_field",
-    "model_type": "wrong_type",
-    "literal_error": "not_one_of",
-    "string_too_long": "too_long",
-    "too_long": "too_long",
-    "string_too_short": "too_short",
-    "too_short": "too_short",
-    "string_pattern_mismatch": "wrong_format",
-    "greater_than_equal": "out_of_range",
-    "less_than_equal": "out_of_range",
-    "multiple_of": "out_of_range",
-    "finite_number": "out_of_range",
-    "int_parsing_size": "out_of_range",
-}
-
-
-def refusal_of(
-    error: ValidationError, model: type[BaseModel], *, in_query: bool = False
-) -> InvalidInput | UnreadableJson:
-    """What pydantic found in a ``model``, as our own refusal: one field error for each fault."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    if found[0]["type"] == "json_invalid":
-        return UnreadableJson(f"{found[0]['msg']}.")
-    return InvalidInput([_field_error(entry, model, in_query) for entry in found])
-
-
-def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) -> FieldError:
-    code, detail = _code_of(entry["type"]), _sentence(entry["msg"], entry["loc"])
-    if code == "unknown_field":
-        detail = _unknown(str(entry["loc"][-1]), model, "parameter" if in_query else "field")
-    if in_query:
-        code = "unknown_parameter" if code == "unknown_field" else code
-        return FieldError(pointer=f"?{entry['loc'][0]}", code=code, detail=detail)
-    pointer = "".join(f"/{_escaped(part)}" for part in entry["loc"])
-    return FieldError(pointer=pointer, code=code, detail=detail)
-
-
-def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
-    """That there is no such field, and which was meant or which there are."""
-    known = [field.alias or own for own, field in model.model_fields.items()]
-    sentence = f"There is no such {kind} here."
-    if not known:
-        return sentence
-    near = get_close_matches(name, known, n=1)
-    return (
-        f"{sentence} Did you mean {near[0]}?"
-        if near
-        else f"{sentence} Available: {', '.join(known)}."
-    )
-
-
-def _code_of(kind: str) -> str:
-    if kind in _CODES or kind not in _KINDS_OF_PYDANTIC:
-        return _CODES.get(kind, kind)
-    return WRONG_TYPE if kind.endswith(("_type", "_parsing")) else INVALID_VALUE
-
-
-def _escaped(part: object) -> str:
-    # RFC 6901, 3.
-    return str(part).replace("~", "~0").replace("/", "~1")
-
-
-def _sentence(message: str, place: Sequence[str | int]) -> str:
-    """What pydantic says, with the field's name in it: a problem's `detail` is read alone, too."""
-    name = next((part for part in reversed(place) if isinstance(part, str)), "The body")
-    message = message.replace("Field required", f"{name} is required")
-    message = message.replace("a valid boolean, unable to interpret input", "true or false")
-    for subject in ("Input should", "String should", "List should", "Number should"):
-        message = message.replace(subject, f"{name} should")
-    return message if message.endswith(".") else f"{message}."

@@ -152,9 +152,8 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
     def sent(self) -> dict[str, Any]:
-        """The fields that the caller sent, null ones included: what a PATCH changes."""
-        sent = self.model_fields_set
-        return {name: getattr(self, name) for name in type(self).model_fields if name in sent}
+        """The fields that the client sent, null ones included: what a PATCH changes."""
+        return self.model_dump(exclude_unset=True)
 
 
 class Query(BaseModel):

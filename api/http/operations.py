@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from api.http import conditions, idempotency
 from api.http.auth import Headers, header
-from api.http.errors import UnreadableJson, UnsupportedMediaType, refusal_of
+from api.http.errors import UnreadableJson, UnsupportedMediaType
+from api.http.field_errors import refusal_of
 from api.http.fields import Body, DryRun, Query, canonical_uuid, check_members, names_twice
 from api.http.handlers import Handler, Inputs, RequestContext, Services, Signature
 from storage.access.idempotency import (

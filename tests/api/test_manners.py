@@ -176,13 +176,13 @@ def test_every_sentence_names_its_field(client: Client, database: Database) -> N
     filtered = client.get("/api/v1/leave-requests?status=open", key).json()
 
     assert {one["pointer"]: one["detail"] for one in refused["errors"]} == {
-        "/first_name": "first_name should have at least 1 character.",
+        "/first_name": "first_name must have 1 or more characters.",
         "/last_name": "last_name is required.",
-        "/role": "role should be 'member', 'approver', 'admin' or 'owner'.",
-        "/working_days": "working_days should be a valid array.",
+        "/role": "role must be 'member', 'approver', 'admin' or 'owner'.",
+        "/working_days": "working_days must be an array.",
         "/email": "email is required.",
     }
     assert refused["detail"] == " ".join(one["detail"] for one in refused["errors"])
     assert filtered["detail"] == (
-        "status should be 'pending', 'approved', 'declined' or 'cancelled'."
+        "status must be 'pending', 'approved', 'declined' or 'cancelled'."
     )

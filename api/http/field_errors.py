@@ -1,0 +1,85 @@
+"""What pydantic finds wrong with a body or a query, in our codes and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_core.core_schema import ErrorType
+
+from api.http.errors import UnreadableJson
+from storage.base.errors import FieldError, InvalidInput
+
+# By pydantic's error type: our code and sentence, which has the values of the error's context.
+# Codes are stable: clients act on them. Types of our own validators have both already.
+WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "missing": ("required", "{field} is required."),
+    "model_type": ("wrong_type", "{field} must be an object."),
+    "list_type": ("wrong_type", "{field} must be an array."),
+    "string_type": ("wrong_type", "{field} must be a string."),
+    "int_type": ("wrong_type", "{field} must be a whole number."),
+    "int_parsing": ("wrong_type", "{field} must be a whole number."),
+    "float_type": ("wrong_type", "{field} must be a number."),
+    "bool_type": ("wrong_type", "{field} must be true or false."),
+    "bool_parsing": ("wrong_type", "{field} must be true or false."),
+    "literal_error": ("not_one_of", "{field} must be {expected}."),
+    "string_too_short": ("too_short", "{field} must have {min_length} or more characters."),
+    "string_too_long": ("too_long", "{field} can have at most {max_length} characters."),
+    "too_long": ("too_long", "{field} can have at most {max_length} items."),
+    "int_parsing_size": ("out_of_range", "{field} is too large."),
+    "finite_number": ("out_of_range", "{field} must be a finite number."),
+    "greater_than_equal": ("out_of_range", "{field} must be {ge} or more."),
+    "less_than_equal": ("out_of_range", "{field} must be {le} or less."),
+    "string_unicode": ("invalid_value", "{field} must be valid Unicode."),
+}
+_OTHER: Final = ("invalid_value", "{field} is not a valid value.")
+_TYPES_OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
+
+
+def refusal_of(
+    error: ValidationError, model: type[BaseModel], *, in_query: bool = False
+) -> InvalidInput | UnreadableJson:
+    """What pydantic found in a ``model``, with one field error for each fault."""
+    found = error.errors(include_url=False, include_input=False)
+    if found[0]["type"] == "json_invalid":
+        reason = str(found[0]["ctx"]["error"])
+        return UnreadableJson(f"{reason[:1].upper()}{reason[1:]}.")
+    return InvalidInput([_field_error(entry, model, in_query) for entry in found])
+
+
+def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) -> FieldError:
+    # A problem's `detail` is also read without its pointer, so it names the field.
+    place = entry["loc"]
+    field = next((part for part in reversed(place) if isinstance(part, str)), "The body")
+    if entry["type"] == "extra_forbidden":
+        code = "unknown_parameter" if in_query else "unknown_field"
+        detail = _unknown(field, model, "parameter" if in_query else "field")
+    elif entry["type"] in _TYPES_OF_PYDANTIC:
+        code, sentence = WORDS.get(entry["type"], _OTHER)
+        detail = sentence.format(field=field, **entry.get("ctx", {}))
+    else:
+        code, detail = entry["type"], entry["msg"]
+    pointer = f"?{place[0]}" if in_query else "".join(f"/{_escaped(part)}" for part in place)
+    return FieldError(pointer=pointer, code=code, detail=detail)
+
+
+def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
+    """That there is no such field, and which was meant or which there are."""
+    known = [field.alias or own for own, field in model.model_fields.items()]
+    sentence = f"There is no such {kind} here."
+    if not known:
+        return sentence
+    near = get_close_matches(name, known, n=1)
+    return (
+        f"{sentence} Did you mean {near[0]}?"
+        if near
+        else f"{sentence} Available: {', '.join(known)}."
+    )
+
+
+def _escaped(part: object) -> str:
+    # RFC 6901, 3.
+    return str(part).replace("~", "~0").replace("/", "~1")
