@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.feeds.feed_fetches import FeedFetches
 from api.feeds.feed_rendering import Coding, Drawings, Subscription, midnight
+from api.feeds.owner_lookup import OwnerLookup
 from api.http.auth import header
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
 from api.http.content_negotiation import prefers_gzip
@@ -181,6 +182,7 @@ class FeedEndpoint:
         self._services = services
         self._drawings = Drawings(services.base_url)
         self._fetches = FeedFetches(services.database)
+        self._owners = OwnerLookup(self._owners_of)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
@@ -190,13 +192,16 @@ class FeedEndpoint:
         await _send(scope["method"], asked, fingerprint, contents, send)
         self._fetches.note(owner, header(scope["headers"], b"user-agent"), asked.now)
 
+    async def _owners_of(self, tokens: set[str]) -> Mapping[str, FeedOwner]:
+        return await self._services.database.read(feed_owners.find_by_tokens, tokens)
+
     async def _owner(self, scope: Scope, token: str) -> FeedOwner:
         """Raises NotFound; RateLimited for a feed read too often, or for too many wrong tokens."""
         limits = self._services.rate_limits
         owner = None
         # The format first: what cannot be a token costs no query.
         if secrets.is_token(token):
-            owner = await self._services.database.read(feed_owners.find_by_token, token)
+            owner = await self._owners.find(token)
         if owner is None:
             if limits is not None:
                 limits.record_failure(scope)
