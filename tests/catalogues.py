@@ -22,7 +22,7 @@ from bot.interaction import errors
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"
 # What marks a sentence, and which of the arguments are it.
-KEYWORDS: Final = {"say": None, "later": None, "say_count": (1, 2)}
+KEYWORDS: Final = {"gettext": None, "gettext_noop": None, "ngettext": (1, 2)}
 
 # What only the operator's commands say, on a terminal.
 OF_OPERATORS: Final = ("commands.py", "operator_commands.py", "people_file.py", "people_import.py")

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.views import fields, text, words
 from bot.views.fields import Option
 from bot.views.text import Block
 from storage.base.values import SCOPES, ApiKey, CalendarFeed
 from storage.db.pages import Page
 
-_SECRET_ONCE: Final = later(
+_SECRET_ONCE: Final = gettext_noop(
     "Copy this key now and store it somewhere safe. You won't see it again."
 )
 
@@ -21,55 +21,59 @@ _SECRET_ONCE: Final = later(
 def keys(page: Page[ApiKey], timezone: str, now: datetime) -> dict[str, Any]:
     """One's keys that were not revoked, newest first."""
     blocks: list[Block] = [
-        text.section(say("API keys let programs act on your behalf, with the scopes you choose.")),
-        fields.actions(fields.button(say("Create API Key"), ids.KEY_NEW, style="primary")),
+        text.section(
+            gettext("API keys let programs act on your behalf, with the scopes you choose.")
+        ),
+        fields.actions(fields.button(gettext("Create API Key"), ids.KEY_NEW, style="primary")),
     ]
     for key in page.items:
         revoke = fields.button(
-            say("Revoke"),
+            gettext("Revoke"),
             ids.KEY_REVOKE,
             key.id,
             "danger",
-            spoken=say("Revoke {name}", name=key.name),
+            spoken=gettext("Revoke {name}", name=key.name),
         )
         revoke["confirm"] = fields.confirm(
-            say("Revoke this key?"),
-            say(
+            gettext("Revoke this key?"),
+            gettext(
                 "{name} will stop working right away. This can't be undone.",
                 name=text.cut(key.name, text.LONGEST_NAME),
             ),
-            say("Revoke"),
-            say("Keep it"),
+            gettext("Revoke"),
+            gettext("Keep it"),
         )
         lines = "\n".join(_key_lines(key, timezone, now))
         shown: Block = {"type": "section", "text": text.verbatim(lines), "accessory": revoke}
         blocks.append(shown)
     if not page.items:
-        blocks.append(text.section(say("You have no API keys.")))
-    return fields.modal(say("API keys"), blocks + more(ids.KEYS_MORE, page.next_cursor))
+        blocks.append(text.section(gettext("You have no API keys.")))
+    return fields.modal(gettext("API keys"), blocks + more(ids.KEYS_MORE, page.next_cursor))
 
 
 def key_form() -> dict[str, Any]:
     """What a new key is called, may do, and until when."""
     blocks = [
         fields.field(
-            "name", say("Name"), fields.typed(placeholder=say("For example, payroll sync"))
+            "name", gettext("Name"), fields.typed(placeholder=gettext("For example, payroll sync"))
         ),
         fields.field(
             "scopes",
-            say("Scopes"),
+            gettext("Scopes"),
             fields.several([Option(label=scope, value=scope) for scope in SCOPES]),
-            hint=say("What the key can do. Write access includes read access."),
+            hint=gettext("What the key can do. Write access includes read access."),
         ),
         fields.field(
             "expires_at",
-            say("Last day"),
+            gettext("Last day"),
             fields.day(),
-            hint=say("Leave empty to keep the key until you revoke it."),
+            hint=gettext("Leave empty to keep the key until you revoke it."),
             is_optional=True,
         ),
     ]
-    return fields.modal(say("Create API Key"), blocks, ids.KEY_FORM, say("Create"), say("Back"))
+    return fields.modal(
+        gettext("Create API Key"), blocks, ids.KEY_FORM, gettext("Create"), gettext("Back")
+    )
 
 
 def new_key(name: str, secret: str) -> dict[str, Any]:
@@ -77,28 +81,28 @@ def new_key(name: str, secret: str) -> dict[str, Any]:
     blocks: list[Block] = [
         {"type": "section", "text": text.verbatim(text.cut(name, 200))},
         text.section(f"```{secret}```"),
-        text.section(say(_SECRET_ONCE)),
+        text.section(gettext(_SECRET_ONCE)),
     ]
-    return fields.modal(say("Your new API key"), blocks, close=say("Done"))
+    return fields.modal(gettext("Your new API key"), blocks, close=gettext("Done"))
 
 
 def feeds(
     base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str
 ) -> dict[str, Any]:
     """The three links of one's own token, and the feeds made beside it."""
-    regenerate = fields.button(say("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
+    regenerate = fields.button(gettext("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
     regenerate["confirm"] = fields.confirm(
-        say("Regenerate links?"),
-        say(
+        gettext("Regenerate links?"),
+        gettext(
             "The three links above will stop working right away. Calendars that use them "
             "need the new links."
         ),
-        say("Regenerate"),
-        say("Keep them"),
+        gettext("Regenerate"),
+        gettext("Keep them"),
     )
     blocks: list[Block] = [
         text.section(
-            say(
+            gettext(
                 "Subscribe to a link in your calendar app. Anyone with the link can see that "
                 "calendar."
             )
@@ -106,25 +110,25 @@ def feeds(
         *_own_links(base_url, personal),
         text.quiet(text.escaped(_last_fetch(personal, timezone))),
         fields.actions(regenerate),
-        fields.header(say("More feeds")),
+        fields.header(gettext("More feeds")),
         text.section(
-            say(
+            gettext(
                 "Each feed has its own link, which you can remove separately. Add "
                 "`?scope=team` or `?scope=org` to see more people."
             )
         ),
-        fields.actions(fields.button(say("Add a feed"), ids.FEED_NEW)),
+        fields.actions(fields.button(gettext("Add a feed"), ids.FEED_NEW)),
     ]
     for feed in page.items:
         blocks.append(_feed(base_url, feed, timezone))
-    return fields.modal(say("Calendar feeds"), blocks + more(ids.FEEDS_MORE, page.next_cursor))
+    return fields.modal(gettext("Calendar feeds"), blocks + more(ids.FEEDS_MORE, page.next_cursor))
 
 
 def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
     if not personal.token:
         return [
             text.section(
-                say(
+                gettext(
                     "Your links can no longer be shown. Calendars that already use them keep "
                     "working. Regenerate the links to get new ones."
                 )
@@ -132,37 +136,41 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
         ]
     own = f"{base_url}/cal/{personal.token}"
     return [
-        _link(say("Your leave"), own),
-        _link(say("Your team"), f"{own}?scope=team"),
-        _link(say("Organisation"), f"{own}?scope=org"),
+        _link(gettext("Your leave"), own),
+        _link(gettext("Your team"), f"{own}?scope=team"),
+        _link(gettext("Organisation"), f"{own}?scope=org"),
     ]
 
 
 def feed_form() -> dict[str, Any]:
     """What a new feed is called."""
-    name = fields.typed(placeholder=say("For example, kitchen display"))
-    blocks = [fields.field("name", say("Name"), name, is_optional=True)]
-    return fields.modal(say("Add a feed"), blocks, ids.FEED_FORM, say("Add"), say("Back"))
+    name = fields.typed(placeholder=gettext("For example, kitchen display"))
+    blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]
+    return fields.modal(
+        gettext("Add a feed"), blocks, ids.FEED_FORM, gettext("Add"), gettext("Back")
+    )
 
 
 def more(action_id: str, cursor: str | None) -> list[Block]:
     """The button that shows the next part of a list, where there is one."""
-    return [fields.actions(fields.button(say("Show more"), action_id, cursor))] if cursor else []
+    return (
+        [fields.actions(fields.button(gettext("Show more"), action_id, cursor))] if cursor else []
+    )
 
 
 def _key_lines(key: ApiKey, timezone: str, now: datetime) -> list[str]:
     used = (
-        say("Never used")
+        gettext("Never used")
         if key.last_used_at is None
-        else say("Last used {when}", when=words.moment(key.last_used_at, timezone))
+        else gettext("Last used {when}", when=words.moment(key.last_used_at, timezone))
     )
     lines = [f"{text.cut(key.name, 200)} ({key.prefix}…)", ", ".join(key.scopes)]
     if key.expires_at is None:
         return [*lines, used]
     until = words.moment(key.expires_at, timezone)
     if key.expires_at <= now:
-        return [*lines, used, say("Expired {when}", when=until)]
-    return [*lines, used, say("Expires {when}", when=until)]
+        return [*lines, used, gettext("Expired {when}", when=until)]
+    return [*lines, used, gettext("Expires {when}", when=until)]
 
 
 def _link(title: str, url: str) -> Block:
@@ -171,31 +179,35 @@ def _link(title: str, url: str) -> Block:
 
 def _last_fetch(feed: CalendarFeed, timezone: str) -> str:
     if feed.last_fetched_at is None:
-        return say("No calendar has used it yet.")
+        return gettext("No calendar has used it yet.")
     when = words.moment(feed.last_fetched_at, timezone)
     if feed.last_fetched_by is None:
-        return say("Last read {when}.", when=when)
-    return say("Last read {when} by {program}.", when=when, program=feed.last_fetched_by)
+        return gettext("Last read {when}.", when=when)
+    return gettext("Last read {when} by {program}.", when=when, program=feed.last_fetched_by)
 
 
 def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
     name = feed.name
     remove = fields.button(
-        say("Remove"), ids.FEED_REMOVE, feed.id, "danger", spoken=say("Remove {name}", name=name)
+        gettext("Remove"),
+        ids.FEED_REMOVE,
+        feed.id,
+        "danger",
+        spoken=gettext("Remove {name}", name=name),
     )
     remove["confirm"] = fields.confirm(
-        say("Remove this feed?"),
-        say(
+        gettext("Remove this feed?"),
+        gettext(
             "The link for {name} will stop working right away.",
             name=text.cut(name, text.LONGEST_NAME),
         ),
-        say("Remove"),
-        say("Keep it"),
+        gettext("Remove"),
+        gettext("Keep it"),
     )
     link = (
         f"```{text.escaped(base_url)}/cal/{feed.token}```"
         if feed.token
-        else say("This link can no longer be shown. Remove the feed and add a new one.")
+        else gettext("This link can no longer be shown. Remove the feed and add a new one.")
     )
     fetched = text.escaped(_last_fetch(feed, timezone))
     return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from bot.admin_views.settings_access import more
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.views import consequences, fields, text, words
-from bot.views.consequences import Sight
+from bot.views.consequences import NamedEffects
 from bot.views.fields import Option
 from bot.views.text import Block
 from storage.base.values import HolidayOverride, HolidaySet
@@ -19,13 +19,13 @@ WHOLE: Final = "whole"
 HOLIDAY: Final = "holiday"
 WORK: Final = "work"
 _HALVES: Final = (
-    Option(label=later("Whole day"), value=WHOLE),
-    Option(label=later("Morning"), value="am"),
-    Option(label=later("Afternoon"), value="pm"),
+    Option(label=gettext_noop("Whole day"), value=WHOLE),
+    Option(label=gettext_noop("Morning"), value="am"),
+    Option(label=gettext_noop("Afternoon"), value="pm"),
 )
 _KINDS: Final = (
-    Option(label=later("Public holiday"), value=HOLIDAY),
-    Option(label=later("Not a public holiday"), value=WORK),
+    Option(label=gettext_noop("Public holiday"), value=HOLIDAY),
+    Option(label=gettext_noop("Not a public holiday"), value=WORK),
 )
 
 
@@ -33,97 +33,114 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> dict[str, Any]:
     """The countries and regions whose holidays people can have; ``names`` are by code."""
     blocks: list[Block] = [
         text.section(
-            say(
+            gettext(
                 "A country on its own has only its national holidays. Add a region for "
                 "regional ones."
             )
         ),
-        fields.actions(fields.button(say("Add a country"), ids.HOLIDAYS_NEW)),
+        fields.actions(fields.button(gettext("Add a country"), ids.HOLIDAYS_NEW)),
     ]
     for one in page.items:
         name = f"{names[one.country_code]} ({one.country_code})"
         opened = fields.button(
-            say("Change days"), ids.OVERRIDES, one.id, spoken=say("Change days: {name}", name=name)
+            gettext("Change days"),
+            ids.OVERRIDES,
+            one.id,
+            spoken=gettext("Change days: {name}", name=name),
         )
         shown = text.verbatim(name)
         blocks.append({"type": "section", "text": shown, "accessory": opened})
-    return fields.modal(say("Public holidays"), blocks + more(ids.HOLIDAYS_MORE, page.next_cursor))
+    return fields.modal(
+        gettext("Public holidays"), blocks + more(ids.HOLIDAYS_MORE, page.next_cursor)
+    )
 
 
 def set_form() -> dict[str, Any]:
     """Which country or region to add."""
     search = fields.search(ids.COUNTRY_SEARCH, least=1)
-    country = fields.field("country_code", say("Country or region"), search)
-    return fields.modal(say("Add a country"), [country], ids.HOLIDAYS_FORM, say("Add"), say("Back"))
+    country = fields.field("country_code", gettext("Country or region"), search)
+    return fields.modal(
+        gettext("Add a country"), [country], ids.HOLIDAYS_FORM, gettext("Add"), gettext("Back")
+    )
 
 
 def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[str, Any]:
     """The days on which the set differs from its country."""
-    remove = fields.button(say("Remove this country"), ids.HOLIDAYS_REMOVE, one.id, "danger")
+    remove = fields.button(gettext("Remove this country"), ids.HOLIDAYS_REMOVE, one.id, "danger")
     remove["confirm"] = fields.confirm(
-        say("Remove this country?"),
-        say("Its holidays and changed days will be removed. This only works if no one uses them."),
-        say("Remove"),
-        say("Keep it"),
+        gettext("Remove this country?"),
+        gettext(
+            "Its holidays and changed days will be removed. This only works if no one uses them."
+        ),
+        gettext("Remove"),
+        gettext("Keep it"),
     )
     blocks: list[Block] = [
         {"type": "section", "text": text.verbatim(name)},
-        fields.actions(fields.button(say("Change a day"), ids.OVERRIDE_NEW, one.id), remove),
+        fields.actions(fields.button(gettext("Change a day"), ids.OVERRIDE_NEW, one.id), remove),
     ]
     if not page.items:
-        blocks.append(text.section(say("No changes to the standard holidays.")))
+        blocks.append(text.section(gettext("No changes to the standard holidays.")))
     blocks += [_override(found) for found in page.items]
     return fields.modal(
-        say("Changed days"), blocks + more(ids.OVERRIDES_MORE, page.next_cursor), kept=one.id
+        gettext("Changed days"), blocks + more(ids.OVERRIDES_MORE, page.next_cursor), kept=one.id
     )
 
 
 def override_form(set_id: str) -> dict[str, Any]:
     """One day that differs."""
     blocks = [
-        fields.field("date", say("Day"), fields.day()),
-        fields.field("is_holiday", say("This day is"), fields.menu(fields.said(_KINDS), HOLIDAY)),
-        fields.field("half", say("Part of the day"), fields.menu(fields.said(_HALVES), WHOLE)),
+        fields.field("date", gettext("Day"), fields.day()),
+        fields.field(
+            "is_holiday", gettext("This day is"), fields.menu(fields.said(_KINDS), HOLIDAY)
+        ),
+        fields.field("half", gettext("Part of the day"), fields.menu(fields.said(_HALVES), WHOLE)),
         fields.field(
             "name",
-            say("Name"),
+            gettext("Name"),
             fields.typed(),
-            hint=say("Required for a public holiday."),
+            hint=gettext("Required for a public holiday."),
             is_optional=True,
         ),
-        text.quiet(say("Upcoming leave is recalculated, and people are told if theirs changes.")),
+        text.quiet(
+            gettext("Upcoming leave is recalculated, and people are told if theirs changes.")
+        ),
     ]
     return fields.modal(
-        say("Change a day"), blocks, ids.OVERRIDE_FORM, say("Save"), say("Back"), set_id
+        gettext("Change a day"), blocks, ids.OVERRIDE_FORM, gettext("Save"), gettext("Back"), set_id
     )
 
 
-def removal(set_id: str, one: HolidayOverride, sight: Sight) -> dict[str, Any]:
+def removal(set_id: str, one: HolidayOverride, named_effects: NamedEffects) -> dict[str, Any]:
     """What follows when a changed day is again what the country makes of it."""
-    intro = say(
+    intro = gettext(
         "{day} ({name}) goes back to the country's standard.",
         day=words.day(one.date),
         name=one.name,
     )
-    if not sight.effects.concerns_others:
-        intro += " " + say("No one's leave changes.")
+    if not named_effects.effects.concerns_others:
+        intro += " " + gettext("No one's leave changes.")
     return consequences.asking(
-        say("Remove the change"),
+        gettext("Remove the change"),
         intro,
-        sight,
+        named_effects,
         ids.OVERRIDE_REMOVE_FORM,
-        say("Remove"),
+        gettext("Remove"),
         f"{set_id} {one.id}",
     )
 
 
 def _override(one: HolidayOverride) -> Block:
     when = words.day(one.date)
-    what = say("Public holiday") if one.is_holiday else say("Not a public holiday")
+    what = gettext("Public holiday") if one.is_holiday else gettext("Not a public holiday")
     if one.half is not None:
-        what += f" ({say('morning') if one.half == 'am' else say('afternoon')})"
+        what += f" ({gettext('morning') if one.half == 'am' else gettext('afternoon')})"
     remove = fields.button(
-        say("Remove"), ids.OVERRIDE_REMOVE, one.id, "danger", say("Remove {name}", name=when)
+        gettext("Remove"),
+        ids.OVERRIDE_REMOVE,
+        one.id,
+        "danger",
+        gettext("Remove {name}", name=when),
     )
     lines = text.verbatim(f"{when}: {one.name}\n{what}")
     return {"type": "section", "text": lines, "accessory": remove}

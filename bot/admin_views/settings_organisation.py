@@ -8,7 +8,7 @@ from typing import Any, Final
 from bot.admin_views.settings_access import more
 from bot.admin_views.settings_people import working_days
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.views import fields, text, words
 from bot.views.fields import Option
 from bot.views.text import Block
@@ -18,19 +18,19 @@ from storage.db.pages import Page
 _MOST_FOUND: Final = 100
 # What a new type has as long as nobody chooses.
 _COLOUR: Final = "#4a7fb5"
-_ARCHIVED: Final = later("Archived")
+_ARCHIVED: Final = gettext_noop("Archived")
 _YEAR_TYPES: Final = (
-    Option(label=later("Calendar year"), value="calendar"),
-    Option(label=later("From the day and month below"), value="fiscal"),
-    Option(label=later("From each person's first day of work"), value="anniversary"),
+    Option(label=gettext_noop("Calendar year"), value="calendar"),
+    Option(label=gettext_noop("From the day and month below"), value="fiscal"),
+    Option(label=gettext_noop("From each person's first day of work"), value="anniversary"),
 )
 _FLAGS: Final = (
-    Option(label=later("Requires approval"), value="requires_approval"),
-    Option(label=later("Uses the allowance"), value="deducts_allowance"),
-    Option(label=later("Allowance can be overdrawn"), value="allow_overdraft"),
-    Option(label=later("Paid"), value="is_paid"),
-    Option(label=later("Colleagues see only “Away”"), value="is_private"),
-    Option(label=later("Requires a note"), value="requires_note"),
+    Option(label=gettext_noop("Requires approval"), value="requires_approval"),
+    Option(label=gettext_noop("Uses the allowance"), value="deducts_allowance"),
+    Option(label=gettext_noop("Allowance can be overdrawn"), value="allow_overdraft"),
+    Option(label=gettext_noop("Paid"), value="is_paid"),
+    Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
+    Option(label=gettext_noop("Requires a note"), value="requires_note"),
 )
 FLAGS: Final = tuple(flag.value for flag in _FLAGS)
 JOIN: Final = "slack_members_join"
@@ -50,15 +50,15 @@ def organisation(one: Organisation) -> dict[str, Any]:
         channel["initial_conversation"] = one.digest_channel
     expiry = str(one.carry_over_expiry_month or ids.NOTHING)
     blocks = [
-        fields.field("name", say("Name"), fields.typed(one.name)),
+        fields.field("name", gettext("Name"), fields.typed(one.name)),
         fields.field(
             "country_code",
-            say("Country for public holidays"),
+            gettext("Country for public holidays"),
             fields.search(
                 ids.COUNTRY_SEARCH, Option(label=one.country_code, value=one.country_code)
             ),
             hint=(
-                say(
+                gettext(
                     "A country on its own has only its national holidays. Choose a region to "
                     "include regional ones."
                 )
@@ -66,51 +66,55 @@ def organisation(one: Organisation) -> dict[str, Any]:
         ),
         fields.field(
             "timezone",
-            say("Time zone"),
+            gettext("Time zone"),
             fields.search(
                 ids.TIMEZONE_SEARCH, Option(label=one.timezone, value=one.timezone), least=2
             ),
         ),
         fields.field(
-            "working_days", say("Working days"), fields.several(working_days(), one.working_days)
+            "working_days",
+            gettext("Working days"),
+            fields.several(working_days(), one.working_days),
         ),
         fields.field(
             "leave_year_type",
-            say("Leave year"),
+            gettext("Leave year"),
             fields.menu(fields.said(_YEAR_TYPES), one.leave_year_type),
         ),
         fields.field(
             "leave_year_start_month",
-            say("Leave year starts in"),
+            gettext("Leave year starts in"),
             fields.menu(months, str(one.leave_year_start_month)),
         ),
         fields.field(
             "leave_year_start_day",
-            say("Leave year starts on day"),
+            gettext("Leave year starts on day"),
             fields.number(one.leave_year_start_day, least=1, most=31),
         ),
         fields.field(
             "default_leave_allowance",
-            say("Allowance (days per year)"),
+            gettext("Allowance (days per year)"),
             fields.days_a_year(one.default_leave_allowance_half_days),
         ),
         fields.field(
             "carry_over",
-            say("Carry-over limit (days)"),
+            gettext("Carry-over limit (days)"),
             fields.days_a_year(one.carry_over_half_days),
         ),
         fields.field(
             "carry_over_expiry_month",
-            say("Use carried-over days by the end of"),
-            fields.menu([Option(label=say("The leave year"), value=ids.NOTHING), *months], expiry),
+            gettext("Use carried-over days by the end of"),
+            fields.menu(
+                [Option(label=gettext("The leave year"), value=ids.NOTHING), *months], expiry
+            ),
         ),
         fields.field(
             "slack",
-            say("In Slack"),
+            gettext("In Slack"),
             fields.boxes(
                 (
-                    Option(label=say("Add new workspace members automatically"), value=JOIN),
-                    Option(label=say("Post who's out in the channel below"), value=DIGEST),
+                    Option(label=gettext("Add new workspace members automatically"), value=JOIN),
+                    Option(label=gettext("Post who's out in the channel below"), value=DIGEST),
                 ),
                 ticked,
             ),
@@ -118,14 +122,14 @@ def organisation(one: Organisation) -> dict[str, Any]:
         ),
         fields.field(
             "digest_channel",
-            say("Channel for who's out"),
+            gettext("Channel for who's out"),
             channel,
-            hint=say("Invite Hiatus first: type /invite @Hiatus in the channel."),
+            hint=gettext("Invite Hiatus first: type /invite @Hiatus in the channel."),
             is_optional=True,
         ),
     ]
     return fields.modal(
-        say("Organisation"), blocks, ids.ORGANISATION_FORM, say("Save"), say("Cancel")
+        gettext("Organisation"), blocks, ids.ORGANISATION_FORM, gettext("Save"), gettext("Cancel")
     )
 
 
@@ -155,14 +159,19 @@ def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
 
 def leave_types(page: Page[LeaveType]) -> dict[str, Any]:
     """The types, archived ones included, oldest first."""
-    blocks = [fields.actions(fields.button(say("Add a leave type"), ids.LEAVE_TYPE_NEW))]
+    blocks = [fields.actions(fields.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
     for one in page.items:
         edit = fields.button(
-            say("Edit"), ids.LEAVE_TYPE_EDIT, one.id, spoken=say("Edit {name}", name=one.name)
+            gettext("Edit"),
+            ids.LEAVE_TYPE_EDIT,
+            one.id,
+            spoken=gettext("Edit {name}", name=one.name),
         )
-        told = f"{one.name} ({one.code})" + (f"\n{say(_ARCHIVED)}" if one.is_archived else "")
+        told = f"{one.name} ({one.code})" + (f"\n{gettext(_ARCHIVED)}" if one.is_archived else "")
         blocks.append({"type": "section", "text": text.verbatim(told), "accessory": edit})
-    return fields.modal(say("Leave types"), blocks + more(ids.LEAVE_TYPES_MORE, page.next_cursor))
+    return fields.modal(
+        gettext("Leave types"), blocks + more(ids.LEAVE_TYPES_MORE, page.next_cursor)
+    )
 
 
 def leave_type(one: LeaveType | None) -> dict[str, Any]:
@@ -173,68 +182,74 @@ def leave_type(one: LeaveType | None) -> dict[str, Any]:
         else [flag for flag in FLAGS if getattr(one, flag)]
     )
     blocks = [
-        fields.field("name", say("Name"), fields.typed(one.name if one else None)),
+        fields.field("name", gettext("Name"), fields.typed(one.name if one else None)),
         fields.field(
             "code",
-            say("Code"),
+            gettext("Code"),
             fields.typed(one.code if one else None, 64),
-            hint=say("A short name for integrations. Leave empty to create one from the name."),
+            hint=gettext("A short name for integrations. Leave empty to create one from the name."),
             is_optional=one is None,
         ),
         fields.field(
-            "colour", say("Colour in calendars"), fields.typed(one.colour if one else _COLOUR, 7)
+            "colour",
+            gettext("Colour in calendars"),
+            fields.typed(one.colour if one else _COLOUR, 7),
         ),
         fields.field(
             "emoji",
-            say("Emoji"),
+            gettext("Emoji"),
             fields.typed(one.emoji if one else None, 100, placeholder="palm_tree"),
             is_optional=True,
         ),
         fields.field(
-            "flags", say("Rules"), fields.boxes(fields.said(_FLAGS), ticked), is_optional=True
+            "flags", gettext("Rules"), fields.boxes(fields.said(_FLAGS), ticked), is_optional=True
         ),
         fields.field(
             "min_notice_days",
-            say("Notice (days)"),
+            gettext("Notice (days)"),
             fields.number(one.min_notice_days if one else 0, most=730),
         ),
         fields.field(
             "max_consecutive_days",
-            say("Maximum days in a row"),
+            gettext("Maximum days in a row"),
             fields.number(one.max_consecutive_days if one else None, least=1, most=366),
-            hint=say("Leave empty for no limit."),
+            hint=gettext("Leave empty for no limit."),
             is_optional=True,
         ),
     ]
     if one is None:
         return fields.modal(
-            say("Add a leave type"), blocks, ids.LEAVE_TYPE_FORM, say("Add"), say("Back")
+            gettext("Add a leave type"),
+            blocks,
+            ids.LEAVE_TYPE_FORM,
+            gettext("Add"),
+            gettext("Back"),
         )
     blocks.append(fields.actions(_archiving(one)))
     return fields.modal(
-        say("Leave type"), blocks, ids.LEAVE_TYPE_FORM, say("Save"), say("Back"), one.id
+        gettext("Leave type"), blocks, ids.LEAVE_TYPE_FORM, gettext("Save"), gettext("Back"), one.id
     )
 
 
 def _archiving(one: LeaveType) -> Block:
     if one.is_archived:
-        return fields.button(say("Restore"), ids.LEAVE_TYPE_RESTORE, one.id)
-    archive = fields.button(say("Archive"), ids.LEAVE_TYPE_ARCHIVE, one.id, "danger")
+        return fields.button(gettext("Restore"), ids.LEAVE_TYPE_RESTORE, one.id)
+    archive = fields.button(gettext("Archive"), ids.LEAVE_TYPE_ARCHIVE, one.id, "danger")
     archive["confirm"] = fields.confirm(
-        say("Archive this type?"),
-        say(
+        gettext("Archive this type?"),
+        gettext(
             "People can no longer request it. Existing requests stay. A type that was never "
             "used is deleted."
         ),
-        say("Archive"),
-        say("Keep it"),
+        gettext("Archive"),
+        gettext("Keep it"),
     )
     return archive
 
 
 def _national(country: Country) -> str:
     named = f"{country.name} ({country.code})"
-    return say("{country}, national holidays only", country=named) if country.regions else named
+    return gettext("{country}, national holidays only", country=named) if country.regions else named
 
 
 def _fitting(label: str, code: str) -> str:

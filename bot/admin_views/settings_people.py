@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.views import consequences, fields, text, words
-from bot.views.consequences import Sight
+from bot.views.consequences import NamedEffects
 from bot.views.fields import Option
 from bot.views.text import Block
 from storage.base.values import ROLES, Department, User
@@ -23,10 +23,10 @@ _WEEK: Final = (
     "sunday",
 )
 _STATUSES: Final[Mapping[str, str]] = {
-    "pending": later("Hasn't used Hiatus yet"),
-    "active": later("Active"),
-    "deactivated": later("Deactivated"),
-    "archived": later("Archived"),
+    "pending": gettext_noop("Hasn't used Hiatus yet"),
+    "active": gettext_noop("Active"),
+    "deactivated": gettext_noop("Deactivated"),
+    "archived": gettext_noop("Archived"),
 }
 
 
@@ -37,23 +37,25 @@ def working_days() -> list[Option]:
         name = words.weekday(number)
         found += [
             Option(label=name, value=day),
-            Option(label=say("{weekday}, morning", weekday=name), value=f"{day}:am"),
-            Option(label=say("{weekday}, afternoon", weekday=name), value=f"{day}:pm"),
+            Option(label=gettext("{weekday}, morning", weekday=name), value=f"{day}:am"),
+            Option(label=gettext("{weekday}, afternoon", weekday=name), value=f"{day}:pm"),
         ]
     return found
 
 
 def people() -> dict[str, Any]:
     """The search for a person; nobody lists five thousand of them."""
-    add = fields.button(say("Add a person"), ids.PERSON_NEW)
-    pick = fields.search(ids.PEOPLE_PICK, placeholder=say("Name or e-mail address"))
-    question = text.section(say("Find someone to edit"))
-    return fields.modal(say("People"), [fields.actions(add), question, fields.actions(pick)])
+    add = fields.button(gettext("Add a person"), ids.PERSON_NEW)
+    pick = fields.search(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
+    question = text.section(gettext("Find someone to edit"))
+    return fields.modal(gettext("People"), [fields.actions(add), question, fields.actions(pick)])
 
 
-def person_options(found: Sequence[User], *, with_nobody: bool) -> list[Block]:
+def person_options(found: Sequence[User], *, with_no_one: bool) -> list[Block]:
     """What the search offers."""
-    nobody = [fields.option(Option(label=say("No one"), value=ids.NOTHING))] if with_nobody else []
+    nobody = (
+        [fields.option(Option(label=gettext("No one"), value=ids.NOTHING))] if with_no_one else []
+    )
     return nobody + [fields.option(person_option(user)) for user in found]
 
 
@@ -64,7 +66,7 @@ def person_option(user: User) -> Option:
 
 def person(user: User, manager: User | None, departments: Sequence[Department]) -> dict[str, Any]:
     """Everything of one person that an admin sets."""
-    head = f"{text.cut(user.name, 200)}\n{user.email}\n{say(_STATUSES[user.status])}"
+    head = f"{text.cut(user.name, 200)}\n{user.email}\n{gettext(_STATUSES[user.status])}"
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
     blocks = [
@@ -73,28 +75,31 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
         *_office(departments, user, manager),
         fields.field(
             "working_days",
-            say("Working days"),
+            gettext("Working days"),
             fields.several(working_days(), user.working_days or ()),
-            hint=say("Leave empty to use the organisation's."),
+            hint=gettext("Leave empty to use the organisation's."),
             is_optional=True,
         ),
         fields.field(
             "leave_allowance",
-            say("Allowance (days per year)"),
+            gettext("Allowance (days per year)"),
             fields.days_a_year(allowance),
-            hint=say("Leave empty to use the department's or organisation's."),
+            hint=gettext("Leave empty to use the department's or organisation's."),
             is_optional=True,
         ),
         fields.field(
-            "start_date", say("First day of work"), fields.day(user.start_date), is_optional=True
+            "start_date",
+            gettext("First day of work"),
+            fields.day(user.start_date),
+            is_optional=True,
         ),
         fields.field(
             "public_holiday_country_code",
-            say("Public holidays"),
+            gettext("Public holidays"),
             fields.search(
                 ids.COUNTRY_SEARCH, Option(label=country, value=country) if country else None
             ),
-            hint=say(
+            hint=gettext(
                 "Leave empty to use the organisation's. A country on its own has only its "
                 "national holidays."
             ),
@@ -103,31 +108,43 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
     ]
     if endings := _endings(user):
         blocks.append(fields.actions(*endings))
-    return fields.modal(say("Person"), blocks, ids.PERSON_FORM, say("Save"), say("Back"), user.id)
+    return fields.modal(
+        gettext("Person"), blocks, ids.PERSON_FORM, gettext("Save"), gettext("Back"), user.id
+    )
 
 
-def deactivation(user: User, sight: Sight) -> dict[str, Any]:
+def deactivation(user: User, named_effects: NamedEffects) -> dict[str, Any]:
     """What follows when the person is switched off, asked before it is done."""
-    intro = say(
+    intro = gettext(
         "{name} can't use Hiatus or approve leave until they are reactivated. Their requests "
         "stay as they are.",
         name=text.cut(user.name, 200),
     )
     return consequences.asking(
-        say("Deactivate"), intro, sight, ids.PERSON_DEACTIVATE_FORM, say("Deactivate"), user.id
+        gettext("Deactivate"),
+        intro,
+        named_effects,
+        ids.PERSON_DEACTIVATE_FORM,
+        gettext("Deactivate"),
+        user.id,
     )
 
 
-def archiving(user: User, sight: Sight) -> dict[str, Any]:
+def archiving(user: User, named_effects: NamedEffects) -> dict[str, Any]:
     """What follows when the person is archived, asked before it is done."""
-    intro = say(
+    intro = gettext(
         "{name} will be removed from Hiatus. Upcoming leave is cancelled, and past leave is "
         "kept for your records. You can restore the person through the API, but not their "
         "leave.",
         name=text.cut(user.name, 200),
     )
     return consequences.asking(
-        say("Archive"), intro, sight, ids.PERSON_ARCHIVE_FORM, say("Archive"), user.id
+        gettext("Archive"),
+        intro,
+        named_effects,
+        ids.PERSON_ARCHIVE_FORM,
+        gettext("Archive"),
+        user.id,
     )
 
 
@@ -136,22 +153,24 @@ def new_person(departments: Sequence[Department]) -> dict[str, Any]:
     blocks = [
         fields.field(
             "slack_user_id",
-            say("Person in Slack"),
+            gettext("Person in Slack"),
             {"type": "users_select"},
-            hint=say("Name and e-mail address come from Slack unless you enter them below."),
+            hint=gettext("Name and e-mail address come from Slack unless you enter them below."),
             is_optional=True,
         ),
         fields.field(
             "email",
-            say("E-mail address"),
+            gettext("E-mail address"),
             fields.typed(longest=254),
             is_optional=True,
         ),
-        fields.field("first_name", say("First name"), fields.typed(), is_optional=True),
-        fields.field("last_name", say("Last name"), fields.typed(), is_optional=True),
+        fields.field("first_name", gettext("First name"), fields.typed(), is_optional=True),
+        fields.field("last_name", gettext("Last name"), fields.typed(), is_optional=True),
         *_office(departments),
     ]
-    return fields.modal(say("Add a person"), blocks, ids.PERSON_NEW_FORM, say("Add"), say("Back"))
+    return fields.modal(
+        gettext("Add a person"), blocks, ids.PERSON_NEW_FORM, gettext("Add"), gettext("Back")
+    )
 
 
 def department_options(departments: Iterable[Department], typed: str) -> list[Block]:
@@ -167,17 +186,17 @@ def _office(
     """What somebody is, and on whom his leave depends."""
     roles = [Option(label=words.role(role), value=role) for role in ROLES]
     return [
-        fields.field("role", say("Role"), fields.menu(roles, user.role if user else ROLES[0])),
+        fields.field("role", gettext("Role"), fields.menu(roles, user.role if user else ROLES[0])),
         fields.field(
             "department_id",
-            say("Department"),
+            gettext("Department"),
             _department(departments, user.department_id if user else None),
         ),
         fields.field(
             "manager_id",
-            say("Manager"),
+            gettext("Manager"),
             fields.search(ids.PERSON_SEARCH, person_option(manager) if manager else None),
-            hint=say("Approves this person's leave. If empty, the department's manager does."),
+            hint=gettext("Approves this person's leave. If empty, the department's manager does."),
             is_optional=True,
         ),
     ]
@@ -193,7 +212,7 @@ def _department(departments: Sequence[Department], chosen: str | None) -> Block:
 
 
 def _no_department() -> Option:
-    return Option(label=say("No department"), value=ids.NOTHING)
+    return Option(label=gettext("No department"), value=ids.NOTHING)
 
 
 def _named(departments: Iterable[Department]) -> list[Option]:
@@ -202,20 +221,20 @@ def _named(departments: Iterable[Department]) -> list[Option]:
 
 
 def _endings(user: User) -> list[Block]:
-    archive = fields.button(say("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
+    archive = fields.button(gettext("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
     if user.status == "archived":
         return []
-    endings = [fields.button(say("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
+    endings = [fields.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
     if user.status == "deactivated":
-        back = fields.button(say("Reactivate"), ids.PERSON_REACTIVATE, user.id)
+        back = fields.button(gettext("Reactivate"), ids.PERSON_REACTIVATE, user.id)
         back["confirm"] = fields.confirm(
-            say("Reactivate this person?"),
-            say(
+            gettext("Reactivate this person?"),
+            gettext(
                 "Their API keys and calendar links will work again, and they'll get approval "
                 "requests again."
             ),
-            say("Reactivate"),
-            say("Not now"),
+            gettext("Reactivate"),
+            gettext("Not now"),
         )
         endings = [back]
     if user.slack_user_id is not None:
@@ -228,18 +247,18 @@ def _account(user: User) -> list[Block]:
     if user.slack_user_id is None:
         return []
     account = f"<@{user.slack_user_id}>"
-    return [text.section(say("Slack account: {account}", account=account))]
+    return [text.section(gettext("Slack account: {account}", account=account))]
 
 
 def _unlink(user: User) -> Block:
-    button = fields.button(say("Unlink from Slack"), ids.PERSON_UNLINK, user.id)
+    button = fields.button(gettext("Unlink from Slack"), ids.PERSON_UNLINK, user.id)
     button["confirm"] = fields.confirm(
-        say("Unlink this Slack account?"),
-        say(
+        gettext("Unlink this Slack account?"),
+        gettext(
             "This Slack account can no longer act for this person. The next account with "
             "their confirmed e-mail address will be linked instead."
         ),
-        say("Unlink"),
-        say("Not now"),
+        gettext("Unlink"),
+        gettext("Not now"),
     )
     return button

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from bot.admin_views.settings_access import more
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.views import fields, text, words
 from bot.views.fields import Option
 from bot.views.text import Block
@@ -21,40 +21,47 @@ _EVERY: Final = "*"
 
 def webhooks(page: Page[Webhook]) -> dict[str, Any]:
     """The organisation's endpoints, newest first."""
-    blocks = [fields.actions(fields.button(say("Add a webhook"), ids.WEBHOOK_NEW))]
+    blocks = [fields.actions(fields.button(gettext("Add a webhook"), ids.WEBHOOK_NEW))]
     for one in page.items:
         opened = fields.button(
-            say("Open"), ids.WEBHOOK, one.id, spoken=say("Open {name}", name=one.url)
+            gettext("Open"), ids.WEBHOOK, one.id, spoken=gettext("Open {name}", name=one.url)
         )
         lines = text.verbatim(f"{text.cut(one.url, _LONGEST_LISTED)}\n{_state(one)}")
         blocks.append({"type": "section", "text": lines, "accessory": opened})
     if not page.items:
-        blocks.append(text.section(say("There are no webhooks yet.")))
-    return fields.modal(say("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
+        blocks.append(text.section(gettext("There are no webhooks yet.")))
+    return fields.modal(gettext("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
 
 
 def form(one: Webhook | None = None) -> dict[str, Any]:
     """Where to send what; of a new endpoint where there is none yet."""
     events = [
-        Option(label=say("All events"), value=_EVERY),
+        Option(label=gettext("All events"), value=_EVERY),
         *(Option(label=name, value=name) for name in EVENT_TYPES),
     ]
     url = fields.typed(
         one.url if one else None, _LONGEST_URL, placeholder="https://example.com/hook"
     )
     blocks = [
-        fields.field("url", say("URL"), url),
+        fields.field("url", gettext("URL"), url),
         fields.field(
-            "events", say("Events"), fields.several(events, one.events if one else _EVERY)
+            "events", gettext("Events"), fields.several(events, one.events if one else _EVERY)
         ),
     ]
     if one is None:
-        return fields.modal(say("Add a webhook"), blocks, ids.WEBHOOK_FORM, say("Add"), say("Back"))
+        return fields.modal(
+            gettext("Add a webhook"), blocks, ids.WEBHOOK_FORM, gettext("Add"), gettext("Back")
+        )
     blocks.append(
-        text.quiet(say("Pending events go to the new URL, and the failure count starts over."))
+        text.quiet(gettext("Pending events go to the new URL, and the failure count starts over."))
     )
     return fields.modal(
-        say("Edit webhook"), blocks, ids.WEBHOOK_EDIT_FORM, say("Save"), say("Back"), one.id
+        gettext("Edit webhook"),
+        blocks,
+        ids.WEBHOOK_EDIT_FORM,
+        gettext("Save"),
+        gettext("Back"),
+        one.id,
     )
 
 
@@ -63,13 +70,13 @@ def secret(shown: str) -> dict[str, Any]:
     blocks = [
         text.section(f"```{shown}```"),
         text.section(
-            say(
+            gettext(
                 "Every event is signed with this secret. Copy it to your endpoint now. You "
                 "won't see it again."
             )
         ),
     ]
-    return fields.modal(say("Signing secret"), blocks, close=say("Done"))
+    return fields.modal(gettext("Signing secret"), blocks, close=gettext("Done"))
 
 
 def webhook(
@@ -90,65 +97,65 @@ def webhook(
     blocks: list[Block] = [{"type": "section", "text": text.verbatim("\n".join(lines))}]
     if told:
         blocks.insert(0, text.section(told))
-    rotate = fields.button(say("Rotate secret"), ids.WEBHOOK_ROTATE, one.id)
+    rotate = fields.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, one.id)
     rotate["confirm"] = fields.confirm(
-        say("Rotate the secret?"),
-        say("Events are signed with both the old and the new secret for 24 hours."),
-        say("Rotate secret"),
-        say("Keep it"),
+        gettext("Rotate the secret?"),
+        gettext("Events are signed with both the old and the new secret for 24 hours."),
+        gettext("Rotate secret"),
+        gettext("Keep it"),
     )
-    delete = fields.button(say("Delete"), ids.WEBHOOK_DELETE, one.id, "danger")
+    delete = fields.button(gettext("Delete"), ids.WEBHOOK_DELETE, one.id, "danger")
     delete["confirm"] = fields.confirm(
-        say("Delete this webhook?"),
-        say("Pending events won't be sent."),
-        say("Delete"),
-        say("Keep it"),
+        gettext("Delete this webhook?"),
+        gettext("Pending events won't be sent."),
+        gettext("Delete"),
+        gettext("Keep it"),
     )
     if one.is_active:
         switches = [
-            fields.button(say("Send a test"), ids.WEBHOOK_TEST, one.id),
-            fields.button(say("Switch off"), ids.WEBHOOK_OFF, one.id),
+            fields.button(gettext("Send a test"), ids.WEBHOOK_TEST, one.id),
+            fields.button(gettext("Switch off"), ids.WEBHOOK_OFF, one.id),
         ]
     else:
-        switches = [fields.button(say("Switch on"), ids.WEBHOOK_ON, one.id, "primary")]
-    edit = fields.button(say("Edit"), ids.WEBHOOK_EDIT, one.id)
+        switches = [fields.button(gettext("Switch on"), ids.WEBHOOK_ON, one.id, "primary")]
+    edit = fields.button(gettext("Edit"), ids.WEBHOOK_EDIT, one.id)
     blocks.append(fields.actions(edit, *switches, rotate, delete))
-    return fields.modal(say("Webhook"), blocks, kept=one.id)
+    return fields.modal(gettext("Webhook"), blocks, kept=one.id)
 
 
 def _state(one: Webhook) -> str:
     if one.is_active:
-        return say("Active")
+        return gettext("Active")
     if one.disabled_reason:
-        reason = text.cut(say(one.disabled_reason), _LONGEST_LISTED)
-        return say("Switched off: {reason}", reason=reason)
-    return say("Switched off")
+        reason = text.cut(gettext(one.disabled_reason), _LONGEST_LISTED)
+        return gettext("Switched off: {reason}", reason=reason)
+    return gettext("Switched off")
 
 
 def _health(health: WebhookHealth, timezone: str) -> list[str]:
     lines = []
     if health.failing_since is not None:
         since = words.moment(health.failing_since, timezone)
-        lines.append(say("Every attempt has failed since {when}.", when=since))
+        lines.append(gettext("Every attempt has failed since {when}.", when=since))
     if health.next_attempt_at is not None:
         at = words.moment(health.next_attempt_at, timezone)
-        lines.append(say("Next attempt: {when}", when=at))
+        lines.append(gettext("Next attempt: {when}", when=at))
     return lines
 
 
 def _last(last: LoggedDelivery | None, timezone: str) -> str:
     if last is None:
-        return say("Nothing sent yet.")
+        return gettext("Nothing sent yet.")
     if not last.attempts and last.status == "failed":
-        return say(
+        return gettext(
             "The last event ({event}) wasn't sent because the webhook was switched off.",
             event=last.event_type,
         )
     if not last.attempts:
-        return say("The last event ({event}) is waiting to be sent.", event=last.event_type)
+        return gettext("The last event ({event}) is waiting to be sent.", event=last.event_type)
     attempt = last.attempts[-1]
     when = words.moment(attempt.attempted_at, timezone)
     came = str(attempt.status_code or attempt.error or "")
-    return say(
+    return gettext(
         "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=came
     )

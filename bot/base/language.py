@@ -7,13 +7,13 @@ Which one is spoken is known where it is known who listens, and holds for the re
 
 from __future__ import annotations
 
-import gettext
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,36 +29,36 @@ class Language:
     """How dates and numbers look, and what the English sentences are in it."""
 
     locale: Locale
-    sentences: gettext.NullTranslations
+    sentences: NullTranslations
 
 
-ENGLISH: Final = Language(locale=Locale("en", "GB"), sentences=gettext.NullTranslations())
+ENGLISH: Final = Language(locale=Locale("en", "GB"), sentences=NullTranslations())
 
 _spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
 
 
-def say(message: str, **values: object) -> str:
+def gettext(message: str, **values: object) -> str:
     """The sentence in the language spoken, with ``{names}`` filled in.
 
-    >>> say("Waits for {names}", names="Grace")
-    'Waits for Grace'
+    >>> gettext("Awaiting {names}", names="Grace")
+    'Awaiting Grace'
     """
     # To gettext an empty message is the catalogue's header.
     return _filled(_spoken.get().sentences.gettext(message) if message else "", values)
 
 
-def say_count(one: str, many: str, count: int, **values: object) -> str:
-    """As ``say``, in the form that goes with the ``count``; ``{count}`` is filled in, too.
+def ngettext(one: str, many: str, count: int, **values: object) -> str:
+    """As ``gettext``, in the plural form for ``count``, which also fills in ``{count}``.
 
-    >>> say_count("{count} request", "{count} requests", 2)
+    >>> ngettext("{count} request", "{count} requests", 2)
     '2 requests'
     """
     found = _spoken.get().sentences.ngettext(one, many, count)
     return _filled(found, {"count": count, **values})
 
 
-def later(message: str) -> str:
-    """A sentence for the catalogues that somebody else will ``say``."""
+def gettext_noop(message: str) -> str:
+    """Mark a sentence for the catalogues; the caller translates it with ``gettext`` later."""
     return message
 
 
@@ -67,7 +67,7 @@ def locale() -> Locale:
     return _spoken.get().locale
 
 
-def speak(slack_locale: str | None) -> None:
+def set_locale(slack_locale: str | None) -> None:
     """From here to the end of the task, the language of a Slack locale such as ``de-DE``.
 
     English where there is no such catalogue.
@@ -76,8 +76,8 @@ def speak(slack_locale: str | None) -> None:
 
 
 @contextmanager
-def speaking(slack_locale: str | None) -> Iterator[None]:
-    """As ``speak``, inside the block alone."""
+def locale_set(slack_locale: str | None) -> Iterator[None]:
+    """As ``set_locale``, inside the block alone."""
     token = _spoken.set(_language(slack_locale or ""))
     try:
         yield
@@ -109,7 +109,7 @@ def _read(name: str) -> Language:
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
-    return Language(locale=locale, sentences=gettext.GNUTranslations(compiled))
+    return Language(locale=locale, sentences=GNUTranslations(compiled))
 
 
 def _filled(message: str, values: dict[str, Any]) -> str:

@@ -24,18 +24,18 @@ OVERTAKEN: Final = frozenset(("hash_conflict", "not_found"))
 
 class _OpenView:
     def __init__(self) -> None:
-        self.is_drawn = asyncio.Lock()
+        self.is_rendered = asyncio.Lock()
         self.newest = ""
         self.hashes: list[str] = []
 
 
-class Redraws:
+class ModalRefreshes:
     """One for each process: two processes may still overtake each other, harmlessly."""
 
     def __init__(self) -> None:
         self._views: OrderedDict[str, _OpenView] = OrderedDict()
 
-    async def redraw(
+    async def refresh(
         self,
         client: AsyncWebClient,
         body: dict[str, Any],
@@ -48,7 +48,7 @@ class Redraws:
         shown, picked_at = body["view"], str(body["actions"][0].get("action_ts", ""))
         view = self._of(str(shown["id"]))
         view.newest = max(view.newest, picked_at)
-        async with view.is_drawn:
+        async with view.is_rendered:
             if picked_at < view.newest:
                 return  # The later pick carries this one's values, too.
             known = str(shown["hash"])

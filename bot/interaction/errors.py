@@ -10,7 +10,7 @@ import structlog
 from slack_bolt.response import BoltResponse
 
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.client import slack_web
 from bot.views import words
 from bot.views.request_form import FIELDS
@@ -35,49 +35,51 @@ from storage.slack.slack_installations import NotLinked
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
-BROKEN: Final = later(
+BROKEN: Final = gettext_noop(
     "Something went wrong on our side, and nothing was changed. Please try again."
 )
-BUSY: Final = later("Hiatus isn't available right now. Please try again in a minute.")
-UNKNOWN_OUTCOME: Final = later(
+BUSY: Final = gettext_noop("Hiatus isn't available right now. Please try again in a minute.")
+UNKNOWN_OUTCOME: Final = gettext_noop(
     "The connection broke while I was saving this, so I can't tell whether it was saved. "
     "Please check before you try again."
 )
-SLACK_TIMED_OUT: Final = later("Slack didn't respond in time. Please try again.")
-_SLACK_UNREACHABLE: Final = later("I can't reach Slack right now. Please try again in a minute.")
-_SLACK_LIMITS: Final = later(
+SLACK_TIMED_OUT: Final = gettext_noop("Slack didn't respond in time. Please try again.")
+_SLACK_UNREACHABLE: Final = gettext_noop(
+    "I can't reach Slack right now. Please try again in a minute."
+)
+_SLACK_LIMITS: Final = gettext_noop(
     "Slack is limiting requests from Hiatus right now. Please try again in a minute."
 )
-_FORM_TOO_LATE: Final = later(
+_FORM_TOO_LATE: Final = gettext_noop(
     "That took too long, so Slack didn't open the form. Please try again."
 )
-_SLACK_REFUSED: Final = later(
+_SLACK_REFUSED: Final = gettext_noop(
     "Slack refused this ({reason}). If it happens again, please tell the people who run Hiatus."
 )
-_INSTALL_AGAIN: Final = later(
+_INSTALL_AGAIN: Final = gettext_noop(
     "Hiatus is no longer connected to this workspace. Please ask a Slack admin to reinstall "
     "the app: {url}"
 )
-_NEW_TOKEN: Final = later(
+_NEW_TOKEN: Final = gettext_noop(
     "Hiatus is no longer connected to this workspace. Please ask the people who run Hiatus "
     "to reinstall the app and set its new bot token."
 )
-_GRANT_AGAIN: Final = later(
+_GRANT_AGAIN: Final = gettext_noop(
     "Hiatus is missing a permission in this workspace. Please ask a Slack admin to reinstall "
     "the app and allow it: {url}"
 )
-_ADD_SCOPES: Final = later(
+_ADD_SCOPES: Final = gettext_noop(
     "Hiatus is missing a permission in this workspace. Please ask the people who run Hiatus "
     "to compare the app with its manifest and reinstall it."
 )
-NOT_INSTALLED: Final = later(
+NOT_INSTALLED: Final = gettext_noop(
     "Hiatus isn't installed in this Slack workspace. Please ask a Slack admin to install it: {url}"
 )
-UNKNOWN_WORKSPACE: Final = later(
+UNKNOWN_WORKSPACE: Final = gettext_noop(
     "This Slack workspace isn't linked to an organisation in Hiatus. The people who run "
     "Hiatus can link it with `hiatus slack link`."
 )
-SLOW: Final = later(
+SLOW: Final = gettext_noop(
     "This is taking longer than usual. Nothing is lost: I'll message you as soon as it's done."
 )
 
@@ -86,26 +88,26 @@ def slack_failed(failure: Exception, install_url: str | None) -> str:
     """Why a call to Slack failed, and what to do. ``install_url`` is None with one bot token."""
     code = slack_web.error_code(failure)
     if code in slack_web.TOKEN_REFUSED | {"not_authed", "token_expired"}:
-        return say(_INSTALL_AGAIN, url=install_url) if install_url else say(_NEW_TOKEN)
+        return gettext(_INSTALL_AGAIN, url=install_url) if install_url else gettext(_NEW_TOKEN)
     if code in ("missing_scope", "no_permission", "not_allowed_token_type"):
-        return say(_GRANT_AGAIN, url=install_url) if install_url else say(_ADD_SCOPES)
+        return gettext(_GRANT_AGAIN, url=install_url) if install_url else gettext(_ADD_SCOPES)
     if code in ("expired_trigger_id", "trigger_expired"):
-        return say(_FORM_TOO_LATE)
+        return gettext(_FORM_TOO_LATE)
     if slack_web.is_rate_limit(failure):
-        return say(_SLACK_LIMITS)
+        return gettext(_SLACK_LIMITS)
     if isinstance(failure, TimeoutError):
-        return say(SLACK_TIMED_OUT)
+        return gettext(SLACK_TIMED_OUT)
     if slack_web.is_temporary(failure):
-        return say(_SLACK_UNREACHABLE)
-    return say(_SLACK_REFUSED, reason=code or "")
+        return gettext(_SLACK_UNREACHABLE)
+    return gettext(_SLACK_REFUSED, reason=code or "")
 
 
 def said(sentence: str) -> str:
     """What the domain says, in the language spoken: its words and its figures."""
     if not isinstance(sentence, Sentence):
-        return say(sentence)
+        return gettext(sentence)
     template = IN_SLACK.get(sentence.template, sentence.template)
-    return say(template, **{name: _figure(one) for name, one in sentence.figures.items()})
+    return gettext(template, **{name: _figure(one) for name, one in sentence.figures.items()})
 
 
 def _figure(figure: Figure) -> str:
@@ -132,7 +134,7 @@ def details(refusal: InvalidInput) -> str:
 
 
 def _role(refusal: errors.InsufficientRole) -> str:
-    return say(
+    return gettext(
         "You need the role {role} or higher to do this.",
         role=words.role(refusal.needed),
     )
@@ -140,24 +142,32 @@ def _role(refusal: errors.InsufficientRole) -> str:
 
 def _absent(refusal: errors.NotFound) -> str:
     if refusal.kind == "leave request":
-        return say("This request doesn't exist, or you no longer have access to it.")
-    return say("This no longer exists. It may just have been removed.")
+        return gettext("This request doesn't exist, or you no longer have access to it.")
+    return gettext("This no longer exists. It may just have been removed.")
 
 
 def _already(refusal: errors.InvalidTransition) -> str:
     if refusal.status == "pending":
-        return say("This request has just changed. Please check it and try again.")
+        return gettext("This request has just changed. Please check it and try again.")
     by = refusal.decided_by_name
     match refusal.status:
         case "cancelled":
-            return say("Already cancelled by {name}.", name=by) if by else say("Already cancelled.")
+            return (
+                gettext("Already cancelled by {name}.", name=by)
+                if by
+                else gettext("Already cancelled.")
+            )
         case "approved":
-            return say("Already approved by {name}.", name=by) if by else say("Already approved.")
-    return say("Already declined by {name}.", name=by) if by else say("Already declined.")
+            return (
+                gettext("Already approved by {name}.", name=by)
+                if by
+                else gettext("Already approved.")
+            )
+    return gettext("Already declined by {name}.", name=by) if by else gettext("Already declined.")
 
 
 def _overlap(refusal: errors.OverlappingLeave) -> str:
-    return say("This overlaps your leave ({when}).", when=_other_leave(refusal))
+    return gettext("This overlaps your leave ({when}).", when=_other_leave(refusal))
 
 
 def _other_leave(refusal: errors.OverlappingLeave) -> str:
@@ -174,10 +184,10 @@ def _too_little(refusal: errors.InsufficientAllowance) -> str:
     left, needed = refusal.remaining_half_days, refusal.needed_half_days
     year, this = refusal.leave_year, words.amount(needed)
     if left <= 0:
-        return say(
+        return gettext(
             "You have no days left in {year}. This request needs {needed}.", year=year, needed=this
         )
-    return say(
+    return gettext(
         "You have {left} left in {year}. This request needs {needed}.",
         left=words.amount(left),
         year=year,
@@ -188,34 +198,34 @@ def _too_little(refusal: errors.InsufficientAllowance) -> str:
 # What the domain says to programs, in the words of people: their forms have labels, not names of
 # fields, and nobody has asked for the figures.
 IN_SLACK: Final[Mapping[str, str]] = {
-    "The last day ({end_date}) is before the first day ({start_date}).": later(
+    "The last day ({end_date}) is before the first day ({start_date}).": gettext_noop(
         "The last day is before the first day."
     ),
-    "{day} is too far away. Use a date from {earliest} to {latest}.": later(
+    "{day} is too far away. Use a date from {earliest} to {latest}.": gettext_noop(
         "Choose a day within two years of today."
     ),
-    "{field} is required.": later("Fill this in."),
-    "{field} cannot be null.": later("Fill this in."),
-    "{field} must be true or false.": later("Choose one."),
-    "{field} must be a time as HH:MM, such as 09:00.": later("Enter a time such as 09:00."),
-    "{field} must be a whole number from {least} to {most}.": later(
+    "{field} is required.": gettext_noop("Fill this in."),
+    "{field} cannot be null.": gettext_noop("Fill this in."),
+    "{field} must be true or false.": gettext_noop("Choose one."),
+    "{field} must be a time as HH:MM, such as 09:00.": gettext_noop("Enter a time such as 09:00."),
+    "{field} must be a whole number from {least} to {most}.": gettext_noop(
         "Enter a whole number from {least} to {most}."
     ),
-    "{field} must have 1 to {most} characters.": later("Use 1 to {most} characters."),
-    "{field} can have at most {most} characters.": later("Use at most {most} characters."),
-    "{field} contains the invisible character {character}. Remove it.": later(
+    "{field} must have 1 to {most} characters.": gettext_noop("Use 1 to {most} characters."),
+    "{field} can have at most {most} characters.": gettext_noop("Use at most {most} characters."),
+    "{field} contains the invisible character {character}. Remove it.": gettext_noop(
         "Remove the invisible character {character}, or type this again."
     ),
-    "{field} must be an e-mail address such as ada@example.com.": later(
+    "{field} must be an e-mail address such as ada@example.com.": gettext_noop(
         "Enter an e-mail address such as ada@example.com."
     ),
-    "There is no field {field}.": later("This cannot be changed."),
+    "There is no field {field}.": gettext_noop("This cannot be changed."),
     "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
-    "({codes}).": later("This leave type no longer exists. Choose another one."),
-    "The person is {status} and cannot have a key.": later(
+    "({codes}).": gettext_noop("This leave type no longer exists. Choose another one."),
+    "The person is {status} and cannot have a key.": gettext_noop(
         "This person is deactivated and can't have a key."
     ),
-    "The webhook is disabled. PATCH it with `is_active` true first.": later(
+    "The webhook is disabled. PATCH it with `is_active` true first.": gettext_noop(
         "Switch the webhook on first."
     ),
 }
@@ -226,35 +236,37 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
     errors.Forbidden: detail,
     errors.InsufficientRole: _role,
     errors.InsufficientScope: detail,
-    errors.OwnRequest: lambda _: say(
+    errors.OwnRequest: lambda _: gettext(
         "You can't decide on your own request. Another approver has to."
     ),
     errors.NotYourField: detail,
-    errors.Unauthenticated: lambda _: say(BROKEN),
+    errors.Unauthenticated: lambda _: gettext(BROKEN),
     errors.Conflict: detail,
     errors.InvalidTransition: _already,
     errors.OverlappingLeave: _overlap,
     errors.EmailTaken: detail,
     errors.CodeTaken: detail,
-    errors.NameTaken: lambda refusal: say("{name} already exists.", name=refusal.other_name),
+    errors.NameTaken: lambda refusal: gettext("{name} already exists.", name=refusal.other_name),
     errors.AlreadyExists: detail,
     errors.LastOwner: detail,
     errors.InUse: detail,
     errors.CannotArchiveSelf: detail,
     errors.InsufficientAllowance: _too_little,
-    errors.UnusableCursor: lambda _: say(BROKEN),
-    IdempotencyAnswerUnreadable: lambda _: say(BROKEN),
-    IdempotencyInProgress: lambda _: say(BROKEN),
-    IdempotencyKeyReused: lambda _: say(BROKEN),
+    errors.UnusableCursor: lambda _: gettext(BROKEN),
+    IdempotencyAnswerUnreadable: lambda _: gettext(BROKEN),
+    IdempotencyInProgress: lambda _: gettext(BROKEN),
+    IdempotencyKeyReused: lambda _: gettext(BROKEN),
     NotAMember: detail,
     NotLinked: detail,
-    NotYourApproval: lambda _: say("This request isn't yours to decide."),
+    NotYourApproval: lambda _: gettext("This request isn't yours to decide."),
     UserArchived: detail,
     UserPending: detail,
-    ChangedMeanwhile: lambda _: say("This was changed while you were editing. Please try again."),
+    ChangedMeanwhile: lambda _: gettext(
+        "This was changed while you were editing. Please try again."
+    ),
     TooManyAdjustments: detail,
     TooManyFeeds: detail,
-    FeedTokenUnreadable: lambda _: say(BROKEN),
+    FeedTokenUnreadable: lambda _: gettext(BROKEN),
     TooManyWebhooks: detail,
     HolidaySetInUse: detail,
     TooManyOverrides: detail,
@@ -272,8 +284,10 @@ def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowanc
     """Why somebody else's leave cannot be approved after all; to whoever decides on it."""
     if isinstance(refusal, errors.OverlappingLeave):
         when = _other_leave(refusal)
-        return say("This can no longer be approved. It overlaps other leave ({when}).", when=when)
-    return say(
+        return gettext(
+            "This can no longer be approved. It overlaps other leave ({when}).", when=when
+        )
+    return gettext(
         "This can no longer be approved. It needs {needed}, and not enough is left in {year}.",
         needed=words.amount(refusal.needed_half_days),
         year=refusal.leave_year,

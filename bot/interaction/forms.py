@@ -10,9 +10,9 @@ import orjson
 
 from bot.base import ids
 from bot.interaction import modals
-from bot.interaction.listening import Act, Listener, UnexpectedPayload, Visit
+from bot.interaction.listening import Act, Interaction, Listener, UnexpectedPayload
 from bot.views import consequences, fields
-from bot.views.consequences import Sight
+from bot.views.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
 from storage.base.errors import NotFound, Refusal
@@ -40,14 +40,14 @@ class Form:
     ``about`` is the id that the form is about, "" where it makes something new.
     """
 
-    def __init__(self, visit: Visit) -> None:
+    def __init__(self, interaction: Interaction) -> None:
         self._values: Mapping[str, Any]
-        self.name = str(visit.body["view"].get("callback_id") or "")
+        self.name = str(interaction.body["view"].get("callback_id") or "")
         self.is_confirmed = self.name.endswith(ids.CONFIRMED)
         if self.is_confirmed:
-            self.about, self._values = _unpacked(modals.kept(visit))
+            self.about, self._values = _unpacked(modals.kept(interaction))
         else:
-            self.about, self._values = modals.kept(visit), visit.values
+            self.about, self._values = modals.kept(interaction), interaction.values
 
     def text(self, name: str) -> str | None:
         """What was typed; None where that is nothing."""
@@ -97,39 +97,41 @@ class Form:
 Save = Callable[[Transaction, EffectsRecorder | None], Any]
 
 
-async def saved(visit: Visit, form: Form, save: Save, *, by: Caller) -> Any:
+async def saved(interaction: Interaction, form: Form, save: Save, *, by: Caller) -> Any:
     """Save once however often the form is sent; ask first where it changes leave or overdraws.
 
     None while nothing was saved: refused, asked, or done before. The question takes the form's
     place, so that what is below it is there again as soon as it is answered.
     """
     if not form.is_confirmed:
-        sight = await _tried(visit, save, by=by)
-        if sight is None:
+        named_effects = await _tried(interaction, save, by=by)
+        if named_effects is None:
             return None
-        if sight.effects.concerns_others:
-            view = consequences.before_saving(sight, form.name + ids.CONFIRMED, form.packed())
-            await modals.answer_with(visit, view)
+        if named_effects.effects.concerns_others:
+            view = consequences.before_saving(
+                named_effects, form.name + ids.CONFIRMED, form.packed()
+            )
+            await modals.answer_with(interaction, view)
             return None
-    return await modals.sent(visit, lambda tx: save(tx, None), is_long=True)
+    return await modals.sent(interaction, lambda tx: save(tx, None), is_long=True)
 
 
-async def _tried(visit: Visit, save: Save, *, by: Caller) -> Sight | None:
+async def _tried(interaction: Interaction, save: Save, *, by: Caller) -> NamedEffects | None:
     """None where it is refused, which is then said at the field at fault."""
     try:
-        return await visit.edge.database.dry_run(effects_of, save, by=by)
+        return await interaction.services.database.dry_run(effects_of, save, by=by)
     except Refusal as refusal:
-        await modals.refuse(visit, refusal)
+        await modals.refuse(interaction, refusal)
         return None
 
 
-def effects_of(tx: Transaction, change: Save, *, by: Caller) -> Sight:
+def effects_of(tx: Transaction, change: Save, *, by: Caller) -> NamedEffects:
     """Carry out the change, and name what it did and to whom; for a dry run."""
     known = organisation_config.of_organisation(tx, by.organisation_id)
     recorder = EffectsRecorder()
     change(tx, recorder)
     effects = recorder.effects
-    return Sight(
+    return NamedEffects(
         effects=effects,
         names=people_rows.names(tx, by.organisation_id, consequences.named(effects)),
         departments={one.id: one.name for one in known.departments.values()},

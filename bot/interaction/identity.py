@@ -7,10 +7,10 @@ import contextlib
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from bot.base.language import later
+from bot.base.language import gettext_noop
 from bot.client import slack_web
 from bot.interaction import errors
-from bot.interaction.listening import Visit
+from bot.interaction.listening import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
@@ -26,28 +26,30 @@ _LATEST_SECONDS: Final = 4_102_444_800
 # As long as the columns are.
 _LONGEST: Final = {"id": 32, "locale": 35}
 
-_NO_FULL_MEMBER: Final = later(
+_NO_FULL_MEMBER: Final = gettext_noop(
     "Hiatus is for full members of this workspace. Guests, bots and people from other "
     "workspaces can't use it."
 )
 
 
-async def caller(visit: Visit) -> Caller:
+async def caller(interaction: Interaction) -> Caller:
     """The active person behind a visit: one database hop for everybody who was here before.
 
     Raises NotAMember for guests, strangers, bots, people switched off, and workspaces that are
     nobody's; besides what ``slack_web.FAILURES`` names and DatabaseUnavailable.
     """
-    if not visit.slack_user_id:
+    if not interaction.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
-    known, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+    known, locale = await interaction.services.database.read(
+        _seen, interaction.team_id, interaction.slack_user_id
+    )
     # First, so that people in a workspace without the app are told so in their language.
-    visit.speak(locale)
-    _ = visit.workspace
+    interaction.set_locale(locale)
+    _ = interaction.workspace
     if known is not None and known.user is not None and known.user.status == "active":
         return as_caller(known.organisation, known.user)
-    organisation = known.organisation if known is not None else await _organisation(visit)
-    return as_caller(organisation, await _joined(visit, organisation))
+    organisation = known.organisation if known is not None else await _organisation(interaction)
+    return as_caller(organisation, await _joined(interaction, organisation))
 
 
 def is_full_member(user: dict[str, Any], team_id: str) -> bool:
@@ -127,27 +129,29 @@ def _updated_at(seconds: Any) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if is_time else None
 
 
-async def _organisation(visit: Visit) -> Organisation:
+async def _organisation(interaction: Interaction) -> Organisation:
     async with asyncio.timeout(_LOOKUP_SECONDS):
-        organisation = await visit.edge.workspaces.organisation_of(visit.team_id)
+        organisation = await interaction.services.workspaces.organisation_of(interaction.team_id)
     if organisation is None:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
     return organisation
 
 
-async def greet(visit: Visit) -> None:
+async def greet(interaction: Interaction) -> None:
     """Set the person's language where nothing else about them is needed.
 
     Slack is asked about people who are here for the first time.
     """
-    if not visit.team_id or not visit.slack_user_id:
+    if not interaction.team_id or not interaction.slack_user_id:
         return
-    _, locale = await visit.edge.database.read(_seen, visit.team_id, visit.slack_user_id)
+    _, locale = await interaction.services.database.read(
+        _seen, interaction.team_id, interaction.slack_user_id
+    )
     if locale is None:
         # The message matters more than its language.
         with contextlib.suppress(NotAMember, *slack_web.FAILURES):
-            locale = (await _looked_up(visit, visit.slack_user_id)).get("locale")
-    visit.speak(locale)
+            locale = (await _looked_up(interaction, interaction.slack_user_id)).get("locale")
+    interaction.set_locale(locale)
 
 
 def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | None, str | None]:
@@ -157,22 +161,24 @@ def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | No
     return known, slack_locales.of_person(tx, known.organisation.id, known.user.id)
 
 
-async def full_member(visit: Visit, slack_user_id: str) -> dict[str, Any]:
+async def full_member(interaction: Interaction, slack_user_id: str) -> dict[str, Any]:
     """Slack's user object of somebody whom the workspace counts among its own.
 
     Raises NotAMember for everybody else, besides what ``slack_web.FAILURES`` names.
     """
-    user = await _looked_up(visit, slack_user_id)
-    if not is_full_member(user, visit.team_id):
+    user = await _looked_up(interaction, slack_user_id)
+    if not is_full_member(user, interaction.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
     return user
 
 
-async def _joined(visit: Visit, organisation: Organisation) -> User:
-    user = await full_member(visit, visit.slack_user_id)
+async def _joined(interaction: Interaction, organisation: Organisation) -> User:
+    user = await full_member(interaction, interaction.slack_user_id)
     profile = profile_of(user)
-    visit.speak(profile.locale)
-    return await visit.edge.database.write_long(_join, organisation.id, profile, now=visit.now)
+    interaction.set_locale(profile.locale)
+    return await interaction.services.database.write_long(
+        _join, organisation.id, profile, now=interaction.now
+    )
 
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
@@ -188,10 +194,10 @@ def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: 
     return user
 
 
-async def _looked_up(visit: Visit, slack_user_id: str) -> dict[str, Any]:
+async def _looked_up(interaction: Interaction, slack_user_id: str) -> dict[str, Any]:
     try:
         async with asyncio.timeout(_LOOKUP_SECONDS):
-            answer = await visit.client.users_info(user=slack_user_id, include_locale=True)
+            answer = await interaction.client.users_info(user=slack_user_id, include_locale=True)
     except slack_web.FAILURES as failure:
         if slack_web.error_code(failure) in ("user_not_found", "user_not_visible"):
             raise NotAMember(_NO_FULL_MEMBER) from failure

@@ -24,9 +24,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.base import language
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.client import slack_web
-from bot.client.modal_updates import Redraws
+from bot.client.modal_updates import ModalRefreshes
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction import errors
 from bot.views import replies, text
@@ -41,7 +41,7 @@ T = TypeVar("T")
 ANSWER_SECONDS: Final = 2.5
 # Those who stop the process wait so long for what was begun.
 FINISH_SECONDS: Final = 10.0
-# Where authorizing leaves what it found for ``Visit.workspace``.
+# Where authorizing leaves what it found for ``Interaction.workspace``.
 FOUND: Final = "hiatus_workspace"
 
 # As Slack tells them apart; "action" is a click or a pick, "options" a search in a select menu.
@@ -71,8 +71,8 @@ class Payload(dict[str, Any]):
 
 
 @dataclass
-class Edge:
-    """What every listener works with; ``visits`` are those that are not finished yet.
+class Services:
+    """What every listener works with; ``interactions`` are those that are not finished yet.
 
     ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
     us, without a slash at its end. ``check_webhook_url`` raises InvalidInput for an address that
@@ -88,15 +88,15 @@ class Edge:
     base_url: str
     check_webhook_url: CheckUrl
     install_url: str | None = None
-    visits: set[asyncio.Task[Any]] = field(default_factory=set)
-    redraws: Redraws = field(default_factory=Redraws)
+    interactions: set[asyncio.Task[Any]] = field(default_factory=set)
+    refreshes: ModalRefreshes = field(default_factory=ModalRefreshes)
     answer_seconds: float = ANSWER_SECONDS
     open_seconds: float = ANSWER_SECONDS
 
     async def finish(self) -> None:
         """Wait for what people have begun: Slack was told already that it was received."""
-        if self.visits:
-            await asyncio.wait(self.visits, timeout=FINISH_SECONDS)
+        if self.interactions:
+            await asyncio.wait(self.interactions, timeout=FINISH_SECONDS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,16 +108,16 @@ class Clicked:
     ts: str
 
 
-class Visit:
+class Interaction:
     """One thing that one person did in Slack, and the ways to answer it."""
 
     def __init__(
-        self, edge: Edge, kind: Kind, context: AsyncBoltContext, body: dict[str, Any]
+        self, services: Services, kind: Kind, context: AsyncBoltContext, body: dict[str, Any]
     ) -> None:
-        self.edge = edge
+        self.services = services
         self.kind = kind
         self.body = body
-        self.now = edge.clock()
+        self.now = services.clock()
         self.is_answered = False
         self.locale: str | None = None
         # Bolt's reading: also right for forms that were opened in somebody else's workspace.
@@ -132,7 +132,7 @@ class Visit:
         if isinstance(self._found, Exception):
             raise self._found
         if self._found is None:
-            install_url = self.edge.install_url
+            install_url = self.services.install_url
             if install_url is None:
                 raise NotAMember(errors.UNKNOWN_WORKSPACE)
             raise NotAMember(errors.NOT_INSTALLED, url=install_url)
@@ -179,10 +179,10 @@ class Visit:
         """What the button that was clicked stands for, wherever it is."""
         return str(self.body["actions"][0].get("value", ""))
 
-    def speak(self, locale: str | None) -> None:
+    def set_locale(self, locale: str | None) -> None:
         """Answer in the language of a Slack locale from here on."""
         self.locale = locale
-        language.speak(locale)
+        language.set_locale(locale)
 
     async def ack(self, *args: Any, **kwargs: Any) -> None:
         """Answer Slack; the first answer counts, later ones are dropped."""
@@ -198,7 +198,7 @@ class Visit:
         """
         is_in_modal = (self.body.get("view") or {}).get("type") == "modal"
         show = self.client.views_push if is_in_modal else self.client.views_open
-        async with asyncio.timeout(self.edge.open_seconds):
+        async with asyncio.timeout(self.services.open_seconds):
             await show(trigger_id=self.body["trigger_id"], view=view)
 
     async def reply(self, message: dict[str, Any]) -> None:
@@ -206,7 +206,7 @@ class Visit:
         await self.ack()
         await self._respond(response_type="ephemeral", replace_original=False, **message)
 
-    async def redraw(self, message: dict[str, Any]) -> None:
+    async def refresh(self, message: dict[str, Any]) -> None:
         """Replace the message that was clicked."""
         await self._respond(replace_original=True, **message)
 
@@ -236,7 +236,7 @@ class Visit:
             return
         client = AsyncWebhookClient(
             url,
-            session=self.edge.slack.session,
+            session=self.services.slack.session,
             timeout=slack_web.CALL_SECONDS,
             logger=slack_web.LOGGER,
             retry_handlers=[],
@@ -246,7 +246,7 @@ class Visit:
             _log.warning("slack.response_url_refused", status=answer.status_code)
 
 
-Act = Callable[[Visit], Awaitable[None]]
+Act = Callable[[Interaction], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -261,15 +261,15 @@ class Listener:
     act: Act
 
 
-def register(app: AsyncApp, edge: Edge, listeners: Sequence[Listener]) -> None:
+def register(app: AsyncApp, services: Services, listeners: Sequence[Listener]) -> None:
     """Have Bolt call each listener, wrapped; the first that fits is called."""
     for one in listeners:
         if one.kind == "event":
             # What a listener's own middleware answers is the answer; as a listener it would be
             # acknowledged before it has begun.
-            app.event(one.name, middleware=[_handling(edge, one.act)])(_never)
+            app.event(one.name, middleware=[_handling(services, one.act)])(_never)
         else:
-            _registrar(app, one.kind)(one.name)(listening(edge, one.act, one.kind))
+            _registrar(app, one.kind)(one.name)(listening(services, one.act, one.kind))
 
 
 def _registrar(app: AsyncApp, kind: Kind) -> Any:
@@ -284,23 +284,23 @@ def _registrar(app: AsyncApp, kind: Kind) -> Any:
 
 
 def listening(
-    edge: Edge, act: Act, kind: Kind
+    services: Services, act: Act, kind: Kind
 ) -> Callable[[AsyncBoltContext, dict[str, Any]], Awaitable[None]]:
     """The Bolt listener that carries out ``act``; it never raises."""
 
     async def listener(context: AsyncBoltContext, body: dict[str, Any]) -> None:
-        visit = Visit(edge, kind, context, body)
-        work = _begun(edge, _carried_out(visit, act))
-        await asyncio.wait({work}, timeout=edge.answer_seconds)
-        if not visit.is_answered:
-            await _answer_for(visit)
+        interaction = Interaction(services, kind, context, body)
+        work = _begun(services, _carried_out(interaction, act))
+        await asyncio.wait({work}, timeout=services.answer_seconds)
+        if not interaction.is_answered:
+            await _answer_for(interaction)
         await asyncio.wait({work})
 
     return listener
 
 
 def _handling(
-    edge: Edge, act: Act
+    services: Services, act: Act
 ) -> Callable[[AsyncBoltContext, dict[str, Any]], Awaitable[BoltResponse]]:
     """The middleware that handles an event: 200 when that is done, else 503.
 
@@ -309,8 +309,8 @@ def _handling(
     """
 
     async def handling(context: AsyncBoltContext, body: dict[str, Any]) -> BoltResponse:
-        work = _begun(edge, _handled(Visit(edge, "event", context, body), act))
-        await asyncio.wait({work}, timeout=edge.answer_seconds)
+        work = _begun(services, _handled(Interaction(services, "event", context, body), act))
+        await asyncio.wait({work}, timeout=services.answer_seconds)
         is_handled = work.done() and work.result()
         if not work.done():
             _log.warning("slack.event_slow", listener=act.__name__)
@@ -323,52 +323,52 @@ async def _never() -> None:
     """What Bolt wants beside a middleware that has answered."""
 
 
-def _begun(edge: Edge, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+def _begun(services: Services, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     # Kept: asyncio drops tasks that nobody refers to.
     task = asyncio.create_task(work)
-    edge.visits.add(task)
-    task.add_done_callback(edge.visits.discard)
+    services.interactions.add(task)
+    task.add_done_callback(services.interactions.discard)
     return task
 
 
-async def _carried_out(visit: Visit, act: Act) -> None:
+async def _carried_out(interaction: Interaction, act: Act) -> None:
     try:
-        await act(visit)
+        await act(interaction)
     except Refusal as refusal:
-        await _told(visit, errors.sentence(refusal))
+        await _told(interaction, errors.sentence(refusal))
     except OutcomeUnknown:
         _log.exception("slack.outcome_unknown", listener=act.__name__)
-        await _told(visit, say(errors.UNKNOWN_OUTCOME))
+        await _told(interaction, gettext(errors.UNKNOWN_OUTCOME))
     except DatabaseUnavailable:
         _log.exception("slack.database_unavailable", listener=act.__name__)
-        await _told(visit, say(errors.BUSY))
+        await _told(interaction, gettext(errors.BUSY))
     except slack_web.FAILURES as failure:
-        await _call_failed(visit, act, failure)
-        await _told(visit, errors.slack_failed(failure, visit.edge.install_url))
+        await _call_failed(interaction, act, failure)
+        await _told(interaction, errors.slack_failed(failure, interaction.services.install_url))
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
-        await _told(visit, say(replies.OUTDATED))
+        await _told(interaction, gettext(replies.OUTDATED))
     except Exception:  # noqa: BLE001  # whoever clicked is owed an answer, whatever it was
         _log.exception("slack.listener_failed", listener=act.__name__)
-        await _told(visit, say(errors.BROKEN))
+        await _told(interaction, gettext(errors.BROKEN))
     else:
-        await _acknowledged(visit)
+        await _acknowledged(interaction)
 
 
-async def _handled(visit: Visit, act: Act) -> bool:
+async def _handled(interaction: Interaction, act: Act) -> bool:
     """Handle an event unless that has been done; False asks Slack to send it again."""
-    event_id = str(visit.body.get("event_id") or "")
-    write = visit.edge.database.write
+    event_id = str(interaction.body.get("event_id") or "")
+    write = interaction.services.database.write
     try:
-        if event_id and not await write(slack_events.claim, event_id, now=visit.now):
+        if event_id and not await write(slack_events.claim, event_id, now=interaction.now):
             # Whoever is at it may die: Slack repeats what is not answered as handled.
-            is_handled = await visit.edge.database.read(slack_events.is_handled, event_id)
+            is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
             if not is_handled:
                 _log.warning("slack.event_under_way", listener=act.__name__)
             return is_handled
-        is_done = await _carried_out_quietly(visit, act)
+        is_done = await _carried_out_quietly(interaction, act)
         if event_id and is_done:
-            await write(slack_events.finish, event_id, now=visit.now)
+            await write(slack_events.finish, event_id, now=interaction.now)
         elif event_id:
             await write(slack_events.release, event_id)
     except DatabaseUnavailable:
@@ -377,14 +377,14 @@ async def _handled(visit: Visit, act: Act) -> bool:
     return is_done
 
 
-async def _carried_out_quietly(visit: Visit, act: Act) -> bool:
+async def _carried_out_quietly(interaction: Interaction, act: Act) -> bool:
     """Nobody waits for an answer; whether there is nothing more to do."""
     try:
-        await act(visit)
+        await act(interaction)
     except Refusal as refusal:
         _log.info("slack.event_refused", listener=act.__name__, code=refusal.code)
     except slack_web.FAILURES as failure:
-        await _call_failed(visit, act, failure)
+        await _call_failed(interaction, act, failure)
         return not slack_web.is_temporary(failure)
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
@@ -396,52 +396,52 @@ async def _carried_out_quietly(visit: Visit, act: Act) -> bool:
     return True
 
 
-async def _call_failed(visit: Visit, act: Act, failure: Exception) -> None:
+async def _call_failed(interaction: Interaction, act: Act, failure: Exception) -> None:
     # No traceback: the exception's words hold what Slack answered.
     _log.warning("slack.call_failed", listener=act.__name__, reason=slack_web.summary(failure))
     if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
         # Where this does not work, the next call notices again.
         with contextlib.suppress(DatabaseUnavailable, NotAMember):
-            await visit.edge.workspaces.token_refused(visit.workspace)
+            await interaction.services.workspaces.token_refused(interaction.workspace)
 
 
-async def _told(visit: Visit, sentence: str) -> None:
+async def _told(interaction: Interaction, sentence: str) -> None:
     """Say it, inline where a form is still open; who cannot be told is at least acknowledged."""
     try:
-        block = _first_input(visit)
-        if visit.kind == "options":
-            await visit.ack(options=[])
-        elif block is not None and not visit.is_answered:
-            await visit.ack(response_action="errors", errors={block: sentence})
+        block = _first_input(interaction)
+        if interaction.kind == "options":
+            await interaction.ack(options=[])
+        elif block is not None and not interaction.is_answered:
+            await interaction.ack(response_action="errors", errors={block: sentence})
         else:
-            await visit.tell(sentence)
+            await interaction.tell(sentence)
     except slack_web.FAILURES as failure:
         _log.warning("slack.nobody_told", reason=slack_web.summary(failure))
     except (DatabaseUnavailable, NotAMember) as failure:
         # Without the workspace's token there is no way to him.
         _log.warning("slack.nobody_told", reason=type(failure).__name__)
-    await _acknowledged(visit)
+    await _acknowledged(interaction)
 
 
-async def _answer_for(visit: Visit) -> None:
-    if visit.is_submission:
+async def _answer_for(interaction: Interaction) -> None:
+    if interaction.is_submission:
         # The listener's task, which knows the language, is another one.
-        with language.speaking(visit.locale):
-            view = replies.notice("Hiatus", say(errors.SLOW))
-        await visit.ack(response_action="update", view=view)
+        with language.locale_set(interaction.locale):
+            view = replies.notice("Hiatus", gettext(errors.SLOW))
+        await interaction.ack(response_action="update", view=view)
     else:
-        await _acknowledged(visit)
+        await _acknowledged(interaction)
 
 
-async def _acknowledged(visit: Visit) -> None:
-    if visit.kind == "options":
-        await visit.ack(options=[])
+async def _acknowledged(interaction: Interaction) -> None:
+    if interaction.kind == "options":
+        await interaction.ack(options=[])
     else:
-        await visit.ack()
+        await interaction.ack()
 
 
-def _first_input(visit: Visit) -> str | None:
-    if not visit.is_submission:
+def _first_input(interaction: Interaction) -> str | None:
+    if not interaction.is_submission:
         return None
-    blocks = visit.body["view"]["blocks"]
+    blocks = interaction.body["view"]["blocks"]
     return next((block["block_id"] for block in blocks if block["type"] == "input"), None)

@@ -8,10 +8,10 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.client import slack_web
 from bot.interaction import errors, identity
-from bot.interaction.listening import Visit
+from bot.interaction.listening import Interaction
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, Refusal
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -26,94 +26,96 @@ _OUTDATED: Final = frozenset({"hash_conflict", "not_found", "view_not_found"})
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-def clicked(visit: Visit) -> str:
+def clicked(interaction: Interaction) -> str:
     """The value of the button or option that was clicked or picked."""
-    action = visit.body["actions"][0]
+    action = interaction.body["actions"][0]
     chosen = action.get("selected_option") or {}
     return str(action.get("value") or chosen.get("value") or "")
 
 
-def kept(visit: Visit) -> str:
+def kept(interaction: Interaction) -> str:
     """What the view keeps: an id, or nothing."""
-    return str(visit.body["view"].get("private_metadata") or "")
+    return str(interaction.body["view"].get("private_metadata") or "")
 
 
-async def redraw(visit: Visit, view: dict[str, Any]) -> None:
+async def refresh(interaction: Interaction, view: dict[str, Any]) -> None:
     """Replace the modal that was clicked, unless it has changed since."""
-    shown = visit.body["view"]
-    await _update(visit, {"view_id": shown["id"], "hash": shown["hash"]}, view)
+    shown = interaction.body["view"]
+    await _update(interaction, {"view_id": shown["id"], "hash": shown["hash"]}, view)
 
 
-async def redraw_below(visit: Visit, view: dict[str, Any]) -> None:
+async def refresh_below(interaction: Interaction, view: dict[str, Any]) -> None:
     """Replace the modal below the one that was sent, if there is one."""
-    below = visit.body["view"].get("previous_view_id")
+    below = interaction.body["view"].get("previous_view_id")
     if below:
-        await _update(visit, {"view_id": below}, view)
+        await _update(interaction, {"view_id": below}, view)
 
 
-async def redraw_first(visit: Visit, view: dict[str, Any]) -> None:
+async def refresh_first(interaction: Interaction, view: dict[str, Any]) -> None:
     """Replace the modal at the bottom of the stack: the list from which everything was opened."""
-    await _update(visit, {"view_id": visit.body["view"]["root_view_id"]}, view)
+    await _update(interaction, {"view_id": interaction.body["view"]["root_view_id"]}, view)
 
 
-async def _update(visit: Visit, which: dict[str, str], view: dict[str, Any]) -> None:
+async def _update(interaction: Interaction, which: dict[str, str], view: dict[str, Any]) -> None:
     try:
-        await visit.client.views_update(view=view, **which)
+        await interaction.client.views_update(view=view, **which)
     except slack_web.FAILURES as failure:
         # What was asked for is done; the list is right when it is opened again.
         if slack_web.error_code(failure) not in _OUTDATED:
             _log.warning("slack.modal_not_redrawn", reason=slack_web.summary(failure))
 
 
-async def sent(visit: Visit, act: Callable[[Transaction], T], *, is_long: bool = False) -> T | None:
+async def sent(
+    interaction: Interaction, act: Callable[[Transaction], T], *, is_long: bool = False
+) -> T | None:
     """Do what the form asks for, once however often it is sent; None if that was refused or done.
 
     ``is_long`` where leave may have to be counted anew. A refusal stands beside the field at fault,
     and the form stays open.
     """
-    view = visit.body["view"]
+    view = interaction.body["view"]
     try:
-        database = visit.edge.database
+        database = interaction.services.database
         write = database.write_long if is_long else database.write
         # A view that takes another's place keeps its id.
         name = f"view:{view['id']}:{view['callback_id']}"
-        done = await write(_once, name, act, now=visit.now)
+        done = await write(_once, name, act, now=interaction.now)
     except Refusal as refusal:
-        await refuse(visit, refusal)
+        await refuse(interaction, refusal)
         return None
-    if visit.is_answered:
+    if interaction.is_answered:
         # He was told that a message would come.
-        await visit.tell(say("Done. Your change was saved."))
+        await interaction.tell(gettext("Done. Your change was saved."))
     if done is None:
-        await visit.ack()
+        await interaction.ack()
         return None
     return done[0]
 
 
-async def passed(visit: Visit, check: Awaitable[object]) -> bool:
+async def passed(interaction: Interaction, check: Awaitable[object]) -> bool:
     """Whether what was filled in passes a check that is made beforehand; else it is said inline."""
     try:
         await check
     except Refusal as refusal:
-        await refuse(visit, refusal)
+        await refuse(interaction, refusal)
         return False
     return True
 
 
-async def refuse(visit: Visit, refusal: Refusal) -> None:
+async def refuse(interaction: Interaction, refusal: Refusal) -> None:
     """Say it beside the field at fault. Raises it where that can no longer, or never could be."""
-    found = inline(refusal, visit.body["view"])
-    if visit.is_answered or not found:
+    found = inline(refusal, interaction.body["view"])
+    if interaction.is_answered or not found:
         raise refusal
-    await visit.ack(response_action="errors", errors=found)
+    await interaction.ack(response_action="errors", errors=found)
 
 
-async def answer_with(visit: Visit, view: dict[str, Any]) -> None:
+async def answer_with(interaction: Interaction, view: dict[str, Any]) -> None:
     """Show a view in place of the form that was sent, also when Slack was answered meanwhile."""
-    if visit.is_answered:
-        await _update(visit, {"view_id": visit.body["view"]["id"]}, view)
+    if interaction.is_answered:
+        await _update(interaction, {"view_id": interaction.body["view"]["id"]}, view)
     else:
-        await visit.ack(response_action="update", view=view)
+        await interaction.ack(response_action="update", view=view)
 
 
 def _once(
@@ -145,8 +147,8 @@ def inline(refusal: Refusal, view: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-async def admin(visit: Visit) -> Caller:
+async def admin(interaction: Interaction) -> Caller:
     """Whoever did something that only admins and owners may do. Raises InsufficientRole."""
-    by = await identity.caller(visit)
+    by = await identity.caller(interaction)
     request_rules.check_role(by.role, "admin")
     return by

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.base import ids
 from bot.interaction import identity
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.listeners import own_leave, request_form
 from bot.views import answers, replies
 from bot.views.answers import Away
@@ -28,50 +28,50 @@ def listeners(command: str) -> tuple[Listener, ...]:
     return tuple(Listener(kind="command", name=name, act=timeoff) for name in names)
 
 
-async def timeoff(visit: Visit) -> None:
+async def timeoff(interaction: Interaction) -> None:
     """Open the form, filled in with what was typed; or answer a word."""
-    typed = " ".join(str(visit.body.get("text") or "").split())
+    typed = " ".join(str(interaction.body.get("text") or "").split())
     answer = WORDS.get(typed.casefold())
     if answer is not None:
-        await answer(visit)
+        await answer(interaction)
         return
     first, _, others = typed.partition(" ")
     if WORDS.get(first.casefold()) is request_form.open_form:
         typed = others
     is_misspelt = first.casefold() in WORDS and typed != others
-    if is_misspelt or not await request_form.open_typed(visit, typed):
-        await _help(visit, typed)
+    if is_misspelt or not await request_form.open_typed(interaction, typed):
+        await _help(interaction, typed)
 
 
-async def _help(visit: Visit, unknown: str = "") -> None:
-    await visit.ack()
-    await identity.greet(visit)
-    told = replies.help_text(str(visit.body["command"]), unknown)
-    await visit.reply({"text": told})
+async def _help(interaction: Interaction, unknown: str = "") -> None:
+    await interaction.ack()
+    await identity.greet(interaction)
+    told = replies.help_text(str(interaction.body["command"]), unknown)
+    await interaction.reply({"text": told})
 
 
-async def _balance(visit: Visit) -> None:
-    await visit.ack()
-    by = await identity.caller(visit)
-    found = await visit.edge.database.read(
-        ledgers.balance, str(by.user_id), on=None, by=by, now=visit.now
+async def _balance(interaction: Interaction) -> None:
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    found = await interaction.services.database.read(
+        ledgers.balance, str(by.user_id), on=None, by=by, now=interaction.now
     )
-    await visit.reply(answers.balance(found))
+    await interaction.reply(answers.balance(found))
 
 
-async def _out_today(visit: Visit) -> None:
-    await _out(visit, is_week=False)
+async def _out_today(interaction: Interaction) -> None:
+    await _out(interaction, is_week=False)
 
 
-async def _out_this_week(visit: Visit) -> None:
-    await _out(visit, is_week=True)
+async def _out_this_week(interaction: Interaction) -> None:
+    await _out(interaction, is_week=True)
 
 
-async def _out(visit: Visit, *, is_week: bool) -> None:
-    await visit.ack()
-    by = await identity.caller(visit)
-    away = await visit.edge.database.read(_away, is_week, by=by, now=visit.now)
-    await visit.reply(answers.out(away))
+async def _out(interaction: Interaction, *, is_week: bool) -> None:
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    away = await interaction.services.database.read(_away, is_week, by=by, now=interaction.now)
+    await interaction.reply(answers.out(away))
 
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
@@ -91,7 +91,7 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
 
 
 # In all languages for every reader: no word has another meaning in another language.
-WORDS: Final[Mapping[str, Callable[[Visit], Awaitable[None]]]] = {
+WORDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,
     "help": _help,

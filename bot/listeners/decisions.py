@@ -11,7 +11,7 @@ import structlog
 from bot.base import ids
 from bot.client import slack_web
 from bot.interaction import errors, identity
-from bot.interaction.listening import Clicked, Listener, UnexpectedPayload, Visit
+from bot.interaction.listening import Clicked, Interaction, Listener, UnexpectedPayload
 from bot.views import card as cards
 from bot.views import decline
 from storage.base.errors import (
@@ -31,111 +31,115 @@ from storage.slack.slack_messages import Posted
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-async def approve(visit: Visit) -> None:
+async def approve(interaction: Interaction) -> None:
     """Approve, and show it on the clicked card; a stale click is told what happened."""
-    await visit.ack()
-    clicked = visit.clicked
-    by = await identity.caller(visit)
+    await interaction.ack()
+    clicked = interaction.clicked
+    by = await identity.caller(interaction)
     try:
-        await visit.edge.database.write(
+        await interaction.services.database.write(
             _decided,
             clicked,
-            lambda tx: leave_requests.approve(tx, clicked.value, by=by, now=visit.now),
+            lambda tx: leave_requests.approve(tx, clicked.value, by=by, now=interaction.now),
             by=by,
-            visit=visit,
+            interaction=interaction,
         )
     except InvalidTransition as refusal:
-        await _stale(visit, clicked, by, refusal)
+        await _stale(interaction, clicked, by, refusal)
         return
-    await _redraw(visit, clicked, by)
+    await _refresh(interaction, clicked, by)
 
 
-async def ask_reason(visit: Visit) -> None:
+async def ask_reason(interaction: Interaction) -> None:
     """Open the form that declines, if there is still something to decide."""
-    await visit.ack()
-    clicked = visit.clicked
-    by = await identity.caller(visit)
-    card = await visit.edge.database.read(card_to_decide, clicked.value, by=by, now=visit.now)
+    await interaction.ack()
+    clicked = interaction.clicked
+    by = await identity.caller(interaction)
+    card = await interaction.services.database.read(
+        card_to_decide, clicked.value, by=by, now=interaction.now
+    )
     if card.request.status != "pending":
         refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
-        await _stale(visit, clicked, by, refusal)
+        await _stale(interaction, clicked, by, refusal)
         return
-    await visit.open(decline.view(card, _kept(clicked)))
+    await interaction.open(decline.view(card, _kept(clicked)))
 
 
-async def decline_with_reason(visit: Visit) -> None:
+async def decline_with_reason(interaction: Interaction) -> None:
     """Decline; the form makes room for a sentence when that is no longer possible.
 
     What else is refused is said at the reason (listening.py).
     """
-    by = await identity.caller(visit)
-    clicked = _subject(visit)
-    reason = decline.reason_of(visit.values)
+    by = await identity.caller(interaction)
+    clicked = _subject(interaction)
+    reason = decline.reason_of(interaction.values)
     try:
-        await visit.edge.database.write(
+        await interaction.services.database.write(
             _decided,
             clicked,
             lambda tx: leave_requests.decline(
-                tx, clicked.value, reason=reason, by=by, now=visit.now
+                tx, clicked.value, reason=reason, by=by, now=interaction.now
             ),
             by=by,
-            visit=visit,
+            interaction=interaction,
         )
     except InvalidTransition as refusal:
-        await visit.tell(errors.sentence(refusal))
-    await visit.ack()
-    await _redraw(visit, clicked, by)
+        await interaction.tell(errors.sentence(refusal))
+    await interaction.ack()
+    await _refresh(interaction, clicked, by)
 
 
-async def ask_to_reconsider(visit: Visit) -> None:
+async def ask_to_reconsider(interaction: Interaction) -> None:
     """Open the form that changes the decision, while there is still time for it."""
-    await visit.ack()
-    clicked = visit.clicked
-    by = await identity.caller(visit)
-    card = await visit.edge.database.read(card_to_decide, clicked.value, by=by, now=visit.now)
+    await interaction.ack()
+    clicked = interaction.clicked
+    by = await identity.caller(interaction)
+    card = await interaction.services.database.read(
+        card_to_decide, clicked.value, by=by, now=interaction.now
+    )
     if not card.may_reconsider:
         refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
-        await _stale(visit, clicked, by, refusal)
+        await _stale(interaction, clicked, by, refusal)
         return
-    await visit.open(decline.reconsidered(card, _kept(clicked)))
+    await interaction.open(decline.reconsidered(card, _kept(clicked)))
 
 
-async def approve_after_all(visit: Visit) -> None:
+async def approve_after_all(interaction: Interaction) -> None:
     """Approve what was declined a moment ago."""
-    await _reconsidered(visit, "approved")
+    await _reconsidered(interaction, "approved")
 
 
-async def decline_after_all(visit: Visit) -> None:
+async def decline_after_all(interaction: Interaction) -> None:
     """Decline what was approved a moment ago."""
-    await _reconsidered(visit, "declined")
+    await _reconsidered(interaction, "declined")
 
 
-async def _reconsidered(visit: Visit, to_status: Decision) -> None:
-    by = await identity.caller(visit)
-    clicked = _subject(visit)
-    reason = decline.reason_of(visit.values) if to_status == "declined" else None
+async def _reconsidered(interaction: Interaction, to_status: Decision) -> None:
+    by = await identity.caller(interaction)
+    clicked = _subject(interaction)
+    reason = decline.reason_of(interaction.values) if to_status == "declined" else None
     try:
-        await visit.edge.database.write(
+        await interaction.services.database.write(
             _decided,
             clicked,
             lambda tx: leave_requests.change_decision(
-                tx, clicked.value, to_status, reason=reason, by=by, now=visit.now
+                tx, clicked.value, to_status, reason=reason, by=by, now=interaction.now
             ),
             by=by,
-            visit=visit,
+            interaction=interaction,
         )
     except (OverlappingLeave, InsufficientAllowance) as refusal:
-        await visit.tell(errors.not_after_all(refusal))
+        await interaction.tell(errors.not_after_all(refusal))
     except (InvalidTransition, NotYourApproval) as refusal:
-        await visit.tell(errors.sentence(refusal))
-    await visit.ack()
-    await _redraw(visit, clicked, by)
+        await interaction.tell(errors.sentence(refusal))
+    await interaction.ack()
+    await _refresh(interaction, clicked, by)
 
 
-def _subject(visit: Visit) -> Clicked:
+def _subject(interaction: Interaction) -> Clicked:
     """What the form that was sent is about. Raises UnexpectedPayload."""
     try:
-        kept = decline.Subject.of(visit.body["view"]["private_metadata"])
+        kept = decline.Subject.of(interaction.body["view"]["private_metadata"])
     except ValueError as error:
         raise UnexpectedPayload("private_metadata") from error
     return Clicked(value=kept.request_id, channel=kept.channel, ts=kept.ts)
@@ -152,15 +156,15 @@ def _decided(
     decide: Callable[[Transaction], LeaveRequest],
     *,
     by: Caller,
-    visit: Visit,
+    interaction: Interaction,
 ) -> None:
     """Decide, and learn of a card that was posted and never remembered, in one transaction."""
     # Nothing is learnt of a request that is not there, or not this person's to see.
-    leave_reading.get(tx, clicked.value, by=by, now=visit.now)
+    leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
     place = (by.organisation_id, clicked.value, str(by.user_id))
     if slack_messages.find(tx, *place) is None:
         slack_messages.remember(
-            tx, *place, Posted(channel=clicked.channel, ts=clicked.ts), now=visit.now
+            tx, *place, Posted(channel=clicked.channel, ts=clicked.ts), now=interaction.now
         )
     decide(tx)
 
@@ -181,32 +185,34 @@ def card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetim
     return card
 
 
-async def _card(visit: Visit, request_id: str, by: Caller) -> ApprovalCard | None:
-    return await visit.edge.database.read(
+async def _card(interaction: Interaction, request_id: str, by: Caller) -> ApprovalCard | None:
+    return await interaction.services.database.read(
         approval_cards.card,
         by.organisation_id,
         request_id,
         viewer_id=str(by.user_id),
-        now=visit.now,
+        now=interaction.now,
     )
 
 
-async def _stale(visit: Visit, clicked: Clicked, by: Caller, refusal: InvalidTransition) -> None:
-    await visit.tell(errors.sentence(refusal))
-    await _redraw(visit, clicked, by)
+async def _stale(
+    interaction: Interaction, clicked: Clicked, by: Caller, refusal: InvalidTransition
+) -> None:
+    await interaction.tell(errors.sentence(refusal))
+    await _refresh(interaction, clicked, by)
 
 
-async def _redraw(visit: Visit, clicked: Clicked, by: Caller) -> None:
+async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> None:
     """Show on the clicked message what is true now; the outbox does so again on those we know."""
-    card = await _card(visit, clicked.value, by)
+    card = await _card(interaction, clicked.value, by)
     if card is None:
         return
     message = cards.message(card)
     try:
-        if visit.is_submission:
-            await visit.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
+        if interaction.is_submission:
+            await interaction.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)
         else:
-            await visit.redraw(message)
+            await interaction.refresh(message)
     except slack_web.FAILURES as failure:
         _log.warning("slack.card_not_redrawn", reason=slack_web.summary(failure))
 

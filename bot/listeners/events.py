@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 
 from bot.interaction import identity
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_installations, slack_profiles, slack_workspaces
@@ -17,10 +17,10 @@ from storage.slack.slack_profiles import Synced
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-async def user_change(visit: Visit) -> None:
+async def user_change(interaction: Interaction) -> None:
     """Keep a person in step with Slack; guests, bots and strangers are nobody of ours."""
-    user: Any = visit.event.get("user")
-    if not isinstance(user, dict) or not identity.is_own(user, visit.workspace.team_id):
+    user: Any = interaction.event.get("user")
+    if not isinstance(user, dict) or not identity.is_own(user, interaction.workspace.team_id):
         return
     try:
         profile = identity.profile_of(user)
@@ -29,26 +29,29 @@ async def user_change(visit: Visit) -> None:
         _log.warning("slack.member_skipped", malformed_field=malformed.field)
         return
     # Whoever is switched off leaves approvals to others, and takes them back: maybe very many.
-    synced = await visit.edge.database.write_long(
-        _keep_in_step, visit.team_id, profile, now=visit.now
+    synced = await interaction.services.database.write_long(
+        _keep_in_step, interaction.team_id, profile, now=interaction.now
     )
     if synced is not None and synced.owner_kept:
         _log.warning("slack.last_owner_switched_off", user_id=synced.user.id)
 
 
-async def app_uninstalled(visit: Visit) -> None:
+async def app_uninstalled(interaction: Interaction) -> None:
     """Forget the workspace's token, unless the app was installed anew meanwhile."""
-    ended = await visit.edge.database.write_long(
-        slack_installations.uninstall, visit.team_id, at=_happened_at(visit), now=visit.now
+    ended = await interaction.services.database.write_long(
+        slack_installations.uninstall,
+        interaction.team_id,
+        at=_happened_at(interaction),
+        now=interaction.now,
     )
     if ended:
-        _log.warning("slack.installation_ended", team_id=visit.team_id)
+        _log.warning("slack.installation_ended", team_id=interaction.team_id)
 
 
-async def tokens_revoked(visit: Visit) -> None:
+async def tokens_revoked(interaction: Interaction) -> None:
     """As ``app_uninstalled`` where it was the bot's token; we have no others."""
-    if (visit.event.get("tokens") or {}).get("bot"):
-        await app_uninstalled(visit)
+    if (interaction.event.get("tokens") or {}).get("bot"):
+        await app_uninstalled(interaction)
 
 
 def _keep_in_step(
@@ -60,11 +63,11 @@ def _keep_in_step(
     return slack_profiles.keep_in_step(tx, organisation.id, profile, now=now)
 
 
-def _happened_at(visit: Visit) -> datetime:
+def _happened_at(interaction: Interaction) -> datetime:
     """The end of the second that Slack names, which is whole."""
-    seconds = visit.body.get("event_time")
+    seconds = interaction.body.get("event_time")
     if not isinstance(seconds, int):
-        return visit.now
+        return interaction.now
     return datetime.fromtimestamp(seconds, UTC) + timedelta(milliseconds=999)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.base import ids
 from bot.interaction import errors, identity
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.listeners import decisions, request_form
 from bot.messages import home_tab
 from bot.views import decline
@@ -22,102 +22,104 @@ from storage.slack.home import PageCursors
 from storage.slack.provisioning import NotAMember
 
 
-async def opened(visit: Visit) -> None:
+async def opened(interaction: Interaction) -> None:
     """Draw the tab whenever it is opened; whom Hiatus is not for reads why."""
-    if visit.event.get("tab") != "home":
+    if interaction.event.get("tab") != "home":
         return
-    client = visit.client
+    client = interaction.client
     try:
-        by = await identity.caller(visit)
+        by = await identity.caller(interaction)
     except NotAMember as refusal:
         view = views.closed(errors.sentence(refusal))
-        await client.views_publish(user_id=visit.slack_user_id, view=view)
+        await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
-    await visit.edge.database.write(home.open_anew, by=by, now=visit.now)
-    await home_tab.show(visit, by)
+    await interaction.services.database.write(home.open_anew, by=by, now=interaction.now)
+    await home_tab.show(interaction, by)
 
 
-async def request_leave(visit: Visit) -> None:
+async def request_leave(interaction: Interaction) -> None:
     """Open the form."""
-    await request_form.open_form(visit)
+    await request_form.open_form(interaction)
 
 
-async def leaf(visit: Visit) -> None:
+async def paginate(interaction: Interaction) -> None:
     """Show another part of a list."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    cursors = PageCursors.unpacked(_value(visit))
-    await visit.edge.database.write(home.leaf, cursors, by=by, now=visit.now)
-    await home_tab.show(visit, by)
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    cursors = PageCursors.unpacked(_value(interaction))
+    await interaction.services.database.write(home.paginate, cursors, by=by, now=interaction.now)
+    await home_tab.show(interaction, by)
 
 
-async def cancel(visit: Visit) -> None:
+async def cancel(interaction: Interaction) -> None:
     """Cancel one's own leave; Slack has asked whether that is meant."""
     await _done(
-        visit, lambda tx, by: leave_requests.cancel(tx, _value(visit), by=by, now=visit.now)
+        interaction,
+        lambda tx, by: leave_requests.cancel(tx, _value(interaction), by=by, now=interaction.now),
     )
 
 
-async def approve(visit: Visit) -> None:
+async def approve(interaction: Interaction) -> None:
     """Approve what waits; who was overtaken is told by whom."""
     await _done(
-        visit, lambda tx, by: leave_requests.approve(tx, _value(visit), by=by, now=visit.now)
+        interaction,
+        lambda tx, by: leave_requests.approve(tx, _value(interaction), by=by, now=interaction.now),
     )
 
 
-async def ask_reason(visit: Visit) -> None:
+async def ask_reason(interaction: Interaction) -> None:
     """Open the form that declines, if there is still something to decide."""
-    await visit.ack()
-    by = await identity.caller(visit)
+    await interaction.ack()
+    by = await identity.caller(interaction)
     try:
-        card = await visit.edge.database.read(
-            decisions.card_to_decide, _value(visit), by=by, now=visit.now
+        card = await interaction.services.database.read(
+            decisions.card_to_decide, _value(interaction), by=by, now=interaction.now
         )
         if card.request.status != "pending":
             raise InvalidTransition("declined", card.request.status, card.ended_by_name)
     except Refusal as refusal:
-        await visit.tell(errors.sentence(refusal))
-        await home_tab.show_again(visit, by)
+        await interaction.tell(errors.sentence(refusal))
+        await home_tab.show_again(interaction, by)
         return
-    await visit.open(decline.view_from_home(card))
+    await interaction.open(decline.view_from_home(card))
 
 
-async def decline_with_reason(visit: Visit) -> None:
+async def decline_with_reason(interaction: Interaction) -> None:
     """Decline; the form makes room for a sentence when that is no longer possible."""
-    by = await identity.caller(visit)
-    request_id = visit.body["view"]["private_metadata"]
-    reason = decline.reason_of(visit.values)
+    by = await identity.caller(interaction)
+    request_id = interaction.body["view"]["private_metadata"]
+    reason = decline.reason_of(interaction.values)
     try:
-        await visit.edge.database.write(
-            leave_requests.decline, request_id, reason=reason, by=by, now=visit.now
+        await interaction.services.database.write(
+            leave_requests.decline, request_id, reason=reason, by=by, now=interaction.now
         )
     except (InvalidTransition, NotFound, NotYourApproval) as refusal:
-        await visit.tell(errors.sentence(refusal))
-    await visit.ack()
-    await home_tab.show_again(visit, by)
+        await interaction.tell(errors.sentence(refusal))
+    await interaction.ack()
+    await home_tab.show_again(interaction, by)
 
 
-async def _done(visit: Visit, act: Callable[[Transaction, Caller], object]) -> None:
+async def _done(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
     """Do something that a button stands for, say what stood against it, and draw what is now."""
-    await visit.ack()
-    by = await identity.caller(visit)
+    await interaction.ack()
+    by = await identity.caller(interaction)
     try:
-        await visit.edge.database.write(act, by)
+        await interaction.services.database.write(act, by)
     except Refusal as refusal:
-        await visit.tell(errors.sentence(refusal))
-    await home_tab.show_again(visit, by)
+        await interaction.tell(errors.sentence(refusal))
+    await home_tab.show_again(interaction, by)
 
 
-def _value(visit: Visit) -> str:
-    return str(visit.body["actions"][0].get("value", ""))
+def _value(interaction: Interaction) -> str:
+    return str(interaction.body["actions"][0].get("value", ""))
 
 
 LISTENERS: Final = (
     Listener(kind="event", name="app_home_opened", act=opened),
     Listener(kind="action", name=ids.HOME_REQUEST, act=request_leave),
-    Listener(kind="action", name=ids.HOME_NEXT, act=leaf),
-    Listener(kind="action", name=ids.HOME_FIRST, act=leaf),
-    Listener(kind="action", name=ids.HOME_SCOPE, act=leaf),
+    Listener(kind="action", name=ids.HOME_NEXT, act=paginate),
+    Listener(kind="action", name=ids.HOME_FIRST, act=paginate),
+    Listener(kind="action", name=ids.HOME_SCOPE, act=paginate),
     Listener(kind="action", name=ids.HOME_CANCEL, act=cancel),
     Listener(kind="action", name=ids.HOME_APPROVE, act=approve),
     Listener(kind="action", name=ids.HOME_DECLINE, act=ask_reason),

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.interaction import errors, identity
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import answers, replies
 from bot.views.answers import OwnLeave
 from storage.base.clock import local_day
@@ -22,58 +22,60 @@ from storage.leave import leave_requests, own_leave
 from storage.slack import approval_cards
 
 
-async def show(visit: Visit) -> None:
+async def show(interaction: Interaction) -> None:
     """What the person has before him and waits for."""
-    await visit.ack()
-    found = await _found(visit, await identity.caller(visit))
-    await visit.reply(answers.own_leave(found))
+    await interaction.ack()
+    found = await _found(interaction, await identity.caller(interaction))
+    await interaction.reply(answers.own_leave(found))
 
 
-async def show_to_cancel(visit: Visit) -> None:
+async def show_to_cancel(interaction: Interaction) -> None:
     """The same, each with a button that cancels it."""
-    await visit.ack()
-    found = await _found(visit, await identity.caller(visit))
-    await visit.reply(answers.own_leave_to_cancel(found))
+    await interaction.ack()
+    found = await _found(interaction, await identity.caller(interaction))
+    await interaction.reply(answers.own_leave_to_cancel(found))
 
 
-async def cancel_listed(visit: Visit) -> None:
+async def cancel_listed(interaction: Interaction) -> None:
     """Cancel a request of the list, and show what is left of the list."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    told = await _cancelled(visit, by)
-    found = await _found(visit, by)
-    await visit.redraw(answers.own_leave_to_cancel(found, told))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    told = await _cancelled(interaction, by)
+    found = await _found(interaction, by)
+    await interaction.refresh(answers.own_leave_to_cancel(found, told))
 
 
-async def cancel(visit: Visit) -> None:
+async def cancel(interaction: Interaction) -> None:
     """Cancel the request of one's message, and show in the message what became of it."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await _cancelled(visit, by)
-    card = await visit.edge.database.read(
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await _cancelled(interaction, by)
+    card = await interaction.services.database.read(
         approval_cards.card,
         by.organisation_id,
-        visit.value,
+        interaction.value,
         viewer_id=str(by.user_id),
-        now=visit.now,
+        now=interaction.now,
     )
     if card is not None and card.request.user_id == by.user_id:
-        await visit.redraw(replies.own_request(card))
+        await interaction.refresh(replies.own_request(card))
 
 
-async def _cancelled(visit: Visit, by: Caller) -> str:
+async def _cancelled(interaction: Interaction, by: Caller) -> str:
     """Cancel what the button stands for; what there is to say of it, if that was refused."""
     try:
-        await visit.edge.database.write(leave_requests.cancel, visit.value, by=by, now=visit.now)
+        await interaction.services.database.write(
+            leave_requests.cancel, interaction.value, by=by, now=interaction.now
+        )
     except Refusal as refusal:
         told = errors.sentence(refusal)
-        await visit.tell(told)
+        await interaction.tell(told)
         return ""
-    return say("Cancelled.")
+    return gettext("Cancelled.")
 
 
-async def _found(visit: Visit, by: Caller) -> OwnLeave:
-    return await visit.edge.database.read(_own, by=by, now=visit.now)
+async def _found(interaction: Interaction, by: Caller) -> OwnLeave:
+    return await interaction.services.database.read(_own, by=by, now=interaction.now)
 
 
 def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:

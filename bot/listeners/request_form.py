@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.base import ids, language
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.typed import typed_leave
 from bot.typed.typed_days import is_month_first
 from bot.typed.typed_leave import Reader, Wish
@@ -28,7 +28,7 @@ from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.previews import Preview
 from storage.rules import days
 
-_NO_TYPES: Final = later("Your organisation has no leave types yet.")
+_NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,89 +51,97 @@ class _Drawing:
         )
 
 
-async def open_form(visit: Visit) -> None:
+async def open_form(interaction: Interaction) -> None:
     """Show the form as it is before anybody fills it in."""
     # The form comes by its own call; what Slack waits for is this.
-    await visit.ack()
-    by = await identity.caller(visit)
-    await _open_filled_in(visit, by, Wish())
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await _open_filled_in(interaction, by, Wish())
 
 
-async def open_typed(visit: Visit, typed: str) -> bool:
+async def open_typed(interaction: Interaction, typed: str) -> bool:
     """Show the form filled in with what was typed; False where that is not about leave."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    reader = await visit.edge.database.read(_reader, by=by, now=visit.now)
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    reader = await interaction.services.database.read(_reader, by=by, now=interaction.now)
     wish = typed_leave.read(typed, reader)
     if wish.is_about_leave:
-        await _open_filled_in(visit, by, wish)
+        await _open_filled_in(interaction, by, wish)
     return wish.is_about_leave
 
 
-async def open_edit(visit: Visit) -> None:
+async def open_edit(interaction: Interaction) -> None:
     """Show the form for the pending request of the clicked button."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    drawing = await visit.edge.database.read(
-        _drawn_for_edit, visit.value, None, by=by, now=visit.now
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    drawing = await interaction.services.database.read(
+        _drawn_for_edit, interaction.value, None, by=by, now=interaction.now
     )
-    await visit.open(drawing.view([]))
+    await interaction.open(drawing.view([]))
 
 
-async def recount(visit: Visit) -> None:
+async def recount(interaction: Interaction) -> None:
     """Say anew what the leave comes to, as it is filled in now."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    view = visit.body["view"]
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    view = interaction.body["view"]
     asides = [one for one in view["blocks"] if one.get("block_id") == ids.ASIDES]
     draw = _drawn_for_edit if view["callback_id"] == ids.EDIT_FORM else _drawn_filled
 
     async def drawn() -> dict[str, Any]:
-        filled = request_form.filled_of(visit.values)
+        filled = request_form.filled_of(interaction.values)
         about = view["private_metadata"]
-        drawing = await visit.edge.database.read(draw, about, filled, by=by, now=visit.now)
+        drawing = await interaction.services.database.read(
+            draw, about, filled, by=by, now=interaction.now
+        )
         return drawing.view(asides)
 
-    await visit.edge.redraws.redraw(visit.client, visit.body, drawn)
+    await interaction.services.refreshes.refresh(interaction.client, interaction.body, drawn)
 
 
-async def submitted(visit: Visit) -> None:
+async def submitted(interaction: Interaction) -> None:
     """Ask for the leave; what a rule refuses stands beside the field at fault."""
-    by = await identity.caller(visit)
+    by = await identity.caller(interaction)
     try:
-        draft = request_form.draft_of(request_form.filled_of(visit.values))
-        await visit.edge.database.write(leave_requests.submit, by=by, draft=draft, now=visit.now)
+        draft = request_form.draft_of(request_form.filled_of(interaction.values))
+        await interaction.services.database.write(
+            leave_requests.submit, by=by, draft=draft, now=interaction.now
+        )
     except Refusal as refusal:
-        await _refused(visit, refusal)
+        await _refused(interaction, refusal)
 
 
-async def edited(visit: Visit) -> None:
+async def edited(interaction: Interaction) -> None:
     """Change the pending request; where it is pending no more, the form says so."""
-    by = await identity.caller(visit)
-    request_id = visit.body["view"]["private_metadata"]
-    filled = request_form.filled_of(visit.values)
+    by = await identity.caller(interaction)
+    request_id = interaction.body["view"]["private_metadata"]
+    filled = request_form.filled_of(interaction.values)
     try:
-        await visit.edge.database.write(_edit, request_id, filled, by=by, now=visit.now)
+        await interaction.services.database.write(
+            _edit, request_id, filled, by=by, now=interaction.now
+        )
     except InvalidTransition as refusal:
-        await visit.tell(errors.sentence(refusal))
+        await interaction.tell(errors.sentence(refusal))
     except Refusal as refusal:
-        await _refused(visit, refusal)
+        await _refused(interaction, refusal)
 
 
-async def _refused(visit: Visit, refusal: Refusal) -> None:
-    if visit.is_answered:
+async def _refused(interaction: Interaction, refusal: Refusal) -> None:
+    if interaction.is_answered:
         raise refusal  # Too late for the form: the sentence goes where it still can.
-    blocks = visit.body["view"]["blocks"]
+    blocks = interaction.body["view"]["blocks"]
     inputs = {one["block_id"] for one in blocks if one["type"] == "input"}
-    await visit.ack(response_action="errors", errors=errors.inline(refusal, inputs))
+    await interaction.ack(response_action="errors", errors=errors.inline(refusal, inputs))
 
 
-async def _open_filled_in(visit: Visit, by: Caller, wish: Wish) -> None:
-    drawing = await visit.edge.database.read(_drawn_for_wish, wish, by=by, now=visit.now)
+async def _open_filled_in(interaction: Interaction, by: Caller, wish: Wish) -> None:
+    drawing = await interaction.services.database.read(
+        _drawn_for_wish, wish, by=by, now=interaction.now
+    )
     if not request_form.offered(drawing.known.leave_types.values()):
-        await visit.tell(say(_NO_TYPES))
+        await interaction.tell(gettext(_NO_TYPES))
         return
-    await visit.open(drawing.view(request_form.asides(wish.puzzles)))
+    await interaction.open(drawing.view(request_form.asides(wish.puzzles)))
 
 
 def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:

@@ -9,7 +9,7 @@ from bot.admin_views import settings_access as views
 from bot.base import ids
 from bot.interaction import identity, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from storage.access import api_keys, feeds
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -20,30 +20,30 @@ _KEYS_SHOWN: Final = 20
 _FEEDS_SHOWN: Final = 20
 
 
-async def keys(visit: Visit) -> None:
+async def keys(interaction: Interaction) -> None:
     """Open the list of one's keys."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await visit.open(await _keys(visit, by))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.open(await _keys(interaction, by))
 
 
-async def more_keys(visit: Visit) -> None:
+async def more_keys(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await modals.redraw(visit, await _keys(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await modals.refresh(interaction, await _keys(interaction, by, modals.clicked(interaction)))
 
 
-async def ask_key(visit: Visit) -> None:
+async def ask_key(interaction: Interaction) -> None:
     """Open the form that makes a key."""
-    await visit.ack()
-    await identity.caller(visit)
-    await visit.open(views.key_form())
+    await interaction.ack()
+    await identity.caller(interaction)
+    await interaction.open(views.key_form())
 
 
-async def create_key(visit: Visit) -> None:
+async def create_key(interaction: Interaction) -> None:
     """Make a key, and show it this once in place of the form."""
-    by, form = await identity.caller(visit), Form(visit)
+    by, form = await identity.caller(interaction), Form(interaction)
     name, last_day = form.text("name") or "", form.day("expires_at")
     # As `hiatus keys create` reads it: the whole of that day, in UTC.
     expires_at = (
@@ -59,93 +59,99 @@ async def create_key(visit: Visit) -> None:
             variant=1,
             expires_at=expires_at,
             by=by,
-            now=visit.now,
+            now=interaction.now,
         )
         return secret
 
-    secret = await modals.sent(visit, create)
+    secret = await modals.sent(interaction, create)
     if secret is not None:
-        await visit.ack(response_action="update", view=views.new_key(name, secret))
-        await modals.redraw_below(visit, await _keys(visit, by))
+        await interaction.ack(response_action="update", view=views.new_key(name, secret))
+        await modals.refresh_below(interaction, await _keys(interaction, by))
 
 
-async def revoke_key(visit: Visit) -> None:
+async def revoke_key(interaction: Interaction) -> None:
     """Stop a key; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await visit.edge.database.write(api_keys.revoke, modals.clicked(visit), by=by, now=visit.now)
-    await modals.redraw(visit, await _keys(visit, by))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.services.database.write(
+        api_keys.revoke, modals.clicked(interaction), by=by, now=interaction.now
+    )
+    await modals.refresh(interaction, await _keys(interaction, by))
 
 
-async def calendar_feeds(visit: Visit) -> None:
+async def calendar_feeds(interaction: Interaction) -> None:
     """Open the links of one's calendars."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await visit.open(await _feeds(visit, by))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.open(await _feeds(interaction, by))
 
 
-async def more_feeds(visit: Visit) -> None:
+async def more_feeds(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await modals.redraw(visit, await _feeds(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await modals.refresh(interaction, await _feeds(interaction, by, modals.clicked(interaction)))
 
 
-async def regenerate(visit: Visit) -> None:
+async def regenerate(interaction: Interaction) -> None:
     """Make new links; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await visit.edge.database.write(feeds.regenerate, by=by, now=visit.now)
-    await modals.redraw(visit, await _feeds(visit, by))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.services.database.write(feeds.regenerate, by=by, now=interaction.now)
+    await modals.refresh(interaction, await _feeds(interaction, by))
 
 
-async def ask_feed(visit: Visit) -> None:
+async def ask_feed(interaction: Interaction) -> None:
     """Open the form that adds a feed."""
-    await visit.ack()
-    await identity.caller(visit)
-    await visit.open(views.feed_form())
+    await interaction.ack()
+    await identity.caller(interaction)
+    await interaction.open(views.feed_form())
 
 
-async def create_feed(visit: Visit) -> None:
+async def create_feed(interaction: Interaction) -> None:
     """Add a feed, and show its link in the list."""
-    by = await identity.caller(visit)
-    name = Form(visit).text("name")
-    added = await modals.sent(visit, lambda tx: feeds.create(tx, name, by=by, now=visit.now))
+    by = await identity.caller(interaction)
+    name = Form(interaction).text("name")
+    added = await modals.sent(
+        interaction, lambda tx: feeds.create(tx, name, by=by, now=interaction.now)
+    )
     if added is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _feeds(visit, by))
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _feeds(interaction, by))
 
 
-async def remove_feed(visit: Visit) -> None:
+async def remove_feed(interaction: Interaction) -> None:
     """Make a feed's link stop working; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await identity.caller(visit)
-    await visit.edge.database.write(feeds.revoke, modals.clicked(visit), by=by, now=visit.now)
-    await modals.redraw(visit, await _feeds(visit, by))
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.services.database.write(
+        feeds.revoke, modals.clicked(interaction), by=by, now=interaction.now
+    )
+    await modals.refresh(interaction, await _feeds(interaction, by))
 
 
-async def _keys(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+async def _keys(interaction: Interaction, by: Caller, cursor: str | None = None) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         page = api_keys.page(
             tx, PageOf(limit=_KEYS_SHOWN, cursor=cursor), by=by, own_only=True, is_revoked=False
         )
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
-        return views.keys(page, organisation.timezone, visit.now)
+        return views.keys(page, organisation.timezone, interaction.now)
 
-    return await visit.edge.database.read(read)
+    return await interaction.services.database.read(read)
 
 
-async def _feeds(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    base_url = visit.edge.base_url
+async def _feeds(interaction: Interaction, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+    base_url = interaction.services.base_url
 
     def read(tx: Transaction) -> dict[str, Any]:
         # The token is made when it is first asked for.
-        own = feeds.get_or_create_personal(tx, by=by, now=visit.now)
+        own = feeds.get_or_create_personal(tx, by=by, now=interaction.now)
         page = feeds.page(tx, PageOf(limit=_FEEDS_SHOWN, cursor=cursor), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.feeds(base_url, own, page, organisation.timezone)
 
-    return await visit.edge.database.write(read)
+    return await interaction.services.database.write(read)
 
 
 LISTENERS: Final = (

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from bot.admin_views import settings_departments as views
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import replies
 from storage.admin import departments
 from storage.admin.effects import EffectsRecorder
@@ -21,42 +21,44 @@ from storage.directory import people_search
 _SHOWN: Final = 40
 
 
-async def list_departments(visit: Visit) -> None:
+async def list_departments(interaction: Interaction) -> None:
     """Open the list of departments."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _departments(visit, by))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _departments(interaction, by))
 
 
-async def more_departments(visit: Visit) -> None:
+async def more_departments(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await modals.redraw(visit, await _departments(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await modals.refresh(
+        interaction, await _departments(interaction, by, modals.clicked(interaction))
+    )
 
 
-async def new_department(visit: Visit) -> None:
+async def new_department(interaction: Interaction) -> None:
     """Open an empty form."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.department(None, None))
+    await interaction.ack()
+    await modals.admin(interaction)
+    await interaction.open(views.department(None, None))
 
 
-async def edit_department(visit: Visit) -> None:
+async def edit_department(interaction: Interaction) -> None:
     """Open the form of one department."""
-    await visit.ack()
-    by = await modals.admin(visit)
+    await interaction.ack()
+    by = await modals.admin(interaction)
 
     def read(tx: Transaction) -> dict[str, Any]:
-        one = departments.get(tx, modals.clicked(visit), by=by)
+        one = departments.get(tx, modals.clicked(interaction), by=by)
         return views.department(one, people_search.option(tx, one.manager_id, by=by))
 
-    await visit.open(await visit.edge.database.read(read))
+    await interaction.open(await interaction.services.database.read(read))
 
 
-async def save_department(visit: Visit) -> None:
+async def save_department(interaction: Interaction) -> None:
     """Add the department, or change the one that the form is about."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
 
     def values() -> dict[str, Any]:
         return {
@@ -67,30 +69,34 @@ async def save_department(visit: Visit) -> None:
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
         if not form.about:
-            return departments.create(tx, values(), by=by, now=visit.now)
-        return departments.update(tx, form.about, values(), by=by, now=visit.now, recorder=recorder)
+            return departments.create(tx, values(), by=by, now=interaction.now)
+        return departments.update(
+            tx, form.about, values(), by=by, now=interaction.now, recorder=recorder
+        )
 
-    if await forms.saved(visit, form, save, by=by) is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _departments(visit, by))
+    if await forms.saved(interaction, form, save, by=by) is not None:
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _departments(interaction, by))
 
 
-async def delete_department(visit: Visit) -> None:
+async def delete_department(interaction: Interaction) -> None:
     """Delete it, if nobody belongs to it; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
+    await interaction.ack()
+    by = await modals.admin(interaction)
     # Archived people leave it, however many there are.
-    await visit.edge.database.write_long(
-        departments.delete, modals.clicked(visit), by=by, now=visit.now
+    await interaction.services.database.write_long(
+        departments.delete, modals.clicked(interaction), by=by, now=interaction.now
     )
-    await modals.redraw(
-        visit, replies.notice(say("Department"), say("The department was deleted."))
+    await modals.refresh(
+        interaction, replies.notice(gettext("Department"), gettext("The department was deleted."))
     )
-    await modals.redraw_below(visit, await _departments(visit, by))
+    await modals.refresh_below(interaction, await _departments(interaction, by))
 
 
-async def _departments(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(
+async def _departments(
+    interaction: Interaction, by: Caller, cursor: str | None = None
+) -> dict[str, Any]:
+    page = await interaction.services.database.read(
         departments.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
     )
     return views.departments(page)

@@ -6,10 +6,10 @@ from typing import Any, Final, Literal
 
 from bot.admin_views import settings_holidays as views
 from bot.base import ids
-from bot.base.language import later, locale, say
+from bot.base.language import gettext, gettext_noop, locale
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import replies
 from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.effects import EffectsRecorder
@@ -26,90 +26,90 @@ _SETS_SHOWN: Final = 40
 _OVERRIDES_SHOWN: Final = 30
 
 
-async def list_sets(visit: Visit) -> None:
+async def list_sets(interaction: Interaction) -> None:
     """Open the list of countries."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _sets(visit, by))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _sets(interaction, by))
 
 
-async def more_sets(visit: Visit) -> None:
+async def more_sets(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await modals.redraw(visit, await _sets(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await modals.refresh(interaction, await _sets(interaction, by, modals.clicked(interaction)))
 
 
-async def new_set(visit: Visit) -> None:
+async def new_set(interaction: Interaction) -> None:
     """Open the form that adds a country."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.set_form())
+    await interaction.ack()
+    await modals.admin(interaction)
+    await interaction.open(views.set_form())
 
 
-async def add_set(visit: Visit) -> None:
+async def add_set(interaction: Interaction) -> None:
     """Add a country or region."""
-    by = await modals.admin(visit)
-    code = Form(visit).chosen("country_code") or ""
+    by = await modals.admin(interaction)
+    code = Form(interaction).chosen("country_code") or ""
     added = await modals.sent(
-        visit, lambda tx: holiday_sets.add(tx, code, by=by, now=visit.now), is_long=True
+        interaction, lambda tx: holiday_sets.add(tx, code, by=by, now=interaction.now), is_long=True
     )
     if added is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _sets(visit, by))
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _sets(interaction, by))
 
 
-async def remove_set(visit: Visit) -> None:
+async def remove_set(interaction: Interaction) -> None:
     """Remove a country that nobody goes by; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.edge.database.write(
-        holiday_set_removal.remove, modals.clicked(visit), by=by, now=visit.now
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.services.database.write(
+        holiday_set_removal.remove, modals.clicked(interaction), by=by, now=interaction.now
     )
-    done = replies.notice(say("Public holidays"), say("The country was removed."))
-    await modals.redraw(visit, done)
-    await modals.redraw_below(visit, await _sets(visit, by))
+    done = replies.notice(gettext("Public holidays"), gettext("The country was removed."))
+    await modals.refresh(interaction, done)
+    await modals.refresh_below(interaction, await _sets(interaction, by))
 
 
-async def list_overrides(visit: Visit) -> None:
+async def list_overrides(interaction: Interaction) -> None:
     """Open the days on which a set differs from its country."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _overrides(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _overrides(interaction, by, modals.clicked(interaction)))
 
 
-async def more_overrides(visit: Visit) -> None:
+async def more_overrides(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    shown = await _overrides(visit, by, modals.kept(visit), modals.clicked(visit))
-    await modals.redraw(visit, shown)
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    shown = await _overrides(interaction, by, modals.kept(interaction), modals.clicked(interaction))
+    await modals.refresh(interaction, shown)
 
 
-async def new_override(visit: Visit) -> None:
+async def new_override(interaction: Interaction) -> None:
     """Open the form that changes a day."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.override_form(modals.clicked(visit)))
+    await interaction.ack()
+    await modals.admin(interaction)
+    await interaction.open(views.override_form(modals.clicked(interaction)))
 
 
-async def add_override(visit: Visit) -> None:
+async def add_override(interaction: Interaction) -> None:
     """Change a day, and count leave anew."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return _add(tx, form, by=by, now=visit.now, recorder=recorder)
+        return _add(tx, form, by=by, now=interaction.now, recorder=recorder)
 
-    if await forms.saved(visit, form, save, by=by) is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _overrides(visit, by, form.about))
+    if await forms.saved(interaction, form, save, by=by) is not None:
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _overrides(interaction, by, form.about))
 
 
 def _add(tx: Transaction, form: Form, **how: Any) -> HolidayOverride:
     """Add the override that was filled in. Raises InvalidInput, and what ``add`` raises."""
     day = form.day("date")
     if day is None:
-        raise InvalidInput.of("date", "required", later("Choose a day."))
+        raise InvalidInput.of("date", "required", gettext_noop("Choose a day."))
     is_holiday = form.chosen("is_holiday") != views.WORK
     new = NewOverride(
         date=day, name=form.text("name"), is_holiday=is_holiday, half=_half(form.chosen("half"))
@@ -120,45 +120,45 @@ def _add(tx: Transaction, form: Form, **how: Any) -> HolidayOverride:
         raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
 
 
-async def ask_removal(visit: Visit) -> None:
+async def ask_removal(interaction: Interaction) -> None:
     """Show what would follow from taking a change back, before anything does."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    set_id, override_id = modals.kept(visit), modals.clicked(visit)
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    set_id, override_id = modals.kept(interaction), modals.clicked(interaction)
 
     def try_out(tx: Transaction) -> dict[str, Any]:
         override = holiday_overrides.get(tx, set_id, override_id, by=by)
-        sight = forms.effects_of(
+        named_effects = forms.effects_of(
             tx,
             lambda tx, recorder: holiday_overrides.remove(
-                tx, set_id, override_id, by=by, now=visit.now, recorder=recorder
+                tx, set_id, override_id, by=by, now=interaction.now, recorder=recorder
             ),
             by=by,
         )
-        return views.removal(set_id, override, sight)
+        return views.removal(set_id, override, named_effects)
 
-    await visit.open(await visit.edge.database.dry_run(try_out))
+    await interaction.open(await interaction.services.database.dry_run(try_out))
 
 
-async def remove_override(visit: Visit) -> None:
+async def remove_override(interaction: Interaction) -> None:
     """Take a change back."""
-    by = await modals.admin(visit)
-    set_id, _, override_id = modals.kept(visit).partition(" ")
+    by = await modals.admin(interaction)
+    set_id, _, override_id = modals.kept(interaction).partition(" ")
     removed = await modals.sent(
-        visit,
-        lambda tx: holiday_overrides.remove(tx, set_id, override_id, by=by, now=visit.now),
+        interaction,
+        lambda tx: holiday_overrides.remove(tx, set_id, override_id, by=by, now=interaction.now),
         is_long=True,
     )
     if removed is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _overrides(visit, by, set_id))
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _overrides(interaction, by, set_id))
 
 
 def _half(given: str | None) -> Literal["am", "pm"] | None:
     return "am" if given == "am" else "pm" if given == "pm" else None
 
 
-async def _sets(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         page = holiday_sets.page(tx, PageOf(limit=_SETS_SHOWN, cursor=cursor), by=by)
         codes = [one.country_code for one in page.items]
@@ -167,11 +167,11 @@ async def _sets(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str
         )
 
     # The first look at countries in a process takes a second.
-    return await visit.edge.database.read_long(read)
+    return await interaction.services.database.read_long(read)
 
 
 async def _overrides(
-    visit: Visit, by: Caller, set_id: str, cursor: str | None = None
+    interaction: Interaction, by: Caller, set_id: str, cursor: str | None = None
 ) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         one = holiday_sets.get(organisation_config.of_organisation(tx, by.organisation_id), set_id)
@@ -180,7 +180,7 @@ async def _overrides(
         )
         return views.overrides(one, holiday_calendar.country_name(one.country_code, locale()), page)
 
-    return await visit.edge.database.read_long(read)
+    return await interaction.services.database.read_long(read)
 
 
 LISTENERS: Final = (

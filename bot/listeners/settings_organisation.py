@@ -8,10 +8,10 @@ from zoneinfo import available_timezones
 
 from bot.admin_views import settings_organisation as views
 from bot.base import ids
-from bot.base.language import later, locale, say
+from bot.base.language import gettext, gettext_noop, locale
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import replies
 from storage.admin import organisations
 from storage.admin.effects import EffectsRecorder
@@ -25,22 +25,26 @@ from storage.rules import holiday_calendar
 _TYPES_SHOWN: Final = 40
 
 
-async def organisation(visit: Visit) -> None:
+async def organisation(interaction: Interaction) -> None:
     """Open the organisation's settings."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(views.organisation(await visit.edge.database.read(organisations.get, by=by)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(
+        views.organisation(await interaction.services.database.read(organisations.get, by=by))
+    )
 
 
-async def save_organisation(visit: Visit) -> None:
+async def save_organisation(interaction: Interaction) -> None:
     """Change the settings as the form says."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return organisations.update(tx, _settings(form), by=by, now=visit.now, recorder=recorder)
+        return organisations.update(
+            tx, _settings(form), by=by, now=interaction.now, recorder=recorder
+        )
 
-    if await forms.saved(visit, form, save, by=by) is not None:
-        await visit.ack()
+    if await forms.saved(interaction, form, save, by=by) is not None:
+        await interaction.ack()
 
 
 def _settings(form: Form) -> dict[str, Any]:
@@ -48,7 +52,9 @@ def _settings(form: Form) -> dict[str, Any]:
     ticked = form.several("slack")
     channel = form.chosen("digest_channel")
     if views.DIGEST in ticked and channel is None:
-        raise InvalidInput.of("digest_channel", "required", later("Choose the channel to post in."))
+        raise InvalidInput.of(
+            "digest_channel", "required", gettext_noop("Choose the channel to post in.")
+        )
     return {
         "name": form.text("name") or "",
         "country_code": form.chosen("country_code") or "",
@@ -65,54 +71,58 @@ def _settings(form: Form) -> dict[str, Any]:
     }
 
 
-async def offer_countries(visit: Visit) -> None:
+async def offer_countries(interaction: Interaction) -> None:
     """Countries and regions for what was typed so far."""
-    await identity.greet(visit)
-    typed = str(visit.body.get("value") or "")
+    await identity.greet(interaction)
+    typed = str(interaction.body.get("value") or "")
     # The first time, every country has to be looked up.
     countries = await asyncio.to_thread(holiday_calendar.all_countries, locale())
-    await visit.ack(options=views.country_options(countries, typed))
+    await interaction.ack(options=views.country_options(countries, typed))
 
 
-async def offer_timezones(visit: Visit) -> None:
+async def offer_timezones(interaction: Interaction) -> None:
     """Time zones for what was typed so far."""
-    typed = str(visit.body.get("value") or "")
+    typed = str(interaction.body.get("value") or "")
     timezones = await asyncio.to_thread(available_timezones)
-    await visit.ack(options=views.timezone_options(timezones, typed))
+    await interaction.ack(options=views.timezone_options(timezones, typed))
 
 
-async def list_leave_types(visit: Visit) -> None:
+async def list_leave_types(interaction: Interaction) -> None:
     """Open the list of leave types."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _leave_types(visit, by))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _leave_types(interaction, by))
 
 
-async def more_leave_types(visit: Visit) -> None:
+async def more_leave_types(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await modals.redraw(visit, await _leave_types(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await modals.refresh(
+        interaction, await _leave_types(interaction, by, modals.clicked(interaction))
+    )
 
 
-async def new_leave_type(visit: Visit) -> None:
+async def new_leave_type(interaction: Interaction) -> None:
     """Open an empty form."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.leave_type(None))
+    await interaction.ack()
+    await modals.admin(interaction)
+    await interaction.open(views.leave_type(None))
 
 
-async def edit_leave_type(visit: Visit) -> None:
+async def edit_leave_type(interaction: Interaction) -> None:
     """Open the form of one type."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    found = await visit.edge.database.read(leave_types.get, modals.clicked(visit), by=by)
-    await visit.open(views.leave_type(found))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    found = await interaction.services.database.read(
+        leave_types.get, modals.clicked(interaction), by=by
+    )
+    await interaction.open(views.leave_type(found))
 
 
-async def save_leave_type(visit: Visit) -> None:
+async def save_leave_type(interaction: Interaction) -> None:
     """Add the type, or change the one that the form is about."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
     ticked = form.several("flags")
     values: dict[str, Any] = {
         "name": form.text("name") or "",
@@ -127,42 +137,50 @@ async def save_leave_type(visit: Visit) -> None:
 
     def save(tx: Transaction) -> object:
         if form.about:
-            return leave_types.update(tx, form.about, values, by=by, now=visit.now)
-        return leave_types.create(tx, values, by=by, now=visit.now)
+            return leave_types.update(tx, form.about, values, by=by, now=interaction.now)
+        return leave_types.create(tx, values, by=by, now=interaction.now)
 
     # Another name redraws every open card.
-    if await modals.sent(visit, save, is_long=True) is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _leave_types(visit, by))
+    if await modals.sent(interaction, save, is_long=True) is not None:
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
-async def archive_leave_type(visit: Visit) -> None:
+async def archive_leave_type(interaction: Interaction) -> None:
     """Archive or delete the type; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    left = await visit.edge.database.write(
-        leave_types.delete, modals.clicked(visit), by=by, now=visit.now
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    left = await interaction.services.database.write(
+        leave_types.delete, modals.clicked(interaction), by=by, now=interaction.now
     )
     done = (
-        say("The leave type was deleted.") if left is None else say("The leave type was archived.")
+        gettext("The leave type was deleted.")
+        if left is None
+        else gettext("The leave type was archived.")
     )
-    await modals.redraw(visit, replies.notice(say("Leave type"), done))
-    await modals.redraw_below(visit, await _leave_types(visit, by))
+    await modals.refresh(interaction, replies.notice(gettext("Leave type"), done))
+    await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
-async def restore_leave_type(visit: Visit) -> None:
+async def restore_leave_type(interaction: Interaction) -> None:
     """Bring an archived type back."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    found = await visit.edge.database.write(
-        leave_types.update, modals.clicked(visit), {"is_archived": False}, by=by, now=visit.now
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    found = await interaction.services.database.write(
+        leave_types.update,
+        modals.clicked(interaction),
+        {"is_archived": False},
+        by=by,
+        now=interaction.now,
     )
-    await modals.redraw(visit, views.leave_type(found))
-    await modals.redraw_below(visit, await _leave_types(visit, by))
+    await modals.refresh(interaction, views.leave_type(found))
+    await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
-async def _leave_types(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(
+async def _leave_types(
+    interaction: Interaction, by: Caller, cursor: str | None = None
+) -> dict[str, Any]:
+    page = await interaction.services.database.read(
         leave_types.page, PageOf(limit=_TYPES_SHOWN, cursor=cursor), by=by
     )
     return views.leave_types(page)

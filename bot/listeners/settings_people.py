@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from bot.admin_views import settings_people as views
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import replies
-from bot.views.consequences import Sight
+from bot.views.consequences import NamedEffects
 from storage.admin import people
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
@@ -24,43 +24,45 @@ from storage.events import organisation_config
 from storage.slack import slack_profiles
 from storage.slack.provisioning import NotAMember
 
-_NEEDED: Final = later("Required unless you choose a person in Slack.")
+_NEEDED: Final = gettext_noop("Required unless you choose a person in Slack.")
 
 
-async def search(visit: Visit) -> None:
+async def search(interaction: Interaction) -> None:
     """Open the search for a person."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.people())
+    await interaction.ack()
+    await modals.admin(interaction)
+    await interaction.open(views.people())
 
 
-async def offer_people(visit: Visit) -> None:
+async def offer_people(interaction: Interaction) -> None:
     """What the search finds for what was typed so far."""
-    by = await modals.admin(visit)
-    typed = str(visit.body.get("value") or "")
-    found = await visit.edge.database.read_long(people_search.find, typed, by=by)
-    with_nobody = visit.body["action_id"] == ids.PERSON_SEARCH
-    await visit.ack(options=views.person_options(found, with_nobody=with_nobody))
+    by = await modals.admin(interaction)
+    typed = str(interaction.body.get("value") or "")
+    found = await interaction.services.database.read_long(people_search.find, typed, by=by)
+    with_no_one = interaction.body["action_id"] == ids.PERSON_SEARCH
+    await interaction.ack(options=views.person_options(found, with_no_one=with_no_one))
 
 
-async def offer_departments(visit: Visit) -> None:
+async def offer_departments(interaction: Interaction) -> None:
     """Departments for what was typed so far."""
-    by = await modals.admin(visit)
-    typed = str(visit.body.get("value") or "")
-    known = await visit.edge.database.read(organisation_config.of_organisation, by.organisation_id)
-    await visit.ack(options=views.department_options(known.departments.values(), typed))
+    by = await modals.admin(interaction)
+    typed = str(interaction.body.get("value") or "")
+    known = await interaction.services.database.read(
+        organisation_config.of_organisation, by.organisation_id
+    )
+    await interaction.ack(options=views.department_options(known.departments.values(), typed))
 
 
-async def person(visit: Visit) -> None:
+async def person(interaction: Interaction) -> None:
     """Open the form of the person who was picked."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _person(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _person(interaction, by, modals.clicked(interaction)))
 
 
-async def save_person(visit: Visit) -> None:
+async def save_person(interaction: Interaction) -> None:
     """Change the person as the form says."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
 
     def changes() -> dict[str, Any]:
         return _office(form) | {
@@ -71,36 +73,42 @@ async def save_person(visit: Visit) -> None:
         }
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return people.update(tx, form.about, changes(), by=by, now=visit.now, recorder=recorder)
+        return people.update(
+            tx, form.about, changes(), by=by, now=interaction.now, recorder=recorder
+        )
 
-    if await forms.saved(visit, form, save, by=by) is not None:
-        await visit.ack()
+    if await forms.saved(interaction, form, save, by=by) is not None:
+        await interaction.ack()
 
 
-async def new_person(visit: Visit) -> None:
+async def new_person(interaction: Interaction) -> None:
     """Open the form that adds somebody."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    known = await visit.edge.database.read(organisation_config.of_organisation, by.organisation_id)
-    await visit.open(views.new_person(list(known.departments.values())))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    known = await interaction.services.database.read(
+        organisation_config.of_organisation, by.organisation_id
+    )
+    await interaction.open(views.new_person(list(known.departments.values())))
 
 
-async def add_person(visit: Visit) -> None:
+async def add_person(interaction: Interaction) -> None:
     """Add somebody, and show the rest of his settings in place of the form."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
     profile, values = None, _identity(form) | _office(form)
     if slack_user_id := form.chosen("slack_user_id"):
         try:
-            member = await identity.full_member(visit, slack_user_id)
+            member = await identity.full_member(interaction, slack_user_id)
         except NotAMember as refusal:
-            await modals.refuse(visit, refusal)
+            await modals.refuse(interaction, refusal)
             return
         profile = identity.profile_of(member)
     added = await modals.sent(
-        visit, lambda tx: _added(tx, profile, values, by=by, visit=visit), is_long=True
+        interaction,
+        lambda tx: _added(tx, profile, values, by=by, interaction=interaction),
+        is_long=True,
     )
     if added is not None:
-        await modals.answer_with(visit, await _person(visit, by, added.id))
+        await modals.answer_with(interaction, await _person(interaction, by, added.id))
 
 
 def _identity(form: Form) -> dict[str, Any]:
@@ -124,103 +132,109 @@ def _added(
     values: dict[str, Any],
     *,
     by: Caller,
-    visit: Visit,
+    interaction: Interaction,
 ) -> User:
     if profile is not None:
-        return slack_profiles.add(tx, profile, values, by=by, now=visit.now)
+        return slack_profiles.add(tx, profile, values, by=by, now=interaction.now)
     missing = [name for name in ("email", "first_name", "last_name") if name not in values]
     if missing:
         raise InvalidInput(
             [FieldError(pointer=f"/{name}", code="required", detail=_NEEDED) for name in missing]
         )
     try:
-        return people.create(tx, values, by=by, now=visit.now)
+        return people.create(tx, values, by=by, now=interaction.now)
     except EmailTaken as refusal:
         raise InvalidInput.of("email", refusal.code, refusal.detail) from refusal
 
 
-async def ask_deactivation(visit: Visit) -> None:
+async def ask_deactivation(interaction: Interaction) -> None:
     """Show what would follow, before anything does."""
-    await _ask(visit, people.deactivate, views.deactivation)
+    await _ask(interaction, people.deactivate, views.deactivation)
 
 
-async def deactivate(visit: Visit) -> None:
+async def deactivate(interaction: Interaction) -> None:
     """Switch the person off."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
     done = await modals.sent(
-        visit,
-        lambda tx: people.deactivate(tx, form.about, by=by, now=visit.now),
+        interaction,
+        lambda tx: people.deactivate(tx, form.about, by=by, now=interaction.now),
         is_long=True,
     )
     if done is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _person(visit, by, done.id))
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _person(interaction, by, done.id))
 
 
-async def reactivate(visit: Visit) -> None:
+async def reactivate(interaction: Interaction) -> None:
     """Switch the person on again; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    user_id = modals.clicked(visit)
-    await visit.edge.database.write_long(people.reactivate, user_id, by=by, now=visit.now)
-    await modals.redraw(visit, await _person(visit, by, user_id))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    user_id = modals.clicked(interaction)
+    await interaction.services.database.write_long(
+        people.reactivate, user_id, by=by, now=interaction.now
+    )
+    await modals.refresh(interaction, await _person(interaction, by, user_id))
 
 
-async def unlink(visit: Visit) -> None:
+async def unlink(interaction: Interaction) -> None:
     """Separate the person from their Slack account; Slack has asked for confirmation."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    user_id = modals.clicked(visit)
-    await visit.edge.database.write_long(slack_profiles.unlink, user_id, by=by, now=visit.now)
-    await modals.redraw(visit, await _person(visit, by, user_id))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    user_id = modals.clicked(interaction)
+    await interaction.services.database.write_long(
+        slack_profiles.unlink, user_id, by=by, now=interaction.now
+    )
+    await modals.refresh(interaction, await _person(interaction, by, user_id))
 
 
-async def ask_archiving(visit: Visit) -> None:
+async def ask_archiving(interaction: Interaction) -> None:
     """Show what would follow, before anything does."""
-    await _ask(visit, people.archive, views.archiving)
+    await _ask(interaction, people.archive, views.archiving)
 
 
-async def archive(visit: Visit) -> None:
+async def archive(interaction: Interaction) -> None:
     """Take the person out for good."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
     done = await modals.sent(
-        visit, lambda tx: people.archive(tx, form.about, by=by, now=visit.now), is_long=True
+        interaction,
+        lambda tx: people.archive(tx, form.about, by=by, now=interaction.now),
+        is_long=True,
     )
     if done is not None:
-        await visit.ack()
-        told = say("{name} was archived.", name=done.name)
-        await modals.redraw_below(visit, replies.notice(say("Person"), told))
+        await interaction.ack()
+        told = gettext("{name} was archived.", name=done.name)
+        await modals.refresh_below(interaction, replies.notice(gettext("Person"), told))
 
 
 async def _ask(
-    visit: Visit,
+    interaction: Interaction,
     change: Callable[..., User],
-    question: Callable[[User, Sight], dict[str, Any]],
+    question: Callable[[User, NamedEffects], dict[str, Any]],
 ) -> None:
-    await visit.ack()
-    by = await modals.admin(visit)
-    user_id = modals.clicked(visit)
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    user_id = modals.clicked(interaction)
 
     def try_out(tx: Transaction) -> dict[str, Any]:
         user = people_rows.get(tx, user_id, by=by)
-        sight = forms.effects_of(
+        named_effects = forms.effects_of(
             tx,
-            lambda tx, recorder: change(tx, user_id, by=by, now=visit.now, recorder=recorder),
+            lambda tx, recorder: change(tx, user_id, by=by, now=interaction.now, recorder=recorder),
             by=by,
         )
-        return question(user, sight)
+        return question(user, named_effects)
 
-    await visit.open(await visit.edge.database.dry_run(try_out))
+    await interaction.open(await interaction.services.database.dry_run(try_out))
 
 
-async def _person(visit: Visit, by: Caller, user_id: str) -> dict[str, Any]:
+async def _person(interaction: Interaction, by: Caller, user_id: str) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         user = people_rows.get(tx, user_id, by=by)
         known = organisation_config.of_organisation(tx, by.organisation_id)
         manager = people_search.option(tx, user.manager_id, by=by)
         return views.person(user, manager, list(known.departments.values()))
 
-    return await visit.edge.database.read(read)
+    return await interaction.services.database.read(read)
 
 
 LISTENERS: Final = (

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from bot.admin_views import settings_webhooks as views
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.interaction import modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import replies
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -19,139 +19,151 @@ from storage.events import deliveries, delivery_log, organisation_config, webhoo
 _SHOWN: Final = 40
 
 
-async def list_webhooks(visit: Visit) -> None:
+async def list_webhooks(interaction: Interaction) -> None:
     """Open the list of endpoints."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _webhooks(visit, by))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _webhooks(interaction, by))
 
 
-async def more_webhooks(visit: Visit) -> None:
+async def more_webhooks(interaction: Interaction) -> None:
     """Show the next part of the list."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await modals.redraw(visit, await _webhooks(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await modals.refresh(interaction, await _webhooks(interaction, by, modals.clicked(interaction)))
 
 
-async def new_webhook(visit: Visit) -> None:
+async def new_webhook(interaction: Interaction) -> None:
     """Open the form that adds an endpoint."""
-    await visit.ack()
-    await modals.admin(visit)
-    await visit.open(views.form())
+    await interaction.ack()
+    await modals.admin(interaction)
+    await interaction.open(views.form())
 
 
-async def add_webhook(visit: Visit) -> None:
+async def add_webhook(interaction: Interaction) -> None:
     """Register an endpoint, and show its secret this once in place of the form."""
-    by, form = await modals.admin(visit), Form(visit)
+    by, form = await modals.admin(interaction), Form(interaction)
     url, events = form.text("url") or "", form.several("events")
-    if not await modals.passed(visit, visit.edge.check_webhook_url(url)):
+    if not await modals.passed(interaction, interaction.services.check_webhook_url(url)):
         return
     added = await modals.sent(
-        visit, lambda tx: webhooks.create(tx, url, events, by=by, now=visit.now)
+        interaction, lambda tx: webhooks.create(tx, url, events, by=by, now=interaction.now)
     )
     if added is not None:
-        await visit.ack(response_action="update", view=views.secret(added[1]))
-        await modals.redraw_below(visit, await _webhooks(visit, by))
+        await interaction.ack(response_action="update", view=views.secret(added[1]))
+        await modals.refresh_below(interaction, await _webhooks(interaction, by))
 
 
-async def open_webhook(visit: Visit) -> None:
+async def open_webhook(interaction: Interaction) -> None:
     """Open one endpoint."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    await visit.open(await _webhook(visit, by, modals.clicked(visit)))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(await _webhook(interaction, by, modals.clicked(interaction)))
 
 
-async def edit_webhook(visit: Visit) -> None:
+async def edit_webhook(interaction: Interaction) -> None:
     """Open the form of one endpoint."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    one = await visit.edge.database.read(webhooks.get, modals.clicked(visit), by=by)
-    await visit.open(views.form(one))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    one = await interaction.services.database.read(webhooks.get, modals.clicked(interaction), by=by)
+    await interaction.open(views.form(one))
 
 
-async def save_webhook(visit: Visit) -> None:
+async def save_webhook(interaction: Interaction) -> None:
     """Change where an endpoint is and what it hears of, as PATCH does."""
-    by, form = await modals.admin(visit), Form(visit)
-    one = await visit.edge.database.read(webhooks.get, form.about, by=by)
+    by, form = await modals.admin(interaction), Form(interaction)
+    one = await interaction.services.database.read(webhooks.get, form.about, by=by)
     changes: dict[str, Any] = {}
     if (url := form.text("url") or "") != one.url:
         changes["url"] = url
     if set(events := form.several("events")) != set(one.events):
         changes["events"] = events
     # An address that stays is not looked up again.
-    if "url" in changes and not await modals.passed(visit, visit.edge.check_webhook_url(url)):
+    if "url" in changes and not await modals.passed(
+        interaction, interaction.services.check_webhook_url(url)
+    ):
         return
     saved = await modals.sent(
-        visit, lambda tx: webhooks.update(tx, one.id, changes, by=by, now=visit.now)
+        interaction, lambda tx: webhooks.update(tx, one.id, changes, by=by, now=interaction.now)
     )
     if saved is not None:
-        await visit.ack()
-        await modals.redraw_below(visit, await _webhook(visit, by, saved.id))
-        await modals.redraw_first(visit, await _webhooks(visit, by))
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _webhook(interaction, by, saved.id))
+        await modals.refresh_first(interaction, await _webhooks(interaction, by))
 
 
-async def test(visit: Visit) -> None:
+async def test(interaction: Interaction) -> None:
     """Send a ping."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    webhook_id = modals.clicked(visit)
-    await visit.edge.database.write(deliveries.ping, webhook_id, by=by, now=visit.now)
-    told = say("Sending a test. Reopen this webhook to see the result.")
-    await modals.redraw(visit, await _webhook(visit, by, webhook_id, told))
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    webhook_id = modals.clicked(interaction)
+    await interaction.services.database.write(
+        deliveries.ping, webhook_id, by=by, now=interaction.now
+    )
+    told = gettext("Sending a test. Reopen this webhook to see the result.")
+    await modals.refresh(interaction, await _webhook(interaction, by, webhook_id, told))
 
 
-async def rotate(visit: Visit) -> None:
+async def rotate(interaction: Interaction) -> None:
     """Make a new secret, and show it this once; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
-    _, secret = await visit.edge.database.write(
-        webhooks.rotate_secret, modals.clicked(visit), by=by, now=visit.now
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    _, secret = await interaction.services.database.write(
+        webhooks.rotate_secret, modals.clicked(interaction), by=by, now=interaction.now
     )
-    await visit.open(views.secret(secret))
+    await interaction.open(views.secret(secret))
 
 
-async def switch_on(visit: Visit) -> None:
+async def switch_on(interaction: Interaction) -> None:
     """Send there again; its failures are forgiven."""
-    await _switch(visit, is_active=True)
+    await _switch(interaction, is_active=True)
 
 
-async def switch_off(visit: Visit) -> None:
+async def switch_off(interaction: Interaction) -> None:
     """Send nothing there any more."""
-    await _switch(visit, is_active=False)
+    await _switch(interaction, is_active=False)
 
 
-async def delete(visit: Visit) -> None:
+async def delete(interaction: Interaction) -> None:
     """Remove the endpoint; Slack has asked whether that is meant."""
-    await visit.ack()
-    by = await modals.admin(visit)
+    await interaction.ack()
+    by = await modals.admin(interaction)
     # Its deliveries go with it, and there may be very many.
-    await visit.edge.database.write_long(
-        webhooks.delete, modals.clicked(visit), by=by, now=visit.now
+    await interaction.services.database.write_long(
+        webhooks.delete, modals.clicked(interaction), by=by, now=interaction.now
     )
-    await modals.redraw(visit, replies.notice(say("Webhook"), say("The webhook was deleted.")))
-    await modals.redraw_below(visit, await _webhooks(visit, by))
+    await modals.refresh(
+        interaction, replies.notice(gettext("Webhook"), gettext("The webhook was deleted."))
+    )
+    await modals.refresh_below(interaction, await _webhooks(interaction, by))
 
 
-async def _switch(visit: Visit, *, is_active: bool) -> None:
-    await visit.ack()
-    by = await modals.admin(visit)
-    changed = await visit.edge.database.write(
+async def _switch(interaction: Interaction, *, is_active: bool) -> None:
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    changed = await interaction.services.database.write(
         webhooks.update,
-        modals.clicked(visit),
+        modals.clicked(interaction),
         {"is_active": is_active},
         by=by,
-        now=visit.now,
+        now=interaction.now,
     )
-    await modals.redraw(visit, await _webhook(visit, by, changed.id))
-    await modals.redraw_below(visit, await _webhooks(visit, by))
+    await modals.refresh(interaction, await _webhook(interaction, by, changed.id))
+    await modals.refresh_below(interaction, await _webhooks(interaction, by))
 
 
-async def _webhooks(visit: Visit, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    page = await visit.edge.database.read(webhooks.page, PageOf(limit=_SHOWN, cursor=cursor), by=by)
+async def _webhooks(
+    interaction: Interaction, by: Caller, cursor: str | None = None
+) -> dict[str, Any]:
+    page = await interaction.services.database.read(
+        webhooks.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
+    )
     return views.webhooks(page)
 
 
-async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") -> dict[str, Any]:
+async def _webhook(
+    interaction: Interaction, by: Caller, webhook_id: str, told: str = ""
+) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         one = webhooks.get(tx, webhook_id, by=by)
         log = delivery_log.page(tx, one.id, PageOf(limit=1), by=by)
@@ -160,7 +172,7 @@ async def _webhook(visit: Visit, by: Caller, webhook_id: str, told: str = "") ->
         health = webhooks.health(tx, [one.id], by=by)[one.id]
         return views.webhook(one, health, last, organisation.timezone, told)
 
-    return await visit.edge.database.read(read)
+    return await interaction.services.database.read(read)
 
 
 LISTENERS: Final = (

@@ -8,34 +8,35 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.interaction import identity
-from bot.interaction.listening import Listener, Visit
+from bot.interaction.listening import Interaction, Listener
 from bot.views import replies
 
 _ANYTHING: Final = re.compile("")
 
 
-async def unknown_command(visit: Visit) -> None:
-    await identity.greet(visit)
-    await visit.ack(
-        response_type="ephemeral", text=replies.unknown_command(str(visit.body.get("command")))
+async def unknown_command(interaction: Interaction) -> None:
+    await identity.greet(interaction)
+    await interaction.ack(
+        response_type="ephemeral",
+        text=replies.unknown_command(str(interaction.body.get("command"))),
     )
 
 
-async def unknown_action(visit: Visit) -> None:
+async def unknown_action(interaction: Interaction) -> None:
     """Buttons are answered; links, and fields that are read when their form is sent, are not."""
-    action = visit.body["actions"][0]
+    action = interaction.body["actions"][0]
     if action.get("type") == "button" and not action.get("url"):
-        await outdated(visit)
+        await outdated(interaction)
 
 
-async def outdated(visit: Visit) -> None:
-    await identity.greet(visit)
-    await visit.tell(say(replies.OUTDATED))
+async def outdated(interaction: Interaction) -> None:
+    await identity.greet(interaction)
+    await interaction.tell(gettext(replies.OUTDATED))
 
 
-async def ignored(visit: Visit) -> None:
+async def ignored(interaction: Interaction) -> None:
     """Acknowledged, and nothing else."""
 
 

@@ -11,7 +11,7 @@ import orjson
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.base.language import speaking
+from bot.base.language import locale_set
 from bot.client import slack_web
 from bot.client.workspaces import Workspaces
 from bot.views import digest as views
@@ -62,7 +62,7 @@ class Digests:
     async def _seen_to(self, organisation_id: str, now: datetime) -> None:
         """Handle one organisation's digest; an error in its data stops no other one."""
         try:
-            digest = await self._database.write_long(digests.look, organisation_id, now=now)
+            digest = await self._database.write_long(digests.load, organisation_id, now=now)
             if digest is not None:
                 await self._shown(digest)
         except DatabaseUnavailable:
@@ -89,7 +89,7 @@ class Digests:
         workspace = await self._workspaces.of_delivery(digest.team_id)
         if workspace is None:
             return  # Looked at again when the lease ends.
-        with speaking(digest.locale):
+        with locale_set(digest.locale):
             message = views.message(digest)
         shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
         ts = digest.ts

@@ -9,11 +9,11 @@ from typing import Final
 
 import structlog
 
-from bot.base.language import speaking
+from bot.base.language import locale_set
 from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from bot.interaction import identity
-from bot.interaction.listening import Edge, Visit
+from bot.interaction.listening import Interaction, Services
 from bot.views import home as views
 from storage.base.errors import DatabaseUnavailable, Refusal
 from storage.base.values import Caller
@@ -36,16 +36,18 @@ LONGEST_PAUSE_SECONDS: Final = 60
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-async def show(visit: Visit, by: Caller) -> None:
+async def show(interaction: Interaction, by: Caller) -> None:
     """Draw the Home tab of whoever did something. Raises what ``slack_web.FAILURES`` names."""
-    found = await visit.edge.database.read_long(home.look, by=by, now=visit.now)
-    await visit.client.views_publish(user_id=visit.slack_user_id, view=views.view(found))
+    found = await interaction.services.database.read_long(home.load, by=by, now=interaction.now)
+    await interaction.client.views_publish(
+        user_id=interaction.slack_user_id, view=views.view(found)
+    )
 
 
-async def show_again(visit: Visit, by: Caller) -> None:
+async def show_again(interaction: Interaction, by: Caller) -> None:
     """As ``show``, after something that has been done: when that fails, it is only logged."""
     try:
-        await show(visit, by)
+        await show(interaction, by)
     except slack_web.FAILURES as failure:
         _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
 
@@ -68,8 +70,8 @@ class Homes:
     opened.
     """
 
-    def __init__(self, edge: Edge) -> None:
-        self._edge = edge
+    def __init__(self, services: Services) -> None:
+        self._edge = services
         # By organisation, the people in their order, each once.
         self._queues: dict[str, dict[str, None]] = {}
         self._drawing = asyncio.Semaphore(MOST_AT_ONCE)
@@ -86,11 +88,11 @@ class Homes:
             queue[user_id] = None
 
     def _work_on(self, organisation_id: str) -> None:
-        work = asyncio.create_task(self._redraw_all(organisation_id))
-        self._edge.visits.add(work)
-        work.add_done_callback(self._edge.visits.discard)
+        work = asyncio.create_task(self._refresh_all(organisation_id))
+        self._edge.interactions.add(work)
+        work.add_done_callback(self._edge.interactions.discard)
 
-    async def _redraw_all(self, organisation_id: str) -> None:
+    async def _refresh_all(self, organisation_id: str) -> None:
         """Work on one queue until it is empty, or until Slack asks us to wait."""
         queue = self._queues[organisation_id]
         while queue:
@@ -98,7 +100,7 @@ class Homes:
             del queue[user_id]
             try:
                 async with self._drawing:
-                    pause = await self._redraw(organisation_id, user_id)
+                    pause = await self._refresh(organisation_id, user_id)
             except slack_web.FAILURES as failure:
                 pause = 0.0
                 _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
@@ -120,16 +122,16 @@ class Homes:
                 await asyncio.sleep(pause)
         del self._queues[organisation_id]
 
-    async def _redraw(self, organisation_id: str, user_id: str) -> float:
+    async def _refresh(self, organisation_id: str, user_id: str) -> float:
         """How long to wait afterwards."""
-        edge = self._edge
-        now = edge.clock()
-        found = await edge.database.read_long(_watched, organisation_id, user_id, now=now)
+        services = self._edge
+        now = services.clock()
+        found = await services.database.read_long(_watched, organisation_id, user_id, now=now)
         if found is None:
             return 0.0
-        workspace: Workspace | None = await edge.workspaces.of_delivery(found.team_id)
+        workspace: Workspace | None = await services.workspaces.of_delivery(found.team_id)
         if workspace is not None:
-            with speaking(found.locale):
+            with locale_set(found.locale):
                 view = views.view(found.home)
             await workspace.client.views_publish(user_id=found.slack_user_id, view=view)
         return PAUSE_SECONDS
@@ -145,7 +147,7 @@ def _watched(
     by = identity.as_caller(organisation, user)
     if organisation.slack_team_id is None or not home.is_watched(tx, by=by, now=now):
         return None
-    found = home.look(tx, by=by, now=now)
+    found = home.load(tx, by=by, now=now)
     locale = slack_locales.of_person(tx, organisation_id, user_id)
     return Watched(
         home=found,

@@ -16,7 +16,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.base.language import speak, speaking
+from bot.base.language import locale_set, set_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction.identity import is_full_member, profile_of
@@ -28,13 +28,13 @@ from storage.base.values import User
 from storage.db.database import Database
 from storage.slack import notifications, slack_profiles
 from storage.slack.notifications import (
-    DigestSight,
+    DigestNotificationData,
     Drawn,
     Notice,
+    NotificationData,
     Outcome,
-    Sight,
-    SummarySight,
-    WebhookSight,
+    SummaryNotificationData,
+    WebhookNotificationData,
 )
 from storage.slack.slack_messages import Posted
 
@@ -106,14 +106,14 @@ class Notifier:
 
     async def _delivered(self, notice: Notice) -> Outcome:
         if notice.kind in ("webhook_disabled", "webhook_failing"):
-            found = await self._database.read(notifications.look_at_webhook, notice)
+            found = await self._database.read(notifications.load_webhook, notice)
             if found is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
                 notice, found.team_id, found.locale, partial(self._webhook, found)
             )
         if notice.kind == "digest_refused":
-            refused = await self._database.read(notifications.look_at_digest, notice)
+            refused = await self._database.read(notifications.load_digest, notice)
             if refused is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
@@ -121,7 +121,7 @@ class Notifier:
             )
         if notice.kind == "reminder_summary":
             summary = await self._database.read(
-                notifications.look_at_summary, notice, now=self._clock()
+                notifications.load_summary, notice, now=self._clock()
             )
             if summary is None:
                 return Outcome(verdict="delivered")
@@ -131,8 +131,8 @@ class Notifier:
         if notice.kind == "cover_changed":
             await self._database.write_long(notifications.expand, notice, now=self._clock())
             return Outcome(verdict="delivered")
-        sight = await self._database.read(notifications.look, notice, now=self._clock())
-        if sight is None:
+        data = await self._database.read(notifications.load, notice, now=self._clock())
+        if data is None:
             gone = "the request is gone"
             _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)
             return Outcome(verdict="failed", error=gone)
@@ -143,7 +143,7 @@ class Notifier:
             "requester_notice": self._requester_notice,
             "own_message": self._own_message,
         }[notice.kind]
-        return await self._attempted(notice, sight.team_id, sight.locale, partial(draw, sight))
+        return await self._attempted(notice, data.team_id, data.locale, partial(draw, data))
 
     async def _attempted(
         self,
@@ -161,7 +161,7 @@ class Notifier:
             workspace = await self._workspaces.of_delivery(team_id or "")
             if workspace is None:
                 return _NOT_INSTALLED
-            with speaking(locale):
+            with locale_set(locale):
                 return await send(notice, workspace)
         except slack_web.FAILURES as failure:
             is_refused = slack_web.error_code(failure) in slack_web.TOKEN_REFUSED
@@ -170,90 +170,96 @@ class Notifier:
                 return _NOT_INSTALLED
             return _outcome_of(notice, failure)
 
-    async def _card(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+    async def _card(self, data: NotificationData, notice: Notice, workspace: Workspace) -> Outcome:
         gone = None
-        if notice.is_refresh and not _is_worth_refreshing(sight):
+        if notice.is_refresh and not _is_worth_refreshing(data):
             return Outcome(verdict="delivered")
-        if sight.message is not None:
+        if data.message is not None:
             try:
-                return await self._redrawn(notice, sight, sight.message, workspace.client)
+                return await self._refreshed(notice, data, data.message, workspace.client)
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE:
                     raise
-                gone = sight.message
-        if not sight.card.may_decide or notice.is_refresh:
+                gone = data.message
+        if not data.card.may_decide or notice.is_refresh:
             # Decided before it was shown, no longer this person's to decide, or no news.
             return Outcome(verdict="delivered", gone=gone)
-        drawn = await self._posted(notice, sight, workspace)
+        drawn = await self._posted(notice, data, workspace)
         return replace(drawn, gone=gone)
 
-    async def _redrawn(
-        self, notice: Notice, sight: Sight, message: Posted, client: AsyncWebClient
+    async def _refreshed(
+        self, notice: Notice, data: NotificationData, message: Posted, client: AsyncWebClient
     ) -> Outcome:
-        picture = cards.message(sight.card)
+        picture = cards.message(data.card)
         await client.chat_update(channel=message.channel, ts=message.ts, **picture)
-        if notice.event_type == "leave_request.updated" and sight.card.may_decide:
+        if notice.event_type == "leave_request.updated" and data.card.may_decide:
             # An edited message alone notifies nobody, and what is asked for has changed.
             await client.chat_postMessage(
                 channel=message.channel,
                 thread_ts=message.ts,
-                text=replies.changed_reply(sight.card),
+                text=replies.changed_reply(data.card),
             )
         return Outcome(
-            verdict="delivered", drawn=Drawn(message=message, version=sight.card.request.version)
+            verdict="delivered", drawn=Drawn(message=message, version=data.card.request.version)
         )
 
-    async def _posted(self, notice: Notice, sight: Sight, workspace: Workspace) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+    async def _posted(
+        self, notice: Notice, data: NotificationData, workspace: Workspace
+    ) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         answer = await workspace.client.chat_postMessage(
-            channel=slack_user_id, **cards.message(sight.card)
+            channel=slack_user_id, **cards.message(data.card)
         )
         message = Posted(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
-            verdict="delivered", drawn=Drawn(message=message, version=sight.card.request.version)
+            verdict="delivered", drawn=Drawn(message=message, version=data.card.request.version)
         )
 
     async def _requester_notice(
-        self, sight: Sight, notice: Notice, workspace: Workspace
+        self, data: NotificationData, notice: Notice, workspace: Workspace
     ) -> Outcome:
-        if replies.requester_notice(sight.card, notice.event_type, sight.news) is None:
+        if replies.requester_notice(data.card, notice.event_type, data.news) is None:
             return Outcome(verdict="delivered")
-        if sight.recipient.status not in ("pending", "active"):
+        if data.recipient.status not in ("pending", "active"):
             return Outcome(verdict="failed", error="the person is switched off")
-        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Drawn anew: only now it may be known which language to speak.
-        message = replies.requester_notice(sight.card, notice.event_type, sight.news) or {}
-        if sight.message is not None:
-            await _updated(sight.message, replies.superseded(sight.card), workspace.client)
+        message = replies.requester_notice(data.card, notice.event_type, data.news) or {}
+        if data.message is not None:
+            await _updated(data.message, replies.superseded(data.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         posted = Posted(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
-            verdict="delivered", drawn=Drawn(message=posted, version=sight.card.request.version)
+            verdict="delivered", drawn=Drawn(message=posted, version=data.card.request.version)
         )
 
-    async def _own_message(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+    async def _own_message(
+        self, data: NotificationData, notice: Notice, workspace: Workspace
+    ) -> Outcome:
         """What the requester did himself, in the message that he has; anew where there is none."""
-        message = replies.requester_notice(sight.card, notice.event_type)
-        if sight.message is not None and message is not None:
-            if await _updated(sight.message, message, workspace.client):
+        message = replies.requester_notice(data.card, notice.event_type)
+        if data.message is not None and message is not None:
+            if await _updated(data.message, message, workspace.client):
                 return Outcome(verdict="delivered")
-            sight = replace(sight, message=None)
-        return await self._requester_notice(sight, notice, workspace)
+            data = replace(data, message=None)
+        return await self._requester_notice(data, notice, workspace)
 
-    async def _approver_notice(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+    async def _approver_notice(
+        self, data: NotificationData, notice: Notice, workspace: Workspace
+    ) -> Outcome:
         """News for an approver who need not decide: beneath the card, else a message of its own."""
-        told = replies.approver_notice(sight.card, notice.event_type)
-        if told is None or sight.recipient.status != "active":
+        told = replies.approver_notice(data.card, notice.event_type)
+        if told is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
-        if sight.message is not None:
+        if data.message is not None:
             try:
                 await workspace.client.chat_postMessage(
-                    channel=sight.message.channel,
-                    thread_ts=sight.message.ts,
+                    channel=data.message.channel,
+                    thread_ts=data.message.ts,
                     reply_broadcast=True,
                     text=told,
                 )
@@ -261,52 +267,60 @@ class Notifier:
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE | {"thread_not_found"}:
                     raise
-        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have told the person's language.
-        told = replies.approver_notice(sight.card, notice.event_type) or told
+        told = replies.approver_notice(data.card, notice.event_type) or told
         await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
         return Outcome(verdict="delivered")
 
-    async def _reminder(self, sight: Sight, notice: Notice, workspace: Workspace) -> Outcome:
+    async def _reminder(
+        self, data: NotificationData, notice: Notice, workspace: Workspace
+    ) -> Outcome:
         """Beneath the card, and in the DM itself; the card anew where it is gone."""
-        if not sight.card.may_decide:
+        if not data.card.may_decide:
             return Outcome(verdict="delivered")
-        if sight.message is None:
-            return await self._card(sight, notice, workspace)
+        if data.message is None:
+            return await self._card(data, notice, workspace)
         await workspace.client.chat_postMessage(
-            channel=sight.message.channel,
-            thread_ts=sight.message.ts,
+            channel=data.message.channel,
+            thread_ts=data.message.ts,
             reply_broadcast=True,
-            text=reminders.reminder(sight.card),
+            text=reminders.reminder(data.card),
         )
         return Outcome(verdict="delivered")
 
-    async def _summary(self, sight: SummarySight, notice: Notice, workspace: Workspace) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+    async def _summary(
+        self, data: SummaryNotificationData, notice: Notice, workspace: Workspace
+    ) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
-        message = reminders.summary(sight)
+        message = reminders.summary(data)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome(verdict="delivered")
 
-    async def _digest(self, sight: DigestSight, notice: Notice, workspace: Workspace) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+    async def _digest(
+        self, data: DigestNotificationData, notice: Notice, workspace: Workspace
+    ) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
-        message = digest.refused(sight.channel, sight.because)
+        message = digest.refused(data.channel, data.because)
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome(verdict="delivered")
 
-    async def _webhook(self, sight: WebhookSight, notice: Notice, workspace: Workspace) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, sight.recipient, workspace)
+    async def _webhook(
+        self, data: WebhookNotificationData, notice: Notice, workspace: Workspace
+    ) -> Outcome:
+        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = (
-            replies.webhook_disabled(sight.webhook)
-            if sight.failing_since is None
-            else replies.webhook_failing(sight.webhook, sight.failing_since, sight.timezone)
+            replies.webhook_disabled(data.webhook)
+            if data.failing_since is None
+            else replies.webhook_failing(data.webhook, data.failing_since, data.timezone)
         )
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome(verdict="delivered")
@@ -332,7 +346,7 @@ class Notifier:
             slack_profiles.link, notice.organisation_id, recipient.id, profile, now=self._clock()
         )
         if linked is not None:
-            speak(profile.locale)
+            set_locale(profile.locale)
         return linked
 
 
@@ -345,10 +359,10 @@ async def drain(notifier: Notifier, *, limit: int = 32) -> int:
     return attempts
 
 
-def _is_worth_refreshing(sight: Sight) -> bool:
+def _is_worth_refreshing(data: NotificationData) -> bool:
     """Whether an open card is there to refresh, and no later notice draws it anyway."""
-    is_open = sight.message is not None and sight.card.request.status == "pending"
-    return is_open and not sight.is_superseded
+    is_open = data.message is not None and data.card.request.status == "pending"
+    return is_open and not data.is_superseded
 
 
 async def _updated(message: Posted, anew: dict[str, Any], client: AsyncWebClient) -> bool:

@@ -13,12 +13,12 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.routing import Route
 
-from bot.base.language import later
+from bot.base.language import gettext_noop
 from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from bot.interaction import errors
-from bot.interaction.listening import FOUND, CheckUrl, Edge, Listener, register
+from bot.interaction.listening import FOUND, CheckUrl, Listener, Services, register
 from bot.listeners import registered, unknown
 from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync
@@ -42,7 +42,7 @@ class SlackApp:
     bolt: AsyncApp
     notifier: Notifier
     workspaces: Workspaces
-    edge: Edge
+    services: Services
     installing: Installing | None
     timed: Timed
     directory: DirectorySync
@@ -66,13 +66,13 @@ class SlackApp:
 
         Nothing else in here works outside. Never fails because of Slack.
         """
-        clients = [self.edge.slack, self.bolt.client]
+        clients = [self.services.slack, self.bolt.client]
         if isinstance(self.workspaces, OneWorkspace):
             clients.append(self.workspaces.client)
         async with slack_web.connected(*clients):
             await self.workspaces.introduce()
             yield
-            await self.edge.finish()
+            await self.services.finish()
 
 
 def build_app(
@@ -89,7 +89,7 @@ def build_app(
     """
     slack = slack_web.new_client(settings, None)
     workspaces = _workspaces(settings, slack, database, clock)
-    edge = Edge(
+    services = Services(
         database,
         slack,
         workspaces,
@@ -99,13 +99,13 @@ def build_app(
         install_url=f"{settings.base_url}{INSTALL_PATH}" if settings.is_oauth else None,
     )
     bolt = _bolt(settings, workspaces)
-    register(bolt, edge, registered(settings.command) if listeners is None else listeners)
-    register(bolt, edge, unknown.LISTENERS)
+    register(bolt, services, registered(settings.command) if listeners is None else listeners)
+    register(bolt, services, unknown.LISTENERS)
     return SlackApp(
         bolt,
-        Notifier(database, workspaces, clock, Homes(edge)),
+        Notifier(database, workspaces, clock, Homes(services)),
         workspaces,
-        edge,
+        services,
         Installing(settings, slack, database, clock) if settings.is_oauth else None,
         Timed(database, clock, Digests(database, workspaces, clock)),
         DirectorySync(database, workspaces, clock),
@@ -114,7 +114,7 @@ def build_app(
 
 
 async def _no_webhooks(url: str) -> None:
-    raise InvalidInput.of("url", "url_invalid", later("Webhooks cannot be added here."))
+    raise InvalidInput.of("url", "url_invalid", gettext_noop("Webhooks cannot be added here."))
 
 
 def _workspaces(

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.views import text, words
 from bot.views.text import Block
 from storage.base.values import Absence, LeaveRequest, LeaveType
@@ -43,13 +43,13 @@ class OwnLeave:
 def balance(found: Balance) -> dict[str, Any]:
     """What is left of the leave year, and how that comes about."""
     told = [
-        say(
+        gettext(
             "*{left} left* in the leave year {first} to {last}",
             left=_days(found.remaining_half_days),
             first=words.day(found.year.first_day),
             last=words.day(found.year.last_day),
         ),
-        say(
+        gettext(
             "Allowance: {entitled}. Approved: {approved}. Pending: {waiting}.",
             entitled=_days(found.entitled_half_days),
             approved=_days(found.taken_half_days),
@@ -58,7 +58,7 @@ def balance(found: Balance) -> dict[str, Any]:
     ]
     if found.lapsing_half_days and found.lapsing_after is not None:
         told.append(
-            say(
+            gettext(
                 "Includes {lapsing} carried over, to use by {day}.",
                 lapsing=_days(found.lapsing_half_days),
                 day=words.day(found.lapsing_after),
@@ -69,17 +69,21 @@ def balance(found: Balance) -> dict[str, Any]:
 
 def out(away: Away) -> dict[str, Any]:
     """Who is off: first of the team, then of everybody else."""
-    when = say("today, {day}", day=words.short_day(away.first_day))
+    when = gettext("today, {day}", day=words.short_day(away.first_day))
     if away.first_day != away.last_day:
-        when = say("from today until {day}", day=words.short_day(away.last_day))
+        when = gettext("from today until {day}", day=words.short_day(away.last_day))
     if not away.everybody.items:
-        return {"text": say("No one is off {when}.", when=when)}
+        return {"text": gettext("No one is off {when}.", when=when)}
     teammates = {one.request_id for one in away.team.items}
     others = [one for one in away.everybody.items if one.request_id not in teammates]
     groups = [
-        _group(say("On your team, off {when}:", when=when), away.team.items, away.team.next_cursor),
         _group(
-            say("Others off {when}:", when=when) if teammates else say("Off {when}:", when=when),
+            gettext("On your team, off {when}:", when=when), away.team.items, away.team.next_cursor
+        ),
+        _group(
+            gettext("Others off {when}:", when=when)
+            if teammates
+            else gettext("Off {when}:", when=when),
             others,
             away.everybody.next_cursor,
         ),
@@ -90,28 +94,28 @@ def out(away: Away) -> dict[str, Any]:
 def own_leave(found: OwnLeave) -> dict[str, Any]:
     """What somebody has before him and waits for."""
     if not found.page.items:
-        return {"text": say(_NOTHING)}
-    lines = [f"• {_what(one, found)}: {say(_STATE[one.status])}" for one in found.page.items]
-    return _message([[say("Your leave:"), *lines, *_more(found.page.next_cursor)]])
+        return {"text": gettext(_NOTHING)}
+    lines = [f"• {_what(one, found)}: {gettext(_STATE[one.status])}" for one in found.page.items]
+    return _message([[gettext("Your leave:"), *lines, *_more(found.page.next_cursor)]])
 
 
 def own_leave_to_cancel(found: OwnLeave, told: str = "") -> dict[str, Any]:
     """The same, each with a button; ``told`` says what was just done."""
     if not found.page.items:
-        return {"text": f"{told} {say(_NOTHING)}".strip(), "blocks": []}
-    heading = say("Leave you can cancel:")
+        return {"text": f"{told} {gettext(_NOTHING)}".strip(), "blocks": []}
+    heading = gettext("Leave you can cancel:")
     heading = f"{told} {heading}".strip()
     lines = [_what(one, found) for one in found.page.items]
     blocks = [{"type": "section", "text": text.verbatim(heading)}]
     blocks += [_with_button(one, found) for one in found.page.items]
     if found.page.next_cursor is not None:
-        blocks.append(text.quiet(say(_MORE)))
+        blocks.append(text.quiet(gettext(_MORE)))
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
 
-_NOTHING: Final = later("You have no upcoming leave or pending requests.")
-_MORE: Final = later("… and more")
-_STATE: Final = {"pending": later("awaiting approval"), "approved": later("approved")}
+_NOTHING: Final = gettext_noop("You have no upcoming leave or pending requests.")
+_MORE: Final = gettext_noop("… and more")
+_STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gettext_noop("approved")}
 
 
 def _what(request: LeaveRequest, found: OwnLeave) -> str:
@@ -126,7 +130,7 @@ def _with_button(request: LeaveRequest, found: OwnLeave) -> Block:
     what = _what(request, found)
     return {
         "type": "section",
-        "text": text.verbatim(f"{what}: {say(_STATE[request.status])}"),
+        "text": text.verbatim(f"{what}: {gettext(_STATE[request.status])}"),
         "accessory": cancel_button(ids.CANCEL_LISTED, request, what),
     }
 
@@ -136,14 +140,14 @@ def cancel_button(action_id: str, request: LeaveRequest, what: str) -> Block:
     return {
         "type": "button",
         "action_id": action_id,
-        "text": text.plain(say("Cancel leave")),
+        "text": text.plain(gettext("Cancel leave")),
         "style": "danger",
         "value": request.id,
         "confirm": {
-            "title": text.plain(say("Cancel this leave?")),
+            "title": text.plain(gettext("Cancel this leave?")),
             "text": text.verbatim(what, 300),
-            "confirm": text.plain(say("Cancel leave")),
-            "deny": text.plain(say("Keep it")),
+            "confirm": text.plain(gettext("Cancel leave")),
+            "deny": text.plain(gettext("Keep it")),
         },
     }
 
@@ -153,12 +157,14 @@ def _group(heading: str, absences: Sequence[Absence], next_cursor: str | None) -
 
 
 def _more(next_cursor: str | None) -> list[str]:
-    return [] if next_cursor is None else [say(_MORE)]
+    return [] if next_cursor is None else [gettext(_MORE)]
 
 
 def _line(one: Absence) -> str:
-    name = say("You") if one.is_own else text.cut(one.person_name, _LONGEST_NAME)
-    what = say("Away") if one.summary_type is None else text.cut(one.summary_type, _LONGEST_NAME)
+    name = gettext("You") if one.is_own else text.cut(one.person_name, _LONGEST_NAME)
+    what = (
+        gettext("Away") if one.summary_type is None else text.cut(one.summary_type, _LONGEST_NAME)
+    )
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
     return f"• {name}: {when} ({what})"
 
@@ -180,4 +186,4 @@ def _fallback(lines: Sequence[str]) -> str:
 
 
 def _days(half_days: int) -> str:
-    return words.amount(half_days) if half_days else say("no days")
+    return words.amount(half_days) if half_days else gettext("no days")

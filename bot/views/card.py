@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.views import colleagues, text, words
 from bot.views.text import Block
 from storage.base.values import LeaveRequest
@@ -25,7 +25,7 @@ def blocks(card: ApprovalCard) -> list[Block]:
     request = card.request
     shown = [
         text.section(
-            say(
+            gettext(
                 "*{requester}* requested *{leave_type}*",
                 requester=text.name(card.requester.name),
                 leave_type=text.name(card.leave_type.name),
@@ -40,10 +40,10 @@ def blocks(card: ApprovalCard) -> list[Block]:
         shown.append({"type": "section", "text": text.verbatim("\n".join(lines))})
     if request.note:
         shown.append(
-            {"type": "section", "text": text.verbatim(say("Note: {note}", note=request.note))}
+            {"type": "section", "text": text.verbatim(gettext("Note: {note}", note=request.note))}
         )
     if request.status == "declined" and request.decision_reason:
-        reason = say("Reason: {reason}", reason=request.decision_reason)
+        reason = gettext("Reason: {reason}", reason=request.decision_reason)
         shown.append({"type": "section", "text": text.verbatim(reason)})
     shown.append(text.quiet(text.escaped(_standing(card))))
     if card.may_decide:
@@ -69,27 +69,29 @@ def state(card: ApprovalCard) -> str:
     what = _outcome(card)
     if at is None:
         return what
-    return say("{what}, {when}", what=what, when=words.moment(at, card.timezone))
+    return gettext("{what}, {when}", what=what, when=words.moment(at, card.timezone))
 
 
 def _outcome(card: ApprovalCard) -> str:
     by = card.ended_by_name and text.cut(card.ended_by_name, text.LONGEST_NAME)
     match card.request.status:
         case "cancelled":
-            return say("Cancelled by {name}", name=by) if by else say("Cancelled")
+            return gettext("Cancelled by {name}", name=by) if by else gettext("Cancelled")
         case "approved":
-            return say("Approved by {name}", name=by) if by else say("Approved automatically")
-    return say("Declined by {name}", name=by) if by else say("Declined automatically")
+            return (
+                gettext("Approved by {name}", name=by) if by else gettext("Approved automatically")
+            )
+    return gettext("Declined by {name}", name=by) if by else gettext("Declined automatically")
 
 
 def _waiting(card: ApprovalCard) -> str:
     request = card.request
     asked = [text.cut(one, text.LONGEST_NAME) for one in card.awaited_names]
-    waits = say("Awaiting {names}", names=words.names(asked))
-    sentence = waits if asked else say("Awaiting a decision")
+    waits = gettext("Awaiting {names}", names=words.names(asked))
+    sentence = waits if asked else gettext("Awaiting a decision")
     if request.version > 1:
         when = words.moment(request.updated_at, card.timezone)
-        return say("{sentence}. Updated {when}", sentence=sentence, when=when)
+        return gettext("{sentence}. Updated {when}", sentence=sentence, when=when)
     return sentence
 
 
@@ -100,7 +102,7 @@ def _balance_lines(card: ApprovalCard) -> list[str]:
 def _standing(card: ApprovalCard) -> str:
     """As ``state``, for somebody who was asked: also that he no longer is."""
     if card.request.status == "pending" and not card.may_decide:
-        return say("You no longer need to decide. {state}", state=state(card))
+        return gettext("You no longer need to decide. {state}", state=state(card))
     return state(card)
 
 
@@ -108,7 +110,7 @@ def _reconsider(request_id: str) -> Block:
     return {
         "type": "button",
         "action_id": ids.RECONSIDER,
-        "text": text.plain(say("Change decision")),
+        "text": text.plain(gettext("Change decision")),
         "value": request_id,
     }
 
@@ -120,14 +122,14 @@ def _buttons(request_id: str) -> Block:
             {
                 "type": "button",
                 "action_id": ids.APPROVE,
-                "text": text.plain(say("Approve")),
+                "text": text.plain(gettext("Approve")),
                 "style": "primary",
                 "value": request_id,
             },
             {
                 "type": "button",
                 "action_id": ids.DECLINE,
-                "text": text.plain(say("Decline")),
+                "text": text.plain(gettext("Decline")),
                 "style": "danger",
                 "value": request_id,
             },
@@ -138,7 +140,7 @@ def _buttons(request_id: str) -> Block:
 def _text(card: ApprovalCard) -> str:
     request = card.request
     parts = [
-        say(
+        gettext(
             "{requester} requested {leave_type}: {dates}, {amount}.",
             requester=text.name(card.requester.name),
             leave_type=text.name(card.leave_type.name),
@@ -149,5 +151,7 @@ def _text(card: ApprovalCard) -> str:
         f"{text.escaped(_standing(card))}.",
     ]
     if request.note:
-        parts.append(say("Note: {note}", note=text.excerpt(request.note, text.room_after(parts))))
+        parts.append(
+            gettext("Note: {note}", note=text.excerpt(request.note, text.room_after(parts)))
+        )
     return " ".join(parts)

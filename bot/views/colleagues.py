@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.base.language import say, say_count
+from bot.base.language import gettext, ngettext
 from bot.views import text, words
 from storage.directory.colleagues import ColleagueOff
 
@@ -15,17 +15,15 @@ def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[s
     ``pending``: how many requests are to be mentioned without a name.
     """
     more = count - len(shown)
-    rest = [say_count("… and {count} more", "… and {count} more", more)] if more > 0 else []
+    rest = [ngettext("… and {count} more", "… and {count} more", more)] if more > 0 else []
     if pending > 0:
-        rest.append(
-            "• " + say_count("{count} pending request", "{count} pending requests", pending)
-        )
-    return [say("Also off:"), *map(_line, shown), *rest]
+        rest.append("• " + ngettext("{count} pending request", "{count} pending requests", pending))
+    return [gettext("Also off:"), *map(_line, shown), *rest]
 
 
 def _line(one: ColleagueOff) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    what = gettext("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
     if one.is_pending:
-        what = say("{leave_type}, pending", leave_type=what)
+        what = gettext("{leave_type}, pending", leave_type=what)
     return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"

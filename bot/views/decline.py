@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.views import card as cards
 from bot.views import text
 from storage.leave.leave_requests import LONGEST_REASON
@@ -51,20 +51,20 @@ def reconsidered(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
         modal = _modal(_what(card), ids.DECLINE_AFTER_ALL_FORM, kept)
         what, *rest = modal["blocks"]
         blocks = [what, stands, *rest]
-        submit = say("Decline instead")
+        submit = gettext("Decline instead")
     else:
         modal = _modal(_what(card), ids.APPROVE_AFTER_ALL_FORM, kept)
         blocks = [modal["blocks"][0], stands]
-        submit = say("Approve instead")
+        submit = gettext("Approve instead")
     return modal | {
-        "title": text.plain(say("Change decision"), text.LONGEST_TITLE),
+        "title": text.plain(gettext("Change decision"), text.LONGEST_TITLE),
         "submit": text.plain(submit),
         "blocks": blocks,
     }
 
 
 def _what(card: ApprovalCard) -> str:
-    return say(
+    return gettext(
         "*{requester}*: {leave_type}, {dates}",
         requester=text.name(card.requester.name),
         leave_type=text.name(card.leave_type.name),
@@ -77,17 +77,17 @@ def _modal(what: str, callback_id: str, kept: str) -> dict[str, Any]:
         "type": "modal",
         "callback_id": callback_id,
         "private_metadata": kept,
-        "title": text.plain(say("Decline request"), text.LONGEST_TITLE),
-        "submit": text.plain(say("Decline")),
-        "close": text.plain(say("Back")),
+        "title": text.plain(gettext("Decline request"), text.LONGEST_TITLE),
+        "submit": text.plain(gettext("Decline")),
+        "close": text.plain(gettext("Back")),
         "blocks": [
             text.section(what),
             {
                 "type": "input",
                 "block_id": ids.REASON,
                 "optional": True,
-                "label": text.plain(say("Reason")),
-                "hint": text.plain(say("The requester will see this.")),
+                "label": text.plain(gettext("Reason")),
+                "hint": text.plain(gettext("The requester will see this.")),
                 "element": {
                     "type": "plain_text_input",
                     "action_id": ids.ANSWER,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
-from bot.base.language import say, say_count
+from bot.base.language import gettext, ngettext
 from bot.views import text, words
 from storage.slack.digests import Digest, Out
 
@@ -18,12 +18,12 @@ SHARED: Final = "externally_shared"
 
 def message(digest: Digest) -> dict[str, Any]:
     """``text`` names everybody whom the blocks name."""
-    title = say("Out today, {day}", day=words.day(digest.day))
+    title = gettext("Out today, {day}", day=words.day(digest.day))
     lines = _that_fit([f"• {_line(one, digest.day)}" for one in digest.out])
     if not digest.out:
-        lines = [say("No one is out.")]
+        lines = [gettext("No one is out.")]
     elif more := digest.total - len(lines):
-        lines.append(say_count("… and {count} more", "… and {count} more", more))
+        lines.append(ngettext("… and {count} more", "… and {count} more", more))
     return {
         "text": "\n".join((f"{title}:", *map(text.escaped, lines))),
         "blocks": [
@@ -35,24 +35,24 @@ def message(digest: Digest) -> dict[str, Any]:
 
 def refused(channel: str, because: str) -> dict[str, Any]:
     """What admins are told; ``channel`` is its id, ``because`` Slack's word for what is wrong."""
-    told = say("I can't post the daily list of who's out.")
+    told = gettext("I can't post the daily list of who's out.")
     cures = {
-        "not_in_channel": say("I'm not in the channel yet. Type /invite @Hiatus there."),
-        "channel_not_found": say(
+        "not_in_channel": gettext("I'm not in the channel yet. Type /invite @Hiatus there."),
+        "channel_not_found": gettext(
             "The channel doesn't exist, or it's private and I'm not in it. Type /invite "
             "@Hiatus there."
         ),
-        SHARED: say(
+        SHARED: gettext(
             "The channel is shared with another organisation (Slack Connect), and they would "
             "see who's out."
         ),
-        "is_archived": say("The channel was archived."),
+        "is_archived": gettext("The channel was archived."),
     }
-    why = cures.get(because, say("Slack refused: {reason}.", reason=text.escaped(because)))
-    what = say("Then choose the channel again, or another one, in the organisation settings.")
+    why = cures.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
+    what = gettext("Then choose the channel again, or another one, in the organisation settings.")
     if because in (SHARED, "is_archived"):
-        what = say("Choose another channel in the organisation settings.")
-    where = say("Channel: {channel}", channel=text.escaped(channel))
+        what = gettext("Choose another channel in the organisation settings.")
+    where = gettext("Channel: {channel}", channel=text.escaped(channel))
     return {
         "text": " ".join((told, why, what, where)),
         "blocks": [text.section(f"*{told}*\n{why} {what}"), text.quiet(where)],
@@ -61,14 +61,14 @@ def refused(channel: str, because: str) -> dict[str, Any]:
 
 def _line(one: Out, today: date) -> str:
     name = text.cut(one.name, text.LONGEST_NAME)
-    what = say("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
+    what = gettext("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
     if one.half == "am":
-        return say("{name}: {what}, morning", name=name, what=what)
+        return gettext("{name}: {what}, morning", name=name, what=what)
     if one.half == "pm":
-        return say("{name}: {what}, afternoon", name=name, what=what)
+        return gettext("{name}: {what}, afternoon", name=name, what=what)
     if one.last_day == today:
-        return say("{name}: {what}", name=name, what=what)
-    return say("{name}: {what}, until {day}", name=name, what=what, day=words.day(one.last_day))
+        return gettext("{name}: {what}", name=name, what=what)
+    return gettext("{name}: {what}, until {day}", name=name, what=what, day=words.day(one.last_day))
 
 
 def _that_fit(lines: Sequence[str]) -> list[str]:

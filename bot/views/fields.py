@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.views import text
 from bot.views.text import Block
 
@@ -71,7 +71,7 @@ def modal(
     view: dict[str, Any] = {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
-        "close": text.plain(close or say("Close"), text.LONGEST_TITLE),
+        "close": text.plain(close or gettext("Close"), text.LONGEST_TITLE),
         "blocks": list(blocks),
         "private_metadata": kept,
     }
@@ -171,7 +171,7 @@ def search(
 
 def said(options: Sequence[Option]) -> list[Option]:
     """Options whose labels are ours, in the language spoken."""
-    return [Option(label=say(one.label), value=one.value) for one in options]
+    return [Option(label=gettext(one.label), value=one.value) for one in options]
 
 
 def option(one: Option) -> Block:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import say
+from bot.base.language import gettext
 from bot.views import card as cards
 from bot.views import fields, text, words
 from bot.views.text import Block
@@ -57,7 +57,7 @@ def bar(balance: Balance) -> str:
 
 
 def _head(home: Home) -> list[Block]:
-    request = fields.button(say("Request leave"), ids.HOME_REQUEST, style="primary")
+    request = fields.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")
     title = f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"
     return [{**text.section(title), "accessory": request}]
 
@@ -66,29 +66,31 @@ def _balance(balance: Balance) -> list[Block]:
     year = words.span(balance.year.first_day, balance.year.last_day)
     left = _days(balance.remaining_half_days)
     entitled = _days(balance.entitled_half_days)
-    lines = [f"*{say('{left} of {entitled} days left', left=left, entitled=entitled)}*"]
+    lines = [f"*{gettext('{left} of {entitled} days left', left=left, entitled=entitled)}*"]
     if drawn := bar(balance):
         lines.append(f"`{drawn}`")
     figures = (
-        (say("Allowance"), entitled),
-        (say("Approved"), _days(balance.taken_half_days)),
-        (say("Pending"), _days(balance.pending_half_days)),
-        (say("Left"), left),
+        (gettext("Allowance"), entitled),
+        (gettext("Approved"), _days(balance.taken_half_days)),
+        (gettext("Pending"), _days(balance.pending_half_days)),
+        (gettext("Left"), left),
     )
     blocks = [
-        fields.header(say("Your balance")),
+        fields.header(gettext("Your balance")),
         {
             **text.section("\n".join(lines)),
             "fields": [text.marked(f"*{title}*\n{figure}") for title, figure in figures],
         },
-        text.quiet(say("Leave year: {year}", year=year)),
+        text.quiet(gettext("Leave year: {year}", year=year)),
     ]
     if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
         lapsing = words.amount(balance.lapsing_half_days)
         last = words.day(balance.lapsing_after)
         blocks.append(
             text.quiet(
-                say("Includes {amount} carried over, to use by {day}.", amount=lapsing, day=last)
+                gettext(
+                    "Includes {amount} carried over, to use by {day}.", amount=lapsing, day=last
+                )
             )
         )
     return blocks
@@ -97,25 +99,25 @@ def _balance(balance: Balance) -> list[Block]:
 def _waiting(home: Home) -> list[Block]:
     if not home.waiting.items:
         return []
-    blocks = [fields.header(say("Waiting for your decision"))]
+    blocks = [fields.header(gettext("Waiting for your decision"))]
     for item in home.waiting.items:
         request_id, who = item.request.id, item.person_name
         blocks += [
             *_asked(item),
             fields.actions(
                 fields.button(
-                    say("Approve"),
+                    gettext("Approve"),
                     ids.HOME_APPROVE,
                     request_id,
                     "primary",
-                    say("Approve: {who}", who=who),
+                    gettext("Approve: {who}", who=who),
                 ),
                 fields.button(
-                    say("Decline"),
+                    gettext("Decline"),
                     ids.HOME_DECLINE,
                     request_id,
                     "danger",
-                    say("Decline: {who}", who=who),
+                    gettext("Decline: {who}", who=who),
                 ),
             ),
         ]
@@ -138,15 +140,15 @@ def _asked(item: Item) -> list[Block]:
     ]
     if request.note:
         # As on the card: in plain text, so that Slack does not format what was typed.
-        note = say("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
+        note = gettext("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
         shown.append({"type": "section", "text": text.verbatim(note)})
     return shown
 
 
 def _own(home: Home) -> list[Block]:
-    blocks = [fields.header(say("Your leave"))]
+    blocks = [fields.header(gettext("Your leave"))]
     if not home.own.items:
-        return [*blocks, text.section(say("You have no upcoming leave."))]
+        return [*blocks, text.section(gettext("You have no upcoming leave."))]
     for item in home.own.items:
         blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
     cursors, cursor = home.cursors, home.own.next_cursor
@@ -157,7 +159,7 @@ def _own(home: Home) -> list[Block]:
 
 def _owned(item: Item) -> str:
     request = item.request
-    status = say("Awaiting a decision") if request.status == "pending" else say("Approved")
+    status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
     return (
         f"*{text.name(item.leave_type.name)}*: {cards.dates(request)}, "
         f"{words.amount(request.total_half_days)}\n{status}"
@@ -166,15 +168,17 @@ def _owned(item: Item) -> str:
 
 def _own_buttons(item: Item) -> list[Block]:
     request, when = item.request, cards.dates(item.request)
-    spoken = say("Cancel: {dates}", dates=when)
-    cancel = fields.button(say("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
+    spoken = gettext("Cancel: {dates}", dates=when)
+    cancel = fields.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
     cancel["confirm"] = fields.confirm(
-        say("Cancel this leave?"), f"{when}.", say("Cancel leave"), say("Keep it")
+        gettext("Cancel this leave?"), f"{when}.", gettext("Cancel leave"), gettext("Keep it")
     )
     if request.status != "pending":
         return [cancel]
     return [
-        fields.button(say("Edit"), ids.EDIT, request.id, spoken=say("Edit {name}", name=when)),
+        fields.button(
+            gettext("Edit"), ids.EDIT, request.id, spoken=gettext("Edit {name}", name=when)
+        ),
         cancel,
     ]
 
@@ -183,23 +187,25 @@ def _away(home: Home) -> list[Block]:
     is_team = home.cursors.scope == "team"
     other = replace(home.cursors, scope="org" if is_team else "team", away=None)
     switch = fields.button(
-        say("Show everyone") if is_team else say("Show my team"), ids.HOME_SCOPE, other.packed()
+        gettext("Show everyone") if is_team else gettext("Show my team"),
+        ids.HOME_SCOPE,
+        other.packed(),
     )
     last_day = words.day(home.last_day)
     if is_team:
-        who = say("Your team, today to {day}", day=last_day)
+        who = gettext("Your team, today to {day}", day=last_day)
     else:
-        who = say("Everyone, today to {day}", day=last_day)
+        who = gettext("Everyone, today to {day}", day=last_day)
     # Cursors lead through one list by first day: those of today come first.
     today = [one for one in home.away.items if one.start_date <= home.today]
-    later = [one for one in home.away.items if one.start_date > home.today]
+    gettext_noop = [one for one in home.away.items if one.start_date > home.today]
     blocks: list[Block] = [
-        fields.header(say("Who's out")),
+        fields.header(gettext("Who's out")),
         {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
-        return [*blocks, text.section(say("No one is out."))]
-    blocks += _absences(say("Today"), today) + _absences(say("Later"), later)
+        return [*blocks, text.section(gettext("No one is out."))]
+    blocks += _absences(gettext("Today"), today) + _absences(gettext("Later"), gettext_noop)
     cursors, cursor = home.cursors, home.away.next_cursor
     return blocks + _leafing(
         cursors.away, cursor, replace(cursors, away=None), replace(cursors, away=cursor)
@@ -208,19 +214,19 @@ def _away(home: Home) -> list[Block]:
 
 def _settings(user: User) -> list[Block]:
     own = [
-        fields.button(say("API keys"), ids.KEYS),
-        fields.button(say("Calendar feeds"), ids.FEEDS),
+        fields.button(gettext("API keys"), ids.KEYS),
+        fields.button(gettext("Calendar feeds"), ids.FEEDS),
     ]
-    blocks = [fields.header(say("Settings")), fields.actions(*own)]
+    blocks = [fields.header(gettext("Settings")), fields.actions(*own)]
     if user.role not in ("admin", "owner"):
         return blocks
     administered = [
-        fields.button(say("People"), ids.PEOPLE),
-        fields.button(say("Departments"), ids.DEPARTMENTS),
-        fields.button(say("Leave types"), ids.LEAVE_TYPES),
-        fields.button(say("Organisation"), ids.ORGANISATION),
-        fields.button(say("Public holidays"), ids.HOLIDAYS),
-        fields.button(say("Webhooks"), ids.WEBHOOKS),
+        fields.button(gettext("People"), ids.PEOPLE),
+        fields.button(gettext("Departments"), ids.DEPARTMENTS),
+        fields.button(gettext("Leave types"), ids.LEAVE_TYPES),
+        fields.button(gettext("Organisation"), ids.ORGANISATION),
+        fields.button(gettext("Public holidays"), ids.HOLIDAYS),
+        fields.button(gettext("Webhooks"), ids.WEBHOOKS),
     ]
     return [*blocks, fields.actions(*administered)]
 
@@ -237,10 +243,10 @@ def _absences(title: str, found: Sequence[Absence]) -> list[Block]:
 
 def _absent(one: Absence) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = text.cut(one.summary_type or say("Away"), text.LONGEST_NAME)
+    what = text.cut(one.summary_type or gettext("Away"), text.LONGEST_NAME)
     if one.status == "pending":
-        what = say("{leave_type}, pending", leave_type=what)
-    who = say("You") if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
+        what = gettext("{leave_type}, pending", leave_type=what)
+    who = gettext("You") if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
     return f"{who}: {when} ({what})"
 
 
@@ -249,9 +255,9 @@ def _leafing(
 ) -> list[Block]:
     buttons = []
     if at is not None:
-        buttons.append(fields.button(say("Back to start"), ids.HOME_FIRST, first.packed()))
+        buttons.append(fields.button(gettext("Back to start"), ids.HOME_FIRST, first.packed()))
     if cursor is not None:
-        buttons.append(fields.button(say("Show more"), ids.HOME_NEXT, following.packed()))
+        buttons.append(fields.button(gettext("Show more"), ids.HOME_NEXT, following.packed()))
     return [fields.actions(*buttons)] if buttons else []
 
 

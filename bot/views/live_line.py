@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.base import ids
-from bot.base.language import say, say_count
+from bot.base.language import gettext, ngettext
 from bot.views import colleagues, text, words
 from bot.views.text import Block
 from storage.leave.previews import Preview
@@ -23,10 +23,10 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
     why it could not be sent as it is.
     """
     if preview is None:
-        return [_paragraph([say("Choose a leave type to see the total.")])]
+        return [_paragraph([gettext("Choose a leave type to see the total.")])]
     refused = [f"⚠️ {text.cut(one, 500)}" for one in problems[:_MOST_PROBLEMS]]
     if preview.leave_type is None:
-        return [_plain(refused or [say("These days can't be counted.")], ids.LIVE)]
+        return [_plain(refused or [gettext("These days can't be counted.")], ids.LIVE)]
     shown = [_plain(refused, ids.PROBLEMS)] if refused else []
     shown.append(_paragraph(_figures(preview)))
     if preview.colleagues or preview.pending_colleagues_count:
@@ -35,7 +35,7 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
         )
         shown.append(_plain(lines, ids.OFF))
     else:
-        shown.append(text.quiet(say("No one else on your team is off.")))
+        shown.append(text.quiet(gettext("No one else on your team is off.")))
     shown.append(text.quiet(text.escaped(_what_happens(preview))))
     if preview.unreachable:
         shown.append(text.quiet(text.escaped(_skipped(preview))))
@@ -55,13 +55,13 @@ def _figures(preview: Preview) -> list[str]:
     first, last = preview.lines[0].date, preview.lines[-1].date
     when = words.short_day(first)
     if first != last:
-        when = say("{first} to {last}", first=when, last=words.short_day(last))
+        when = gettext("{first} to {last}", first=when, last=words.short_day(last))
     figures = [f"*{words.amount(preview.total_half_days)}* ({when})"]
     figures += [text.escaped(one) for one in _not_counted(preview.lines)]
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
         figures += [words.left(one.after_half_days, one.year.name) for one in preview.years]
     else:
-        figures.append(say("This type doesn't use your allowance."))
+        figures.append(gettext("This type doesn't use your allowance."))
     return figures
 
 
@@ -70,17 +70,17 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
     said = []
     off = [words.short_day(one.date) for one in lines if one.reason == "not_worked"]
     if off:
-        said.append(say("Non-working days: {days}", days=_named(off)))
+        said.append(gettext("Non-working days: {days}", days=_named(off)))
     half = [words.short_day(one.date) for one in lines if one.reason == "half_worked"]
     if half:
-        said.append(say("Half working days: {days}", days=_named(half)))
+        said.append(gettext("Half working days: {days}", days=_named(half)))
     holidays = [one for one in lines if one.reason == "public_holiday"]
     if holidays:
         named = [
             f"{words.short_day(one.date)} ({text.cut(one.holiday_name or '', text.LONGEST_NAME)})"
             for one in holidays
         ]
-        said.append(say("Public holidays: {days}", days=_named(named)))
+        said.append(gettext("Public holidays: {days}", days=_named(named)))
     return said
 
 
@@ -88,25 +88,25 @@ def _named(days: Sequence[str]) -> str:
     shown = list(days[:_MOST_DAYS_NAMED])
     more = len(days) - len(shown)
     if more:
-        shown.append(say_count("{count} more day", "{count} more days", more))
+        shown.append(ngettext("{count} more day", "{count} more days", more))
     return ", ".join(shown)
 
 
 def _what_happens(preview: Preview) -> str:
     if preview.approved_because == "no_approval_needed":
-        return say("No approval needed: it's approved as soon as you send it.")
+        return gettext("No approval needed: it's approved as soon as you send it.")
     if preview.approved_because == "nobody_could_approve":
-        return say("No one else can approve it, so it's approved as soon as you send it.")
+        return gettext("No one else can approve it, so it's approved as soon as you send it.")
     asked = [text.cut(one.name, text.LONGEST_NAME) for one in preview.approvers]
     if not asked:
-        return say("This will be sent for approval.")
-    return say("This will go to {names} for approval.", names=words.names(asked))
+        return gettext("This will be sent for approval.")
+    return gettext("This will go to {names} for approval.", names=words.names(asked))
 
 
 def _skipped(preview: Preview) -> str:
     """Why the request skips people who would be asked first."""
     names = [text.cut(one.name or one.email, text.LONGEST_NAME) for one in preview.unreachable]
-    return say(
+    return gettext(
         "Skipped: {names}. They haven't used Hiatus yet, and I don't know their Slack account.",
         names=words.names(names),
     )

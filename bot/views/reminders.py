@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.base.language import say, say_count
+from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import text, words
 from storage.slack.approval_cards import ApprovalCard
-from storage.slack.notifications import SummarySight, WaitingRequest
+from storage.slack.notifications import SummaryNotificationData, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:
     """What stands beneath a card that was not answered, in mrkdwn."""
     request = card.request
-    return say(
+    return gettext(
         "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
         requester=text.name(card.requester.name),
         leave_type=text.name(card.leave_type.name),
@@ -23,17 +23,17 @@ def reminder(card: ApprovalCard) -> str:
     )
 
 
-def summary(sight: SummarySight) -> dict[str, Any]:
+def summary(data: SummaryNotificationData) -> dict[str, Any]:
     """The message of the day for somebody for whom many requests wait."""
-    title = say_count(
+    title = ngettext(
         "{count} request is waiting for your decision",
         "{count} requests are waiting for your decision",
-        sight.total,
+        data.total,
     )
-    lines = [f"• {_waiting(one)}" for one in sight.requests]
-    if more := sight.total - len(sight.requests):
-        lines.append(say_count("… and {count} more", "… and {count} more", more))
-    cure = say("Approve or decline them in the Hiatus Home tab.")
+    lines = [f"• {_waiting(one)}" for one in data.requests]
+    if more := data.total - len(data.requests):
+        lines.append(ngettext("… and {count} more", "… and {count} more", more))
+    cure = gettext("Approve or decline them in the Hiatus Home tab.")
     fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), cure))
     return {
         "text": fallback if len(fallback) <= text.LONGEST_MESSAGE else f"{title}. {cure}",
@@ -47,7 +47,7 @@ def summary(sight: SummarySight) -> dict[str, Any]:
 
 def _waiting(one: WaitingRequest) -> str:
     when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    return say(
+    return gettext(
         "{requester}: {leave_type}, {dates}, {amount}",
         requester=text.cut(one.requester_name, text.LONGEST_NAME),
         leave_type=text.cut(one.leave_type_name, text.LONGEST_NAME),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from bot.views.text import Block
@@ -15,15 +15,15 @@ from storage.base.values import NoticeEvent, Webhook
 from storage.events.deliveries import FAILING_FOR
 from storage.slack.approval_cards import ApprovalCard
 
-OUTDATED = later(
+OUTDATED = gettext_noop(
     "This is from an older version of Hiatus, so nothing was changed. Please open it again."
 )
 
 # What may be typed after the command; a translation has to be understood, too.
 EXAMPLES: Final = (
-    later("3-7 aug"),
-    later("next fri pm sick"),
-    later("24 dec - 2 jan unpaid"),
+    gettext_noop("3-7 aug"),
+    gettext_noop("next fri pm sick"),
+    gettext_noop("24 dec - 2 jan unpaid"),
 )
 
 _LONGEST_COMMAND = 40
@@ -34,28 +34,28 @@ def help_text(command: str, unknown_words: str = "") -> str:
     intro = ""
     if unknown_words:
         shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
-        intro = say("Sorry, I didn't understand “{words}”.", words=shown) + "\n"
-    examples = [f"{command} {say(typed)}" for typed in EXAMPLES]
+        intro = gettext("Sorry, I didn't understand “{words}”.", words=shown) + "\n"
+    examples = [f"{command} {gettext(typed)}" for typed in EXAMPLES]
     lines = (
-        say("`{command}` opens the request form.", command=command),
-        say(
+        gettext("`{command}` opens the request form.", command=command),
+        gettext(
             "`{one}`, `{other}` or `{third}` fills it in for you.",
             one=examples[0],
             other=examples[1],
             third=examples[2],
         ),
-        say("`{command} balance` shows how many days you have left.", command=command),
-        say(
+        gettext("`{command} balance` shows how many days you have left.", command=command),
+        gettext(
             "`{command} out` shows who's off today; `{command} out week` shows the rest of "
             "the week (at weekends, next week too).",
             command=command,
         ),
-        say(
+        gettext(
             "`{command} mine` lists your leave; `{command} cancel` lets you cancel it.",
             command=command,
         ),
-        say("`{command} help` shows this help.", command=command),
-        say(
+        gettext("`{command} help` shows this help.", command=command),
+        gettext(
             "Your approver gets a message to approve or decline, and I'll tell you what they "
             "decide."
         ),
@@ -66,7 +66,7 @@ def help_text(command: str, unknown_words: str = "") -> str:
 def unknown_command(command: str) -> str:
     """What somebody hears whose command the manifest knows and the settings do not, in mrkdwn."""
     shown = text.escaped(text.cut(command, _LONGEST_COMMAND))
-    return say(
+    return gettext(
         "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
         "in `HIATUS_SLACK_COMMAND`.",
         command=shown,
@@ -78,7 +78,7 @@ def notice(title: str, sentence: str) -> dict[str, Any]:
     return {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
-        "close": text.plain(say("Close")),
+        "close": text.plain(gettext("Close")),
         "blocks": [{"type": "section", "text": text.verbatim(sentence)}],
     }
 
@@ -106,18 +106,18 @@ def superseded(card: ApprovalCard) -> dict[str, Any]:
 
     Details are only in the newer message, so that a screen reader does not read them twice.
     """
-    where = say(_SEE_BELOW[card.request.status])
+    where = gettext(_SEE_BELOW[card.request.status])
     leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
     shown = text.section(f"*{leave_type}*\n{when}")
-    which = say("Your request: {what}.", what=_what(card))
+    which = gettext("Your request: {what}.", what=_what(card))
     return {"text": f"{which} {where}", "blocks": [shown, text.quiet(where)]}
 
 
 _SEE_BELOW: Final = {
-    "pending": later("Updated. See the message below."),
-    "approved": later("Approved. See the message below."),
-    "declined": later("Declined. See the message below."),
-    "cancelled": later("Cancelled. See the message below."),
+    "pending": gettext_noop("Updated. See the message below."),
+    "approved": gettext_noop("Approved. See the message below."),
+    "declined": gettext_noop("Declined. See the message below."),
+    "cancelled": gettext_noop("Cancelled. See the message below."),
 }
 
 
@@ -129,10 +129,10 @@ def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> dict[str,
     if request.status == "declined" and request.decision_reason:
         reason = request.decision_reason
         blocks.append(
-            {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))}
+            {"type": "section", "text": text.verbatim(gettext("Reason: {reason}", reason=reason))}
         )
         shown = text.excerpt(reason, text.room_after([fallback]))
-        fallback += " " + say("Reason: {reason}", reason=shown)
+        fallback += " " + gettext("Reason: {reason}", reason=shown)
     if has_buttons and request.status in ("pending", "approved"):
         blocks.append(_own_buttons(card))
     return {"text": fallback, "blocks": blocks}
@@ -152,7 +152,7 @@ def _own_buttons(card: ApprovalCard) -> Block:
     edit: Block = {
         "type": "button",
         "action_id": ids.EDIT,
-        "text": text.plain(say("Edit")),
+        "text": text.plain(gettext("Edit")),
         "value": card.request.id,
     }
     cancel = answers.cancel_button(ids.CANCEL, card.request, what)
@@ -162,11 +162,11 @@ def _own_buttons(card: ApprovalCard) -> Block:
 
 def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     """The DM that tells an admin of a webhook that was switched off, and the cure."""
-    told = say("One of your organisation's webhooks was switched off.")
+    told = gettext("One of your organisation's webhooks was switched off.")
     url = text.verbatim(webhook.url)
-    reason = say(str(webhook.disabled_reason))
+    reason = gettext(str(webhook.disabled_reason))
     cure = text.section(
-        say(
+        gettext(
             "I've stopped sending events there. Once your endpoint is fixed, open the "
             "webhook and switch it on to send the pending events."
         )
@@ -174,7 +174,7 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     blocks: list[Block] = [
         text.section(f"*{told}*"),
         {"type": "section", "text": url},
-        {"type": "section", "text": text.verbatim(say("Reason: {reason}", reason=reason))},
+        {"type": "section", "text": text.verbatim(gettext("Reason: {reason}", reason=reason))},
         cure,
         _open_webhook(webhook),
     ]
@@ -184,9 +184,9 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
 
 def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[str, Any]:
     """The DM that tells an admin of a webhook that has failed for a day, before it is too late."""
-    told = say("One of your organisation's webhooks keeps failing.")
+    told = gettext("One of your organisation's webhooks keeps failing.")
     off_at = words.moment(since + FAILING_FOR, timezone)
-    failing = say(
+    failing = gettext(
         "Every attempt has failed since {when}. Unless one succeeds, the webhook will be "
         "switched off on {off_at}.",
         when=words.moment(since, timezone),
@@ -203,7 +203,7 @@ def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[st
 
 
 def _open_webhook(webhook: Webhook) -> Block:
-    button = fields.button(say("Open webhook"), ids.WEBHOOK, webhook.id)
+    button = fields.button(gettext("Open webhook"), ids.WEBHOOK, webhook.id)
     return {"type": "actions", "elements": [button]}
 
 
@@ -217,17 +217,17 @@ def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
     if event_type == "leave_request.cancelled" and request.status == "cancelled":
         by = card.cancelled_by_name
         if by is None:
-            told = say("{requester}'s approved leave was cancelled.", requester=requester)
+            told = gettext("{requester}'s approved leave was cancelled.", requester=requester)
         elif by == card.requester.name:
-            told = say("{requester} cancelled their approved leave.", requester=requester)
+            told = gettext("{requester} cancelled their approved leave.", requester=requester)
         else:
-            told = say(
+            told = gettext(
                 "{name} cancelled {requester}'s approved leave.",
                 name=text.name(by),
                 requester=requester,
             )
     elif event_type == "leave_request.shortened" and request.status == "approved":
-        told = say("{requester}'s approved leave was shortened.", requester=requester)
+        told = gettext("{requester}'s approved leave was shortened.", requester=requester)
     else:
         return None
     return f"{told} {_what(card)}."
@@ -235,7 +235,7 @@ def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
 
 def changed_reply(card: ApprovalCard) -> str:
     """What an approver reads beneath the card when the request was changed."""
-    return say(
+    return gettext(
         "{requester} edited this request. It's now {dates}, {amount}.",
         requester=text.name(card.requester.name),
         dates=cards.dates(card.request),
@@ -246,39 +246,39 @@ def changed_reply(card: ApprovalCard) -> str:
 def _recounted(card: ApprovalCard, news: News) -> str | None:
     if card.request.status not in ("pending", "approved"):
         return None
-    sentence = say(
+    sentence = gettext(
         "Your leave now counts as {after} instead of {before}, because {why}.",
         after=_amount_or_nothing(news.after_half_days),
         before=_amount_or_nothing(news.before_half_days),
         why=_because(news.cause),
     )
     if news.after_half_days == 0:
-        sentence += " " + say("It stays booked. Cancel it if you no longer need it.")
+        sentence += " " + gettext("It stays booked. Cancel it if you no longer need it.")
     return sentence
 
 
 def _amount_or_nothing(half_days: int) -> str:
-    return words.amount(half_days) if half_days else say("no days")
+    return words.amount(half_days) if half_days else gettext("no days")
 
 
 def _because(cause: Cause) -> str:
     match cause.code:
         case "working_days_changed":
-            return say("your working days changed")
+            return gettext("your working days changed")
         case "public_holidays_changed":
-            return say("different public holidays now apply to you")
+            return gettext("different public holidays now apply to you")
         case "working_days_and_public_holidays_changed":
-            return say("your working days and public holidays changed")
+            return gettext("your working days and public holidays changed")
     if cause.holiday_date is None:
-        return say("public holidays changed")
+        return gettext("public holidays changed")
     day = words.day(cause.holiday_date)
     name = f" ({text.cut(cause.holiday_name, 80)})" if cause.holiday_name else ""
     match cause.code:
         case "public_holiday_added":
-            return say("{day} is now a public holiday", day=day) + name
+            return gettext("{day} is now a public holiday", day=day) + name
         case "public_holiday_removed":
-            return say("{day} is no longer a public holiday", day=day) + name
-    return say("the public holiday on {day} changed", day=day) + name
+            return gettext("{day} is no longer a public holiday", day=day) + name
+    return gettext("the public holiday on {day} changed", day=day) + name
 
 
 def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
@@ -303,34 +303,34 @@ def _news(card: ApprovalCard) -> str:
         case "pending":
             return _sent(card, is_new=card.request.version == 1)
         case "approved" if by:
-            return say("{name} approved your request.", name=by)
+            return gettext("{name} approved your request.", name=by)
         case "approved":
-            return say("Your request was approved automatically.")
+            return gettext("Your request was approved automatically.")
         case "declined" if by:
-            return say("{name} declined your request.", name=by)
+            return gettext("{name} declined your request.", name=by)
         case "declined":
-            return say("Your request was declined automatically.")
+            return gettext("Your request was declined automatically.")
     if card.ended_by_name == card.requester.name:
-        return say("You cancelled your request.")
-    return say("{name} cancelled your request.", name=by) if by else say(_CANCELLED)
+        return gettext("You cancelled your request.")
+    return gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
 
 
-_CANCELLED: Final = later("Your request was cancelled.")
+_CANCELLED: Final = gettext_noop("Your request was cancelled.")
 
 
 def _reversed(card: ApprovalCard) -> str:
     by = text.cut(card.ended_by_name or "", text.LONGEST_NAME)
     if card.request.status == "approved":
-        return say("{name} changed the decision: your request is now approved.", name=by)
-    return say("{name} changed the decision: your request is now declined.", name=by)
+        return gettext("{name} changed the decision: your request is now approved.", name=by)
+    return gettext("{name} changed the decision: your request is now declined.", name=by)
 
 
 def _sent(card: ApprovalCard, *, is_new: bool) -> str:
     names = words.names([text.cut(one, text.LONGEST_NAME) for one in card.awaited_names])
     if is_new and names:
-        return say("Your request was sent to {names} for approval.", names=names)
+        return gettext("Your request was sent to {names} for approval.", names=names)
     if is_new:
-        return say("Your request was sent for approval.")
+        return gettext("Your request was sent for approval.")
     if names:
-        return say("Your updated request was sent to {names} for approval.", names=names)
-    return say("Your updated request was sent for approval.")
+        return gettext("Your updated request was sent to {names} for approval.", names=names)
+    return gettext("Your updated request was sent for approval.")

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, Final
 
 from bot.base import ids
-from bot.base.language import later, say
+from bot.base.language import gettext, gettext_noop
 from bot.typed.typed_days import Puzzle, PuzzleKind
 from bot.views import text, words
 from bot.views.text import Block
@@ -93,30 +93,36 @@ def view(
         "callback_id": ids.EDIT_FORM if edited_id else ids.REQUEST_FORM,
         "private_metadata": edited_id,
         "title": text.plain(
-            say("Edit request") if edited_id else say("Request leave"), text.LONGEST_TITLE
+            gettext("Edit request") if edited_id else gettext("Request leave"), text.LONGEST_TITLE
         ),
-        "submit": text.plain(say("Save") if edited_id else say("Send")),
-        "close": text.plain(say("Cancel")),
+        "submit": text.plain(gettext("Save") if edited_id else gettext("Send")),
+        "close": text.plain(gettext("Cancel")),
         "blocks": [
             *asides,
             _kept_type(types, filled) if edited_id else _type_field(types, filled),
-            _field(ids.FIRST_DAY, say("First day"), _day(filled.start_date)),
-            _field(ids.BEGINS, say("Starts"), _halves(_BEGINS, filled.begins_at_midday)),
+            _field(ids.FIRST_DAY, gettext("First day"), _day(filled.start_date)),
+            _field(ids.BEGINS, gettext("Starts"), _halves(_BEGINS, filled.begins_at_midday)),
             _field(
                 ids.LAST_DAY,
-                say("Last day"),
+                gettext("Last day"),
                 _day(filled.end_date),
-                hint=say("Your last day off, not the day you're back."),
+                hint=gettext("Your last day off, not the day you're back."),
             ),
-            _field(ids.ENDS, say("Ends"), _halves(_ENDS, filled.ends_at_midday)),
+            _field(ids.ENDS, gettext("Ends"), _halves(_ENDS, filled.ends_at_midday)),
             *live,
-            _field(ids.NOTE, say("Note"), _note(filled.note), is_optional=True),
+            _field(ids.NOTE, gettext("Note"), _note(filled.note), is_optional=True),
         ],
     }
 
 
-_BEGINS: Final = (later("At the start of the first day"), later("At midday on the first day"))
-_ENDS: Final = (later("At the end of the last day"), later("At midday on the last day"))
+_BEGINS: Final = (
+    gettext_noop("At the start of the first day"),
+    gettext_noop("At midday on the first day"),
+)
+_ENDS: Final = (
+    gettext_noop("At the end of the last day"),
+    gettext_noop("At midday on the last day"),
+)
 
 
 def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
@@ -131,30 +137,30 @@ def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
 def _puzzle(puzzle: Puzzle) -> str:
     typed = text.cut(puzzle.typed, text.LONGEST_NAME)
     choices = words.names([text.cut(one, text.LONGEST_NAME) for one in puzzle.choices])
-    return say(_PUZZLES[puzzle.kind], typed=typed, choices=choices)
+    return gettext(_PUZZLES[puzzle.kind], typed=typed, choices=choices)
 
 
 _PUZZLES: Final[Mapping[PuzzleKind, str]] = {
-    "unknown": later("Sorry, I didn't understand “{typed}”. Please choose the days below."),
-    "which_day": later("“{typed}” could mean more than one day. Please choose below."),
-    "which_month": later("Which month is “{typed}” in? Please choose the days below."),
-    "which_year": later("“{typed}” could be in more than one year. Please choose below."),
-    "which_half": later(
+    "unknown": gettext_noop("Sorry, I didn't understand “{typed}”. Please choose the days below."),
+    "which_day": gettext_noop("“{typed}” could mean more than one day. Please choose below."),
+    "which_month": gettext_noop("Which month is “{typed}” in? Please choose the days below."),
+    "which_year": gettext_noop("“{typed}” could be in more than one year. Please choose below."),
+    "which_half": gettext_noop(
         "“{typed}” could mean the first or the last day. Please choose when your leave "
         "starts and ends."
     ),
-    "half_of_which_day": later("“{typed}” on which day? Please choose below."),
-    "impossible_day": later("There's no “{typed}”. Please choose the days below."),
-    "several_days": later(
+    "half_of_which_day": gettext_noop("“{typed}” on which day? Please choose below."),
+    "impossible_day": gettext_noop("There's no “{typed}”. Please choose the days below."),
+    "several_days": gettext_noop(
         "“{typed}” is more than one period. Type something like “3-7 aug”, or choose below."
     ),
-    "which_first_day": later("“{typed}” starting on which day? Please choose below."),
-    "which_last_day": later("“{typed}” until when? Please choose below."),
-    "which_length": later(
+    "which_first_day": gettext_noop("“{typed}” starting on which day? Please choose below."),
+    "which_last_day": gettext_noop("“{typed}” until when? Please choose below."),
+    "which_length": gettext_noop(
         "“{typed}” could mean working days or calendar days. Please choose the days below."
     ),
-    "which_type": later("“{typed}” could mean {choices}. Please choose below."),
-    "several_types": later(
+    "which_type": gettext_noop("“{typed}” could mean {choices}. Please choose below."),
+    "several_types": gettext_noop(
         "A request has one leave type, but you named {choices}. Please choose below."
     ),
 }
@@ -194,7 +200,7 @@ def draft_of(filled: Filled) -> Draft:
         }
         raise InvalidInput(
             [
-                FieldError(pointer=f"/{field}", code="required", detail=say("Choose one."))
+                FieldError(pointer=f"/{field}", code="required", detail=gettext("Choose one."))
                 for field, value in required.items()
                 if value is None
             ]
@@ -219,7 +225,9 @@ def _field(
 
 
 def _type_field(types: Sequence[LeaveType], filled: Filled) -> Block:
-    return _field(ids.LEAVE_TYPE, say("Leave type"), _menu_of_types(types, filled.leave_type_id))
+    return _field(
+        ids.LEAVE_TYPE, gettext("Leave type"), _menu_of_types(types, filled.leave_type_id)
+    )
 
 
 def _kept_type(types: Sequence[LeaveType], filled: Filled) -> Block:
@@ -229,7 +237,7 @@ def _kept_type(types: Sequence[LeaveType], filled: Filled) -> Block:
 
 def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> Block:
     types = offered(leave_types)
-    menu: Block = {"type": "static_select", "placeholder": text.plain(say("Choose a type"))}
+    menu: Block = {"type": "static_select", "placeholder": text.plain(gettext("Choose a type"))}
     if len(types) <= _MOST_IN_GROUP:
         menu["options"] = [_option(_label(one), one.id) for one in types]
     else:
@@ -263,7 +271,7 @@ def _day(day: date | None) -> Block:
 
 
 def _halves(labels: tuple[str, str], at_midday: bool) -> Block:
-    options = [_option(say(labels[0]), ids.WHOLE_DAY), _option(say(labels[1]), ids.MIDDAY)]
+    options = [_option(gettext(labels[0]), ids.WHOLE_DAY), _option(gettext(labels[1]), ids.MIDDAY)]
     return {"type": "static_select", "options": options, "initial_option": options[at_midday]}
 
 
@@ -272,7 +280,7 @@ def _note(typed: str | None) -> Block:
         "type": "plain_text_input",
         "multiline": True,
         "max_length": LONGEST_NOTE,
-        "placeholder": text.plain(say("Visible to your approver")),
+        "placeholder": text.plain(gettext("Visible to your approver")),
     }
     return field | {"initial_value": typed} if typed else field
 

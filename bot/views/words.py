@@ -15,27 +15,27 @@ from babel.lists import format_list
 from babel.numbers import format_decimal
 
 from bot.base import language
-from bot.base.language import later, say, say_count
+from bot.base.language import gettext, gettext_noop, ngettext
 from storage.base.values import HalfDay
 
 _MOST_NAMES: Final = 5
 _ROLES: Final[Mapping[str, str]] = {
-    "member": later("Member"),
-    "approver": later("Approver"),
-    "admin": later("Admin"),
-    "owner": later("Owner"),
+    "member": gettext_noop("Member"),
+    "approver": gettext_noop("Approver"),
+    "admin": gettext_noop("Admin"),
+    "owner": gettext_noop("Owner"),
 }
 
 
 def day(value: date) -> str:
     """``Mon 3 August 2026``."""
     # A date's pattern in Unicode's letters (UTS 35).
-    return format_date(value, say("EEE d MMMM y"), locale=language.locale())
+    return format_date(value, gettext("EEE d MMMM y"), locale=language.locale())
 
 
 def short_day(value: date) -> str:
     """``Mon 3 August``."""
-    return format_date(value, say("EEE d MMMM"), locale=language.locale())
+    return format_date(value, gettext("EEE d MMMM"), locale=language.locale())
 
 
 def span(
@@ -55,12 +55,12 @@ def span(
     first = short_day(start_date) if is_one_year else day(start_date)
     match start_half_day == "pm", end_half_day == "am":
         case True, True:
-            return say("{first} from midday to {last} until midday", first=first, last=last)
+            return gettext("{first} from midday to {last} until midday", first=first, last=last)
         case True, False:
-            return say("{first} from midday to {last}", first=first, last=last)
+            return gettext("{first} from midday to {last}", first=first, last=last)
         case False, True:
-            return say("{first} to {last} until midday", first=first, last=last)
-    return say("{first} to {last}", first=first, last=last)
+            return gettext("{first} to {last} until midday", first=first, last=last)
+    return gettext("{first} to {last}", first=first, last=last)
 
 
 def month(number: int) -> str:
@@ -76,14 +76,14 @@ def weekday(number: int) -> str:
 def amount(half_days: int) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:
-        return say("half a day")
+        return gettext("half a day")
     # Half a day more than one is said like two.
-    return say_count("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
+    return ngettext("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
 
 
 def role(value: str) -> str:
     """``Approver`` for ``approver``."""
-    return say(_ROLES[value])
+    return gettext(_ROLES[value])
 
 
 def number(value: float) -> str:
@@ -95,29 +95,29 @@ def left(half_days: int, year_name: str) -> str:
     """What some leave leaves of a leave year: ``After this: 2.5 days left in 2026``."""
     if half_days < 0:
         over = amount(-half_days)
-        return say("After this: overdrawn by {amount} in {year}", amount=over, year=year_name)
+        return gettext("After this: overdrawn by {amount} in {year}", amount=over, year=year_name)
     if half_days == 0:
-        return say("After this: no days left in {year}", year=year_name)
-    return say("After this: {amount} left in {year}", amount=amount(half_days), year=year_name)
+        return gettext("After this: no days left in {year}", year=year_name)
+    return gettext("After this: {amount} left in {year}", amount=amount(half_days), year=year_name)
 
 
 def moment(instant: datetime, timezone: str) -> str:
     """``2 June 2026, 10:05`` on the clock of an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))
-    return format_datetime(local, say("d MMMM y, HH:mm"), locale=language.locale())
+    return format_datetime(local, gettext("d MMMM y, HH:mm"), locale=language.locale())
 
 
 def names(people: Sequence[str], most: int = _MOST_NAMES) -> str:
     """``Grace, Hedy and Ada``; after ``most`` the rest are a number."""
     shown = list(people[:most])
     if more := len(people) - len(shown):
-        shown.append(say_count("{count} more", "{count} more", more))
+        shown.append(ngettext("{count} more", "{count} more", more))
     return format_list(shown, locale=language.locale()) if shown else ""
 
 
 def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:
     if start == "pm" or (start is None and end == "pm"):
-        return say("{day}, afternoon", day=shown)
+        return gettext("{day}, afternoon", day=shown)
     if end == "am" or (end is None and start == "am"):
-        return say("{day}, morning", day=shown)
+        return gettext("{day}, morning", day=shown)
     return shown

@@ -75,7 +75,7 @@ def claim(tx: Transaction, *, now: datetime, limit: int = 20) -> list[str]:
     return [organisation_id for (organisation_id,) in QUEUE.claim(tx, now=now, limit=limit)]
 
 
-def look(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | None:
+def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | None:
     """What a claimed organisation's digest shows; None, and moved on, where there is nothing to do.
 
     ``now`` is that of the claim. A transaction of its own: another organisation's may fail.

@@ -104,11 +104,11 @@ class Home:
 
 def open_anew(tx: Transaction, *, by: Caller, now: datetime) -> None:
     """Note that the caller looks at his Home, from the beginning of its lists."""
-    leaf(tx, PageCursors(), by=by, now=now)
+    paginate(tx, PageCursors(), by=by, now=now)
 
 
-def leaf(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
-    """Note what the caller looks at; ``look`` shows that from now on."""
+def paginate(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
+    """Note what the caller looks at; ``load`` shows that from now on."""
     slack_homes.remember(tx, by.organisation_id, str(by.user_id), cursors.packed(), now=now)
 
 
@@ -117,7 +117,7 @@ def is_watched(tx: Transaction, *, by: Caller, now: datetime) -> bool:
     return slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now) is not None
 
 
-def look(tx: Transaction, *, by: Caller, now: datetime) -> Home:
+def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     """The caller's Home. A list whose cursor is no longer valid starts at its first page.
 
     Who is away: today and until the end of the week; at a weekend, of the week to come.

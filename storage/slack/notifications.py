@@ -101,7 +101,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WebhookSight:
+class WebhookNotificationData:
     """The data of a message about a webhook that is off, or fails since ``failing_since``."""
 
     team_id: str | None
@@ -113,7 +113,7 @@ class WebhookSight:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DigestSight:
+class DigestNotificationData:
     """All that the news of a digest takes: its channel, and Slack's word for what is wrong."""
 
     team_id: str | None
@@ -137,7 +137,7 @@ class WaitingRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SummarySight:
+class SummaryNotificationData:
     """All that a summary takes: the requests that wait longest, and how many there are."""
 
     team_id: str | None
@@ -148,7 +148,7 @@ class SummarySight:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sight:
+class NotificationData:
     """All that drawing a notice takes. ``message`` is the card that the person has already.
 
     ``news`` is set where the person is told that his leave counts something else now. ``locale``
@@ -235,7 +235,7 @@ def _notice(row: Sequence[Any], claim_id: str) -> Notice:
     )
 
 
-def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
+def load(tx: Transaction, notice: Notice, *, now: datetime) -> NotificationData | None:
     """What the notice is about, as it is now; None when the request or the person is gone."""
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     card = approval_cards.card(
@@ -255,7 +255,7 @@ def look(tx: Transaction, notice: Notice, *, now: datetime) -> Sight | None:
         news = recalculation.news(tx, *place, at=notice.created_at)
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     is_superseded = notice.is_refresh and _is_awaited(tx, notice)
-    return Sight(
+    return NotificationData(
         team_id=team_id,
         recipient=recipient,
         locale=locale,
@@ -278,7 +278,7 @@ def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
         card_refreshes.expand(tx, change, now=now)
 
 
-def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
+def load_webhook(tx: Transaction, notice: Notice) -> WebhookNotificationData | None:
     """The webhook and its admin; None if it has recovered or is gone, or the admin no longer is."""
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
@@ -292,7 +292,7 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
     if not is_news or recipient.role not in ("admin", "owner"):
         return None
     organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
-    return WebhookSight(
+    return WebhookNotificationData(
         team_id=organisation.slack_team_id,
         recipient=recipient,
         locale=slack_locales.of_person(tx, notice.organisation_id, recipient.id),
@@ -302,7 +302,7 @@ def look_at_webhook(tx: Transaction, notice: Notice) -> WebhookSight | None:
     )
 
 
-def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
+def load_digest(tx: Transaction, notice: Notice) -> DigestNotificationData | None:
     """Why the digest cannot be posted; None once another channel was chosen, or for nobody."""
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     found = digests.refusal(tx, notice.organisation_id)
@@ -315,12 +315,14 @@ def look_at_digest(tx: Transaction, notice: Notice) -> DigestSight | None:
     ).organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     channel, because = found
-    return DigestSight(
+    return DigestNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
     )
 
 
-def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> SummarySight | None:
+def load_summary(
+    tx: Transaction, notice: Notice, *, now: datetime
+) -> SummaryNotificationData | None:
     """What waits for the person now; None where nothing does, or nobody is there to hear."""
     organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
@@ -358,7 +360,7 @@ def look_at_summary(tx: Transaction, notice: Notice, *, now: datetime) -> Summar
     )
     team_id = organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    return SummarySight(
+    return SummaryNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, requests=requests, total=count
     )
 

@@ -35,7 +35,7 @@ def shown(world: World, who: str = GRACE) -> str:
     return card.visible_text
 
 
-def redraws(world: World) -> int:
+def refreshes(world: World) -> int:
     return len(world.slack.calls("chat.update"))
 
 
@@ -133,19 +133,19 @@ def test_two_who_ask_at_the_same_moment_are_on_each_others_cards(world: World) -
 
 def test_cards_of_other_days_and_other_teams_are_left_alone(world: World) -> None:
     world.a_request()
-    before = redraws(world)
+    before = refreshes(world)
 
     world.submit_over_rest(HEDY, start_date=date(2026, 9, 7), end_date=date(2026, 9, 8))
     world.submit_over_rest(EVE)
     deliver_all(world)
 
-    assert redraws(world) == before
+    assert refreshes(world) == before
 
 
 @pytest.mark.both_engines
 def test_several_changes_redraw_a_card_once(world: World) -> None:
     world.a_request()
-    before = redraws(world)
+    before = refreshes(world)
     others = [
         a_person(
             world.database,
@@ -168,7 +168,7 @@ def test_several_changes_redraw_a_card_once(world: World) -> None:
 
     assert all(f"• {other.name}: " in shown(world) for other in others)
     # Ada's card, once for each of its two approvers.
-    assert redraws(world) - before == 2
+    assert refreshes(world) - before == 2
 
 
 def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card(
@@ -181,7 +181,7 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     world.deliver()
     first, other = [one for one in world.cards(GRACE) if "Ada" in one.text]
     assert "After this: 20 days left in 2026" in first.visible_text
-    before = redraws(world)
+    before = refreshes(world)
 
     # Approving takes no more days than waiting did.
     world.database.write_now(

@@ -332,8 +332,8 @@ def test_what_takes_longer_is_asked_and_done_all_the_same(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
     slow = Slow(world.database)
-    world.app.edge.database = slow  # type: ignore[assignment]
-    world.app.edge.answer_seconds = 0.3
+    world.app.services.database = slow  # type: ignore[assignment]
+    world.app.services.answer_seconds = 0.3
 
     answer = world.slack.submit(ADMIN, form, {"working_days": MORNING})
     assert answer.in_time

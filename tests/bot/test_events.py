@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.interaction.listening import ANSWER_SECONDS, Listener, Visit
+from bot.interaction.listening import ANSWER_SECONDS, Interaction, Listener
 from storage.access import api_keys, authentication
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
@@ -263,7 +263,7 @@ class Counting:
         self.runs = 0
         self.failures = failures
 
-    async def __call__(self, visit: Visit) -> None:
+    async def __call__(self, visit: Interaction) -> None:
         self.runs += 1
         await asyncio.sleep(0)
         if self.runs <= self.failures:
@@ -417,7 +417,7 @@ class Slow(Counting):
         super().__init__(failures)
         self.may_end = threading.Event()
 
-    async def __call__(self, visit: Visit) -> None:
+    async def __call__(self, visit: Interaction) -> None:
         await until(self.may_end)
         await super().__call__(visit)
 
@@ -430,7 +430,7 @@ def test_a_slow_event_is_answered_200_only_after_it_was_handled(
     listeners = [Listener(kind="event", name="team_join", act=act)]
     with World(database, slack, listeners=listeners, via=via) as world:
         slack.wait_for_socket(count=int(via == "socket"))
-        world.app.edge.answer_seconds = SOON_SECONDS
+        world.app.services.answer_seconds = SOON_SECONDS
         under_way = [
             slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number).ok
             for number in (None, 1)
@@ -453,7 +453,7 @@ def test_a_slow_event_that_fails_is_handled_when_slack_repeats_it(
     listeners = [Listener(kind="event", name="team_join", act=act)]
     with World(database, slack, listeners=listeners, via=via) as world:
         slack.wait_for_socket(count=int(via == "socket"))
-        world.app.edge.answer_seconds = SOON_SECONDS
+        world.app.services.answer_seconds = SOON_SECONDS
         answers = [slack.event({"type": "team_join"}, event_id="Ev1").ok]
         act.may_end.set()
         world.settled()
@@ -495,14 +495,14 @@ def test_the_end_of_an_installation_that_fails_is_handled_when_slack_repeats_it(
         world.link()
         assert Browser(world).install(slack, ADA).status_code == 200
         happened_at = {"event_time": int(world.clock().timestamp())}
-        failing.is_failing, world.app.edge.answer_seconds = True, SOON_SECONDS
+        failing.is_failing, world.app.services.answer_seconds = True, SOON_SECONDS
 
         first = slack.event(event, event_id="Ev1", overrides=happened_at)
         failing.may_end.set()
         world.settled()
         kept = database.read_now(slack_installations.find, slack.team_id)
         failing.is_failing = False
-        world.app.edge.answer_seconds = ANSWER_SECONDS
+        world.app.services.answer_seconds = ANSWER_SECONDS
         world.clock.advance(minutes=1)
         second = slack.event(event, event_id="Ev1", retry_num=2, overrides=happened_at)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.interaction import errors
-from bot.interaction.listening import Kind, Listener, Visit
+from bot.interaction.listening import Interaction, Kind, Listener
 from bot.views import replies
 from storage.db.database import Database
 from tests.bot.anything import Subject, send_all
@@ -18,16 +18,16 @@ KINDS: tuple[Kind, ...] = ("command", "shortcut", "action", "options", "view", "
 WHAT = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
 
 
-async def ack_and_break(visit: Visit) -> None:
+async def ack_and_break(visit: Interaction) -> None:
     await visit.ack()
     raise KeyError("broken")
 
 
-async def break_at_once(visit: Visit) -> None:
+async def break_at_once(visit: Interaction) -> None:
     raise KeyError("broken")
 
 
-async def do_nothing(visit: Visit) -> None:
+async def do_nothing(visit: Interaction) -> None:
     return None
 
 

@@ -247,7 +247,7 @@ def german(world: World) -> World:
     world.slack.add_channel(CHANNEL, "wer-ist-weg", is_member=True)
     for who in (ADA, GRACE, HEDY, EVE, ANNA):
         world.slack.change_person(who, locale="de-DE")
-    world.app.edge.check_webhook_url = partial(resolve_and_check, allow_private=False)
+    world.app.services.check_webhook_url = partial(resolve_and_check, allow_private=False)
     world.link()
 
     def fill(tx: Transaction) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids, language
-from bot.base.language import say, say_count, speaking
+from bot.base.language import gettext, locale_set, ngettext
 from bot.views import words
 from tests import catalogues
 from tests.bot.world import ADA, GRACE, HEDY, World
@@ -111,7 +111,8 @@ def test_what_escapes_translation_is_found(tmp_path: Path) -> None:
         '"""Words of a module."""\n'
         "def f(x):\n"
         '    """Words of a function."""\n'
-        '    return [say("Said"), {"type": "plain_text"}, "Bare", f"{x} days", say(f"Also {x}")]\n'
+        '    return [gettext("Said"), {"type": "plain_text"}, "Bare", f"{x} days", '
+        'gettext(f"Also {x}")]\n'
     )
 
     assert [one.partition(": ")[2] for one in bare_literals(view)] == ["'Bare'", "' days'"]
@@ -131,13 +132,13 @@ def test_what_escapes_translation_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None, said: str) -> None:
-    with speaking(slack_locale):
-        assert say("Away") == said
-    assert say("Away") == "Away"
+    with locale_set(slack_locale):
+        assert gettext("Away") == said
+    assert gettext("Away") == "Away"
 
 
 def test_dates_amounts_and_names_in_german() -> None:
-    with speaking("de-DE"):
+    with locale_set("de-DE"):
         assert words.span(date(2026, 8, 3), date(2026, 8, 5)) == (
             "Mo, 3. August bis Mi, 5. August 2026"
         )
@@ -156,9 +157,9 @@ def test_dates_amounts_and_names_in_german() -> None:
 
 
 def test_what_people_typed_is_never_read_as_a_placeholder() -> None:
-    assert say("Note: {note}", note="{names} {0} {") == "Note: {names} {0} {"
-    assert say_count("{days} day", "{days} days", 1, days="{count}") == "{count} day"
-    assert say("") == ""
+    assert gettext("Note: {note}", note="{names} {0} {") == "Note: {names} {0} {"
+    assert ngettext("{days} day", "{days} days", 1, days="{count}") == "{count} day"
+    assert gettext("") == ""
 
 
 def test_each_person_reads_it_in_their_own_language(world: World) -> None:

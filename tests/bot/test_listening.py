@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from bot.base import ids
 from bot.interaction import errors
-from bot.interaction.listening import ANSWER_SECONDS, Listener, Visit
+from bot.interaction.listening import ANSWER_SECONDS, Interaction, Listener
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.database import Database
@@ -71,7 +71,7 @@ class Slow(Troubled):
     def hang(self, world: World) -> None:
         """From now on nothing is written, and who hangs is soon answered for."""
         self.may_write.clear()
-        world.app.edge.answer_seconds = SOON_SECONDS
+        world.app.services.answer_seconds = SOON_SECONDS
 
 
 async def until(event: threading.Event) -> None:
@@ -95,12 +95,12 @@ class Away(Troubled):
             raise DatabaseUnavailable("away")
 
 
-async def ack_and_break(visit: Visit) -> None:
+async def ack_and_break(visit: Interaction) -> None:
     await visit.ack()
     raise KeyError("broken")
 
 
-async def break_at_once(visit: Visit) -> None:
+async def break_at_once(visit: Interaction) -> None:
     raise KeyError("broken")
 
 
@@ -112,7 +112,7 @@ class Hanging:
     def __init__(self) -> None:
         self.may_end = threading.Event()
 
-    async def __call__(self, visit: Visit) -> None:
+    async def __call__(self, visit: Interaction) -> None:
         await until(self.may_end)
         await visit.tell("Done at last.")
 
@@ -124,7 +124,7 @@ def test_a_broken_command_is_acknowledged_and_the_person_told(
     with World(
         database, slack, listeners=[Listener(kind="command", name="/broken", act=act)]
     ) as world:
-        world.app.edge.answer_seconds = NEVER_SECONDS
+        world.app.services.answer_seconds = NEVER_SECONDS
         answer = world.slack.command(ADA, "/broken")
         world.settled()
 
@@ -141,7 +141,7 @@ def test_a_slow_command_is_acknowledged_and_answered_later(
     with World(
         database, slack, listeners=[Listener(kind="command", name="/slow", act=hanging)]
     ) as world:
-        world.app.edge.answer_seconds = SOON_SECONDS
+        world.app.services.answer_seconds = SOON_SECONDS
         answer = world.slack.command(ADA, "/slow")
         assert world.told(ADA) == []
         hanging.may_end.set()
@@ -257,7 +257,7 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
 def test_a_form_that_slack_does_not_open_is_told_with_the_reason(
     world: World, logs: list[Any], failure: dict[str, Any], sentence: str
 ) -> None:
-    world.app.edge.open_seconds = ANSWER_SECONDS
+    world.app.services.open_seconds = ANSWER_SECONDS
     world.slack.fail_next("views.open", **failure)
 
     answer = world.slack.command(ADA, "/timeoff")

@@ -14,7 +14,7 @@ import pytest
 from api.documentation.explained_refusals import EXPLAINED
 from api.webhooks.addresses import check_webhook_url
 from bot.base import language
-from bot.base.language import speaking
+from bot.base.language import locale_set
 from bot.interaction import errors
 from storage.base import amounts, fields, webhook_fields
 from storage.base.errors import (
@@ -173,7 +173,7 @@ def test_every_refusal_is_told_in_the_persons_language_figures_and_all(name: str
     wrong = []
     for refusal in with_figures():
         english = errors.sentence(refusal)
-        with speaking(name):
+        with locale_set(name):
             told = errors.sentence(refusal)
         if told == english or NOT_GERMAN.search(told):
             wrong.append((type(refusal).__name__, told))
@@ -190,7 +190,7 @@ def test_german_figures_have_a_comma() -> None:
         )
     )
 
-    with speaking("de-DE"):
+    with locale_set("de-DE"):
         assert errors.sentence(refusal) == (
             "Annual leave umfasst höchstens 2 Tage am Stück, hier: 3,5 Tage."
         )

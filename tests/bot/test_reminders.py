@@ -202,11 +202,11 @@ def test_two_processes_remind_once(world: World) -> None:
     world.clock.now = TUESDAY
     barrier = threading.Barrier(4)
 
-    def look() -> None:
+    def load() -> None:
         barrier.wait()
         world.database.write_now(reminders.run, world.acme.id, now=TUESDAY)
 
-    threads = [threading.Thread(target=look) for _ in range(4)]
+    threads = [threading.Thread(target=load) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -183,7 +183,7 @@ def test_who_installs_while_the_end_is_written_is_shown_what_waits(world: World)
 
 
 def test_who_installs_anew_while_the_old_token_is_refused_keeps_the_app(world: World) -> None:
-    workspaces = world.app.edge.workspaces
+    workspaces = world.app.services.workspaces
     old = world.run(lambda: workspaces.of_delivery("T1"))
     assert old is not None
     world.clock.advance(minutes=1)

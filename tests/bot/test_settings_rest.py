@@ -32,7 +32,7 @@ def admin(world: World) -> User:
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ADMIN] = anna
     world.slack.add_person(ADMIN, anna.email, anna.name)
-    world.app.edge.check_webhook_url = partial(resolve_and_check, allow_private=False)
+    world.app.services.check_webhook_url = partial(resolve_and_check, allow_private=False)
     return anna
 
 
@@ -282,7 +282,7 @@ def test_an_address_that_stays_is_not_looked_up_again(world: World) -> None:
     async def refuse(_: str) -> object:
         raise AssertionError("nobody asked for another address")
 
-    world.app.edge.check_webhook_url = refuse
+    world.app.services.check_webhook_url = refuse
     answer = world.slack.submit(ADMIN, form, {"events": ["leave_request.declined"]})
 
     assert answer.errors == {}

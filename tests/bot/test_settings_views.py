@@ -19,7 +19,7 @@ from bot.admin_views import (
     settings_webhooks,
 )
 from bot.views import consequences
-from bot.views.consequences import Sight
+from bot.views.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
 from storage.base.dataclass_fields import field_names
@@ -136,7 +136,7 @@ def test_forms_of_people_and_departments(
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
     assert len(settings_people.department_options(many, "")) <= 100
-    offered = settings_people.person_options([somebody] * 99, with_nobody=True)
+    offered = settings_people.person_options([somebody] * 99, with_no_one=True)
     assert len(offered) <= 100
     assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
 
@@ -160,7 +160,7 @@ def test_questions_about_what_follows(
         }
     )
     after = replace(before, status=status, end_date=date(2026, 8, 4), total_half_days=number)
-    sight = Sight(
+    named_effects = NamedEffects(
         effects=Effects(
             leave=(LeaveEffect(user=somebody, before=before, after=after),) * number,
             rerouted=(
@@ -184,10 +184,10 @@ def test_questions_about_what_follows(
         created_at=NOW,
     )
     for drawn in (
-        settings_people.deactivation(somebody, sight),
-        settings_people.archiving(somebody, sight),
-        settings_holidays.removal(REQUEST_ID, changed, sight),
-        consequences.before_saving(sight, "settings.people.form.confirmed", "k" * 2_999),
+        settings_people.deactivation(somebody, named_effects),
+        settings_people.archiving(somebody, named_effects),
+        settings_holidays.removal(REQUEST_ID, changed, named_effects),
+        consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
         assert problems_of_view(drawn) == []
         assert len(drawn["blocks"]) == (1 if number == 0 else 4)

@@ -11,7 +11,7 @@ from babel.dates import format_date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.base.language import available, locale, say, speaking
+from bot.base.language import available, gettext, locale, locale_set
 from bot.typed.typed_days import is_month_first
 from bot.typed.typed_leave import Reader, Wish, read
 from bot.views import replies
@@ -540,8 +540,8 @@ def test_days_as_german_writes_them_are_read(pattern: str, first: date, length: 
 
 @pytest.mark.parametrize("slack_locale", ["en-GB", *available()])
 def test_the_examples_of_the_help_are_understood(slack_locale: str) -> None:
-    with speaking(slack_locale):
-        found = [wish(say(one), language=locale().language) for one in replies.EXAMPLES]
+    with locale_set(slack_locale):
+        found = [wish(gettext(one), language=locale().language) for one in replies.EXAMPLES]
 
     assert [one.puzzles for one in found] == [()] * len(found)
     assert all(one.start_date for one in found)

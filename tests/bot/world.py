@@ -116,7 +116,7 @@ class World:
             listeners,
         )
         # Longer than Slack waits: a busy machine is no failure. Tests of a limit set their own.
-        self.app.edge.answer_seconds = self.app.edge.open_seconds = UNHURRIED_SECONDS
+        self.app.services.answer_seconds = self.app.services.open_seconds = UNHURRIED_SECONDS
         slack.keep_triggers(PATIENCE_SECONDS)
         self.acme: Acme = an_organisation(database, **settings)
         self._cast()
@@ -203,9 +203,9 @@ class World:
     def settled(self) -> None:
         """Wait until every listener is through."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.app.edge.visits and time.monotonic() < deadline:
+        while self.app.services.interactions and time.monotonic() < deadline:
             time.sleep(0.005)
-        assert not self.app.edge.visits
+        assert not self.app.services.interactions
 
     def deliver(self, *, meanwhile: Callable[[], object] = lambda: None) -> int:
         """Let listeners finish, then send every notice that is due; how many attempts it took.

@@ -29,8 +29,8 @@ def acme(database: Database) -> Acme:
     return an_organisation(database)
 
 
-def look(database: Database, by: Caller, now: datetime = NOW) -> Home:
-    return database.read_now(home.look, by=by, now=now)
+def load(database: Database, by: Caller, now: datetime = NOW) -> Home:
+    return database.read_now(home.load, by=by, now=now)
 
 
 def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: Acme) -> None:
@@ -45,7 +45,7 @@ def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: A
     gone = a_request(database, acme, ada, start_date=date(2026, 8, 3))
     database.write_now(leave_requests.cancel, gone.id, by=by, now=NOW)
 
-    found = look(database, by).own.items
+    found = load(database, by).own.items
 
     # Pending leave that nobody decided on in time still waits; approved leave that is over is over.
     assert [item.request.id for item in found] == [one.id for one in kept]
@@ -66,7 +66,7 @@ def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: A
 def test_the_week_ends_on_sunday_and_at_the_weekend_the_next_one_does(
     database: Database, acme: Acme, today: datetime, last_day: date
 ) -> None:
-    assert look(database, acme.caller, today).last_day == last_day
+    assert load(database, acme.caller, today).last_day == last_day
 
 
 def test_who_is_out_is_the_team_for_who_has_a_department_and_everybody_otherwise(
@@ -80,14 +80,14 @@ def test_who_is_out_is_the_team_for_who_has_a_department_and_everybody_otherwise
         a_request(database, acme, person, start_date=date(2026, 6, 2), code="sick")
 
     def away(by: Caller) -> list[tuple[str, str | None]]:
-        return [(one.person_name, one.summary_type) for one in look(database, by).away.items]
+        return [(one.person_name, one.summary_type) for one in load(database, by).away.items]
 
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None)]
     assert away(caller_for(acme, hedy)) == [
         ("Grace Lovelace", None),
         ("Hedy Lovelace", "Sick leave"),
     ]
-    database.write_now(home.leaf, PageCursors(scope="org"), by=caller_for(acme, ada), now=NOW)
+    database.write_now(home.paginate, PageCursors(scope="org"), by=caller_for(acme, ada), now=NOW)
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
 
 
@@ -104,9 +104,9 @@ def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
 
     def away(user: User) -> list[tuple[str, str, str | None]]:
         by = caller_for(acme, user)
-        database.write_now(home.leaf, PageCursors(scope="org"), by=by, now=NOW)
+        database.write_now(home.paginate, PageCursors(scope="org"), by=by, now=NOW)
         return [
-            (one.person_name, one.status, one.summary_type) for one in look(database, by).away.items
+            (one.person_name, one.status, one.summary_type) for one in load(database, by).away.items
         ]
 
     assert away(grace) == [("Ada Lovelace", "pending", "Annual leave")]
@@ -124,7 +124,7 @@ def test_nobody_sees_another_organisation(database: Database, acme: Acme) -> Non
     a_request(database, other, stranger, start_date=date(2026, 6, 2), code="sick")
     a_request(database, other, stranger, start_date=date(2026, 6, 8))
 
-    found = look(database, acme.caller)
+    found = load(database, acme.caller)
 
     assert (found.away.items, found.waiting.items, found.own.items) == ([], [], [])
 
@@ -134,8 +134,10 @@ def test_a_cursor_that_is_no_good_any_more_begins_anew(database: Database, acme:
     a_request(database, acme, ada, start_date=date(2026, 6, 8))
     by = caller_for(acme, ada)
 
-    database.write_now(home.leaf, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW)
-    found = look(database, by)
+    database.write_now(
+        home.paginate, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW
+    )
+    found = load(database, by)
 
     assert len(found.own.items) == 1
     assert found.cursors == PageCursors(scope="org")
@@ -149,7 +151,7 @@ def test_every_list_of_it_is_served_by_an_index(database: Database, acme: Acme) 
 
     def plans(tx: Transaction) -> dict[str, str]:
         listed: Any = _Listening(tx)
-        home.look(listed, by=by, now=NOW)
+        home.load(listed, by=by, now=NOW)
         if tx.engine == "postgresql":
             tx._execute("SET LOCAL enable_seqscan = off", [])
         explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
