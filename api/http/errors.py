@@ -17,7 +17,8 @@ from starlette.types import ExceptionHandler
 from typing_extensions import TypedDict
 
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
-from storage.base import errors, records
+from storage.base import errors
+from storage.base.amounts import days_of
 from storage.base.dataclass_fields import as_dict
 from storage.base.errors import Refusal
 
@@ -253,8 +254,8 @@ def members(error: Refusal) -> dict[str, object]:
             return {"errors": [as_dict(field) for field in error.errors]}
         case errors.InsufficientAllowance():
             return {
-                "remaining_days": records.days(error.remaining_half_days),
-                "needed_days": records.days(error.needed_half_days),
+                "remaining_days": days_of(error.remaining_half_days),
+                "needed_days": days_of(error.needed_half_days),
                 "leave_year": error.leave_year,
             }
         case errors.OverlappingLeave():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext
 from api.http.operations import Operation
+from api.schemas import records
 from api.schemas.answers import Listing, listing
 from api.schemas.queries import ListOfAuditEntries
-from storage.base import errors, records
-from storage.base.records import AuditRecord
+from api.schemas.records import AuditRecord
+from storage.base import errors
 from storage.db.database import Transaction
 from storage.events import audit
 

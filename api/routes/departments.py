@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import effects
+from api.schemas import effects, records
 from api.schemas.answers import Listing, listing
 from api.schemas.bodies import DepartmentChanges, NewDepartment
 from api.schemas.queries import ListOfDepartments
+from api.schemas.records import DepartmentRecord
 from storage.admin import departments
-from storage.base import errors, records
-from storage.base.records import DepartmentRecord
+from storage.base import errors
 from storage.db.database import Transaction
 from storage.directory import people_rows
 

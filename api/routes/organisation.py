@@ -7,12 +7,12 @@ from collections.abc import Callable
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import effects
+from api.schemas import effects, records
 from api.schemas.answers import HolidaySetRecord, Listing, listing
 from api.schemas.bodies import NewHolidaySet, OrganisationChanges
+from api.schemas.records import OrganisationRecord
 from storage.admin import organisations
-from storage.base import errors, records
-from storage.base.records import OrganisationRecord
+from storage.base import errors
 from storage.base.values import HolidaySet
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, people_rows

@@ -7,15 +7,15 @@ from typing import TypeVar
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import effects
+from api.schemas import effects, records
 from api.schemas.answers import Listing, listing
 from api.schemas.bodies import NewHolidayOverride
 from api.schemas.queries import HolidaysOfYear
+from api.schemas.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
 from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.holiday_overrides import NewOverride
-from storage.base import errors, records
+from storage.base import errors
 from storage.base.clock import local_day
-from storage.base.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
 from storage.events import organisation_config

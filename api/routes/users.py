@@ -8,14 +8,15 @@ from urllib.parse import urlencode
 from api.http.fields import MAX_PAGE
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation, lock_organisation
-from api.schemas import effects
+from api.schemas import effects, records
 from api.schemas.answers import PagedUserListing, UserListing, pagination
 from api.schemas.bodies import NewUser, UserChanges
 from api.schemas.queries import ListOfUsers
+from api.schemas.records import UserRecord
 from storage.admin import people
-from storage.base import errors, records
+from storage.base import errors
 from storage.base.errors import FieldError, InvalidInput
-from storage.base.records import UserRecord
+from storage.base.records import user_summary
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -48,7 +49,7 @@ def list_all(
     )
     headers = [] if query.is_paged else _link(context, query, found.next_cursor)
     if variant == "2":
-        summaries = [records.user_summary(user) for user in found.items]
+        summaries = [user_summary(user) for user in found.items]
         if query.is_paged:
             return Result(body={"data": summaries, "pagination": pagination(found)})
         return Result(body={"users": summaries}, headers=headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.http.fields import Body
 from api.http.handlers import RequestContext, Result, Services, created
 from api.http.operations import Operation
+from api.schemas import webhook_records
 from api.schemas.answers import (
     Listing,
     PingRecord,
@@ -14,9 +15,9 @@ from api.schemas.answers import (
 )
 from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
 from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
+from api.schemas.webhook_records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
 from api.webhooks import addresses
-from storage.base import errors, records
-from storage.base.records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
+from storage.base import errors
 from storage.base.values import Webhook
 from storage.db.database import Transaction
 from storage.events import deliveries, delivery_log, webhooks
@@ -33,11 +34,11 @@ def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Lis
     active = is_true(query.is_active)
     found = webhooks.page(tx, query.page, by=context.caller, is_active=active)
     health = webhooks.health(tx, [one.id for one in found.items], by=context.caller)
-    return listing(found, lambda one: records.webhook(one, health[one.id]))
+    return listing(found, lambda one: webhook_records.webhook(one, health[one.id]))
 
 
 def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> WebhookRecord:
-    return records.webhook(
+    return webhook_records.webhook(
         webhook, webhooks.health(tx, [webhook.id], by=context.caller)[webhook.id]
     )
 
@@ -79,20 +80,20 @@ def deliveries_page(
     found = delivery_log.page(
         tx, context.id, query.page, by=context.caller, status=query.status, event=query.event
     )
-    return listing(found, records.delivery)
+    return listing(found, webhook_records.delivery)
 
 
 def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord:
     found = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
     body = delivery_log.body_of(tx, found, by=context.caller)
-    return {**records.delivery(found), "body": body.decode()}
+    return {**webhook_records.delivery(found), "body": body.decode()}
 
 
 def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     found = delivery_log.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
-    return records.delivery(found)
+    return webhook_records.delivery(found)
 
 
 def redeliver_failed(

@@ -1,4 +1,4 @@
-"""What operations answer with beside `storage.base.records`: lists, feeds, things with secrets."""
+"""Responses that are more than one record: lists, calendar feeds, and objects with their secret."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from storage.base.records import (
-    ApiKeyRecord,
-    Days,
-    Id,
-    UserRecord,
-    UserSummaryRecord,
-    WebhookRecord,
-)
-from storage.base.records import days as shown_days
+from api.schemas.records import UserRecord
+from api.schemas.webhook_records import WebhookRecord
+from storage.base.amounts import days_of
+from storage.base.records import ApiKeyRecord, Days, Id, UserSummaryRecord
 from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db.pages import Page
 from storage.rules import days
@@ -196,7 +191,7 @@ def leave(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
         "end_date": request.end_date,
         "half_day_start": days.begins_at_midday(request.counted_halves),
         "half_day_end": days.ends_at_midday(request.counted_halves),
-        "days": shown_days(request.total_half_days),
+        "days": days_of(request.total_half_days),
         "status": request.status,
         # The interface calls it a string, and marks what may be null.
         "note": request.note or "",

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from storage.base.amounts import days_of
 from storage.base.records import Days, Id
-from storage.base.records import days as shown_days
 from storage.base.values import Adjustment
 from storage.leave.balances import AllowanceSource, BookedLeave
 from storage.leave.ledgers import Balance, Line
@@ -138,7 +138,7 @@ def balance(found: Balance) -> BalanceRecord:
     lapsing: LapsingRecord | None = None
     if found.lapsing_after is not None:
         lapsing = {
-            "days": shown_days(found.lapsing_half_days),
+            "days": days_of(found.lapsing_half_days),
             "usable_until": found.lapsing_after,
         }
     return {
@@ -147,10 +147,10 @@ def balance(found: Balance) -> BalanceRecord:
         "working_days": list(found.working_days),
         "leave_year": leave_year(found.year),
         "ledger": [_line(line) for line in found.lines],
-        "entitled": shown_days(found.entitled_half_days),
-        "taken": shown_days(found.taken_half_days),
-        "pending": shown_days(found.pending_half_days),
-        "remaining": shown_days(found.remaining_half_days),
+        "entitled": days_of(found.entitled_half_days),
+        "taken": days_of(found.taken_half_days),
+        "pending": days_of(found.pending_half_days),
+        "remaining": days_of(found.remaining_half_days),
         "lapsing": lapsing,
     }
 
@@ -160,7 +160,7 @@ def adjustment(value: Adjustment) -> AdjustmentRecord:
         "id": value.id,
         "user_id": value.user_id,
         "leave_year": value.leave_year,
-        "days": shown_days(value.half_days),
+        "days": days_of(value.half_days),
         "reason": value.reason,
         "created_by": value.created_by,
         "created_at": value.created_at,
@@ -168,7 +168,7 @@ def adjustment(value: Adjustment) -> AdjustmentRecord:
 
 
 def _line(line: Line) -> LedgerLine:
-    days = shown_days(line.half_days)
+    days = days_of(line.half_days)
     match line:
         case Line(source=str(source)):
             return {"type": "allowance", "days": days, "source": source}

@@ -12,6 +12,7 @@ from api.schemas.balance_answers import LeaveYearRecord, leave_year
 from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
+from storage.base.amounts import days_of
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import LeaveEffect, LeaveStatus, Rerouted
 from storage.events.organisation_config import Reference
@@ -139,8 +140,8 @@ def shown(known: Reference, found: Effects) -> EffectsRecord:
         "totals": {
             "users": len({one.user.id for one in leave}),
             "leave_requests": len(leave),
-            "days_before": records.days(sum(one.before.total_half_days for one in leave)),
-            "days_after": records.days(sum(_half_days_after(one) for one in leave)),
+            "days_before": days_of(sum(one.before.total_half_days for one in leave)),
+            "days_after": days_of(sum(_half_days_after(one) for one in leave)),
             "rerouted": len(found.rerouted),
             "api_keys": found.api_keys,
             "calendar_feeds": found.calendar_feeds,
@@ -167,10 +168,10 @@ def _leave(known: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
         "start_date": before.start_date,
         "end_date": before.end_date,
         "end_date_after": after.end_date,
-        "days_before": records.days(before.total_half_days),
-        "days_after": records.days(_half_days_after(effect)),
+        "days_before": days_of(before.total_half_days),
+        "days_after": days_of(_half_days_after(effect)),
         "balance_changes": [
-            {"leave_year": year.name, "days": records.days(half_days)}
+            {"leave_year": year.name, "days": days_of(half_days)}
             for year, half_days in effects.balance_changes(known, effect)
         ],
         "warnings": ["counts_nothing"] if _counts_nothing(effect) else [],
@@ -211,7 +212,7 @@ def _balance(one: BalanceEffect) -> BalanceEffectRecord:
 
 
 def _days(half_days: int | None) -> float | None:
-    return None if half_days is None else records.days(half_days)
+    return None if half_days is None else days_of(half_days)
 
 
 def _warnings(found: Effects) -> list[Warning]:

@@ -13,6 +13,7 @@ from api.http import errors
 from api.http.errors import FieldErrorRecord
 from api.schemas.balance_answers import LeaveYearRecord, leave_year
 from storage.base import records
+from storage.base.amounts import days_of
 from storage.base.errors import Refusal
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import HalfDay, LeaveStatus, User
@@ -157,7 +158,7 @@ def preview(found: Preview) -> PreviewRecord:
         status = "pending" if found.approved_because is None else "approved"
     return {
         "status": status,
-        "total_days": records.days(found.total_half_days),
+        "total_days": days_of(found.total_half_days),
         "days": [_day(line) for line in found.lines],
         "balances": [_year(change) for change in found.years],
         "approvers": [records.user_summary(user) for user in found.approvers],
@@ -173,7 +174,7 @@ def preview(found: Preview) -> PreviewRecord:
 def explained(found: ExplainedRequest) -> DaysRecord:
     return {
         "leave_request_id": found.request.id,
-        "total_days": records.days(found.request.total_half_days),
+        "total_days": days_of(found.request.total_half_days),
         "days": [_day(line) for line in found.lines],
     }
 
@@ -191,7 +192,7 @@ def _note(unreachable: Sequence[User]) -> str | None:
 def _day(line: DayLine) -> DayLineRecord:
     return {
         "date": line.date,
-        "days": records.days(line.half_days),
+        "days": days_of(line.half_days),
         "am": line.am,
         "pm": line.pm,
         "reason": line.reason,
@@ -203,9 +204,9 @@ def _day(line: DayLine) -> DayLineRecord:
 def _year(change: YearChange) -> YearChangeRecord:
     return {
         "leave_year": leave_year(change.year),
-        "before": records.days(change.before_half_days),
-        "days": records.days(change.half_days),
-        "after": records.days(change.after_half_days),
+        "before": days_of(change.before_half_days),
+        "days": days_of(change.half_days),
+        "after": days_of(change.after_half_days),
     }
 
 

@@ -57,3 +57,8 @@ def adjustment_half_days_of(days: float, field: str) -> int:
             "or -1.5.",
         )
     return int(half_days)
+
+
+def days_of(half_days: int) -> float:
+    """Half-days as the number of days that the wire shows: whole numbers without a fraction."""
+    return half_days // 2 if half_days % 2 == 0 else half_days / 2

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import orjson
 from peewee import Select
 
-from storage.base import records
+from storage.base.amounts import days_of
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import (
     ApiKey,
@@ -168,7 +168,7 @@ def leave_request_record(row: Sequence[Any]) -> LeaveRequestRecord:
         "end_date": end_date,
         "start_half_day": start_half_day,
         "end_half_day": end_half_day,
-        "total_days": records.days(total_half_days),
+        "total_days": days_of(total_half_days),
         "note": note,
         "decided_by": decided_by,
         "decided_at": None if decided_at is None else _instant_in_json(decided_at),

@@ -9,8 +9,8 @@ from typing import Any, Final
 import orjson
 from peewee import Select, Tuple, fn
 
+from storage.base.amounts import days_of
 from storage.base.ids import new_id
-from storage.base.records import days
 from storage.base.values import AuditAction, AuditEntry, Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
@@ -151,7 +151,7 @@ def _as_shown(values: Mapping[str, Any]) -> Mapping[str, Any]:
 def _in_days(name: str, value: Any) -> tuple[str, Any]:
     if not name.endswith(_HALF_DAYS):
         return name, value
-    return name.removesuffix(_HALF_DAYS), None if value is None else days(value)
+    return name.removesuffix(_HALF_DAYS), None if value is None else days_of(value)
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

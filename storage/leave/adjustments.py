@@ -10,7 +10,8 @@ from typing import Final
 
 from peewee import Select, fn
 
-from storage.base import fields, records
+from storage.base import fields
+from storage.base.amounts import days_of
 from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
@@ -101,7 +102,7 @@ def add(
     shown = {
         "user_id": user.id,
         "leave_year": leave_year,
-        "days": records.days(half_days),
+        "days": days_of(half_days),
         "reason": text,
     }
     subject = ("allowance_adjustment", added.id)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from peewee import Select, Update
 
-from storage.base import records
+from storage.base.amounts import days_of
 from storage.base.dataclass_fields import as_dict
 from storage.base.values import AuditAction, Caller, LeaveRequest
 from storage.db import locks, rows
@@ -191,7 +191,7 @@ def _audited(request: LeaveRequest) -> dict[str, Any]:
         "end_date": request.end_date,
         "start_half_day": request.start_half_day,
         "end_half_day": request.end_half_day,
-        "total_days": records.days(request.total_half_days),
+        "total_days": days_of(request.total_half_days),
         "note": request.note,
         "decision_reason": request.decision_reason,
     }
