@@ -35,7 +35,7 @@ from storage.cli import commands, operator_commands
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, migrate
-from storage.events import outbox
+from storage.events import notification_outbox
 from storage.rules import holiday_calendar
 
 if TYPE_CHECKING:
@@ -159,7 +159,10 @@ def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
 
     notifier = slack.notifier
     return Dispatcher(
-        outbox.NOTICES, claim=notifier.claim, attempt=notifier.deliver, settle=notifier.settle
+        notification_outbox.NOTICES,
+        claim=notifier.claim,
+        attempt=notifier.deliver,
+        settle=notifier.settle,
     )
 
 

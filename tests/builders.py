@@ -33,7 +33,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import WebhookRow
 from storage.directory import people_rows
-from storage.events import organisation_config, webhooks
+from storage.events import organisation_config, webhook_secrets
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
 
@@ -224,7 +224,7 @@ def signing_secrets(
 ) -> list[str]:
     """What signs a webhook's deliveries, the new secret first; [] if the webhook is deleted."""
     row = tx.first(_stored_secrets, organisation_id=organisation_id, webhook_id=webhook_id)
-    return [] if row is None else webhooks.decrypted_secrets(tx, row, now=now)
+    return [] if row is None else webhook_secrets.decrypted(tx, row, now=now)
 
 
 @compiled

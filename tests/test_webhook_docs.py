@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from api.webhooks.webhook_delivery import sign
+from storage.base.secrets import new_signing_secret
 from storage.base.values import DELIVERY_EVENTS
 from storage.db.database import Database
 from storage.events import deliveries, delivery_queue, webhooks
-from storage.events.deliveries import RETRY_AFTER_SECONDS
-from storage.events.webhooks import new_secret
+from storage.events.retry_schedule import RETRY_AFTER_SECONDS
 from storage.leave import leave_requests
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
@@ -65,7 +65,7 @@ def real_events(database: Database) -> dict[str, Any]:
         for delivery in claimed:
             found.setdefault(delivery.event_type, json.loads(delivery.body))
         pairs = [(delivery, done) for delivery in claimed]
-        database.write_now(deliveries.settle, pairs, jitter=lambda: 1.0, now=NOW)
+        database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=NOW)
     return {name: found[name] for name in DELIVERY_EVENTS}
 
 
@@ -116,7 +116,7 @@ def requests_for(secret: str, old_secret: str) -> list[dict[str, Any]]:
     return [
         one("1", [secret]),
         one("1", [secret]),
-        one("2", [new_secret(), secret]),
+        one("2", [new_signing_secret(), secret]),
         one("3", [old_secret]),
         one("4", [secret], signed="nonsense"),
         one("5", [secret], at=now - 600),
@@ -128,7 +128,7 @@ EXPECTED = {"statuses": [204, 204, 204, 400, 400, 400], "remembered": [1, 2]}
 
 def test_the_python_receiver_verifies_and_drops_repeats() -> None:
     (source,) = code("python")
-    secret = new_secret()
+    secret = new_signing_secret()
     seen: set[str] = set()
     remembered: list[int] = []
 
@@ -144,7 +144,7 @@ def test_the_python_receiver_verifies_and_drops_repeats() -> None:
     exec(source, names)  # the page's own program
     statuses = [
         names["receive"](secret, one["headers"], one["body"].encode())
-        for one in requests_for(secret, new_secret())
+        for one in requests_for(secret, new_signing_secret())
     ]
 
     assert {"statuses": statuses, "remembered": remembered} == EXPECTED
@@ -152,8 +152,12 @@ def test_the_python_receiver_verifies_and_drops_repeats() -> None:
 
 def test_the_javascript_receiver_verifies_and_drops_repeats() -> None:
     (source,) = code("javascript")
-    secret = new_secret()
-    given = {"source": source, "secret": secret, "requests": requests_for(secret, new_secret())}
+    secret = new_signing_secret()
+    given = {
+        "source": source,
+        "secret": secret,
+        "requests": requests_for(secret, new_signing_secret()),
+    }
 
     result = javascript.node("receive-webhook.mjs", stdin=json.dumps(given))
 

@@ -20,7 +20,7 @@ from api.webhooks import addresses
 from storage.base import errors
 from storage.base.values import Webhook
 from storage.db.database import Transaction
-from storage.events import deliveries, delivery_log, webhooks
+from storage.events import deliveries, delivery_log, redelivery, webhook_secrets, webhooks
 
 
 async def check_url(body: Body, services: Services) -> None:
@@ -65,7 +65,7 @@ def delete(tx: Transaction, context: RequestContext) -> None:
 
 
 def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecretRecord:
-    webhook, secret = webhooks.rotate_secret(tx, context.id, by=context.caller, now=context.now)
+    webhook, secret = webhook_secrets.rotate(tx, context.id, by=context.caller, now=context.now)
     return {**_record(tx, context, webhook), "secret": secret}
 
 
@@ -90,7 +90,7 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
 
 
 def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
-    found = delivery_log.redeliver(
+    found = redelivery.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
     return webhook_records.delivery(found)
@@ -99,7 +99,7 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
 def redeliver_failed(
     tx: Transaction, context: RequestContext, body: RedeliverFailed
 ) -> RedeliveredRecord:
-    done = delivery_log.redeliver_failed(
+    done = redelivery.redeliver_failed(
         tx, context.id, body.since, by=context.caller, now=context.now
     )
     return {"count": done.queued, "has_more": done.has_more}

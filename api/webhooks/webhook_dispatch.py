@@ -14,7 +14,7 @@ from api.base.dispatcher import Dispatcher
 from api.http.handlers import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
 from storage.db.database import Database
-from storage.events import deliveries, delivery_queue, outbox
+from storage.events import deliveries, delivery_queue, webhook_outbox
 from storage.events.deliveries import Outcome, Settled
 from storage.events.delivery_queue import Delivery
 
@@ -60,7 +60,7 @@ def webhook_dispatcher(
         return await sender.attempt(sent, clock())
 
     async def settle(done: list[Settled]) -> None:
-        await database.write_long(deliveries.settle, done, jitter=_jitter, now=clock())
+        await database.write_long(deliveries.record_results, done, jitter=_jitter, now=clock())
         unsigned = {one.webhook_id for one, outcome in done if outcome.verdict == "unsigned"}
         for webhook_id in sorted(unsigned):
             _log.error(
@@ -69,7 +69,7 @@ def webhook_dispatcher(
         on_settled(done)
 
     return Dispatcher(
-        outbox.WEBHOOKS,
+        webhook_outbox.WEBHOOKS,
         claim=claim,
         attempt=attempt,
         settle=settle,

@@ -14,7 +14,7 @@ from bot.views import replies
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.events import deliveries, delivery_log, organisation_config, webhooks
+from storage.events import deliveries, delivery_log, organisation_config, webhook_secrets, webhooks
 
 _SHOWN: Final = 40
 
@@ -109,7 +109,7 @@ async def rotate(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     _, secret = await interaction.services.database.write(
-        webhooks.rotate_secret, modals.clicked(interaction), by=by, now=interaction.now
+        webhook_secrets.rotate, modals.clicked(interaction), by=by, now=interaction.now
     )
     await interaction.open(views.secret(secret))
 

@@ -14,7 +14,7 @@ from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.events import outbox
+from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_rows
 from storage.leave.leave_requests import tell_approvers
@@ -87,10 +87,10 @@ def _move(
     leave_rows.save_all(tx, action, moved, by=by, now=now, why=_BECAUSE)
     changed = [(one.after, one.user) for one in leave]
     event: Any = action if is_cancelled else "leave_request.updated"
-    outbox.announce_all(tx, event, changed, reference=known, now=now)
+    webhook_outbox.enqueue_all(tx, event, changed, reference=known, now=now)
     # The owner has left and is not told. Cards show the outcome, and approvers are told.
     news: Any = action if is_cancelled else "leave_request.recounted"
-    outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
+    notification_outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
     card_refreshes.leave_changed(tx, moved, reference=known, now=now)
     before = [one.before for one in leave]
     tell_approvers(tx, known, leave[0].user, before, action, by=by, now=now)

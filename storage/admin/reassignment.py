@@ -15,7 +15,7 @@ from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveRequest, Rerouted, User
 from storage.db.database import Transaction
 from storage.directory import approvers
-from storage.events import audit, outbox
+from storage.events import audit, notification_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, leave_rows
 
@@ -109,7 +109,7 @@ def show_to_linked(
     if not requests:
         return
     if approvers.may_be_asked(before):
-        outbox.post_missing_cards(tx, after.id, requests, reference=known, now=now)
+        notification_outbox.post_missing_cards(tx, after.id, requests, reference=known, now=now)
         return
     asked_before = asked(tx, known, requests, now=now, absent_id=after.id)
     asked_after = asked(tx, known, requests, now=now)
@@ -134,7 +134,7 @@ def tell(
         for request_id, before, after in ids
     ]
     audit.record_all(tx, "leave_request.rerouted", "leave_request", changes, by=by, now=now)
-    outbox.notify_all(
+    notification_outbox.notify_all(
         tx,
         "leave_request.rerouted",
         [one.request for one in rerouted],

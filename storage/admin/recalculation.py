@@ -22,7 +22,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.events import audit, outbox
+from storage.events import audit, notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_rows
 from storage.rules import days
@@ -171,8 +171,8 @@ def apply(
     moved = [(one.before, one.after) for one in recounted]
     leave_rows.save_all(tx, "leave_request.recounted", moved, by=by, now=now, why=why)
     changed = [(one.after, one.user) for one in recounted]
-    outbox.announce_all(tx, "leave_request.updated", changed, reference=known, now=now)
-    outbox.notify_all(
+    webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, reference=known, now=now)
+    notification_outbox.notify_all(
         tx,
         "leave_request.recounted",
         [one.after for one in recounted],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import re
@@ -80,6 +81,14 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_signing_secret() -> str:
+    """A webhook's secret of 32 random bytes, in the form that receivers' libraries take.
+
+    Source: Standard Webhooks, "Symmetric signatures".
+    """
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
 def is_token(text: str) -> bool:
     """Whether ``new_token`` can have made it."""
     return _TOKEN.fullmatch(text) is not None
@@ -92,5 +101,6 @@ __all__ = [
     "is_secret_key",
     "is_token",
     "new_secret_key",
+    "new_signing_secret",
     "new_token",
 ]

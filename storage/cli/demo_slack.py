@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
 from storage.directory import approvers, slack_syncs
-from storage.events import organisation_config, outbox
+from storage.events import notification_outbox, organisation_config
 from storage.leave import leave_reading
 from storage.slack import slack_workspaces
 
@@ -58,7 +58,7 @@ def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
     today = local_day(now, known.organisation.timezone)
     for request in waiting.items:
         asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
-        outbox.notify(
+        notification_outbox.notify(
             tx, "leave_request.created", request, by=by, approvers=asked, reference=known, now=now
         )
 

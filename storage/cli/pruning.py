@@ -11,7 +11,7 @@ import structlog
 from storage.access import idempotency
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
-from storage.events import delivery_log
+from storage.events import delivery_pruning
 from storage.slack import notifications, slack_events, slack_states
 
 # As long as contract 9 keeps webhook deliveries.
@@ -44,5 +44,5 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
 
 
 def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
-    pruned = delivery_log.prune(tx, now=now, limit=limit)
+    pruned = delivery_pruning.prune(tx, now=now, limit=limit)
     return max(pruned.expired, pruned.deliveries, pruned.events)

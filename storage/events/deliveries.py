@@ -1,6 +1,7 @@
-"""What comes of webhook deliveries: settled, tried again on schedule, given up.
+"""Records the results of webhook deliveries, and disables endpoints that fail for too long.
 
-Claiming is ``delivery_queue``'s, sending the REST side's.
+``delivery_queue`` claims deliveries, ``retry_schedule`` says when they are retried, and
+``api.webhooks`` sends them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from peewee import Insert, Select, Update
 from storage.base.errors import Conflict, Sentence
 from storage.base.ids import new_id
 from storage.base.values import Caller
-from storage.db import locks
+from storage.db import locks, rows
 from storage.db.compiled import (
     Engine,
     Param,
@@ -28,24 +29,16 @@ from storage.db.compiled import (
 )
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
-from storage.events import outbox, webhooks
+from storage.events import notification_outbox, retry_schedule, webhook_outbox, webhooks
 from storage.events.delivery_queue import Delivery
 
-# Waits after the 1st, 2nd … failed attempt, about 75 hours in all.
-# Source: Standard Webhooks 1.0, "Deliverability and reliability"; contract 9.
-RETRY_AFTER_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
-# An endpoint with nothing but failures for so long is switched off (contract 9).
+# An endpoint is disabled after failing for this time without a success.
 FAILING_FOR: Final = timedelta(hours=120)
 # Its admins are notified after this time, once for each period of failing.
-TOLD_AFTER: Final = timedelta(hours=24)
+NOTIFIED_AFTER: Final = timedelta(hours=24)
 GONE: Final = Sentence("The endpoint responded with 410 Gone.")
 FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
-
-# How soon a delivery is tried again that no key of this deployment can sign.
-UNSIGNED_RETRY: Final = timedelta(minutes=10)
-# After this time it has failed: no other delivery has an attempt left then, whatever the jitter.
-UNSIGNED_FOR: Final = timedelta(seconds=1.2 * sum(RETRY_AFTER_SECONDS))
-# The reason of an attempt that was not made, because no key decrypts the endpoint's secret.
+# Why a delivery was not sent: no key decrypts the endpoint's secret.
 SECRET_UNREADABLE: Final = "secret_unreadable"
 
 Verdict = Literal["delivered", "retry", "gone", "unsigned"]
@@ -55,13 +48,13 @@ FAILURES: Final = ("retry", "gone")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What came of an attempt; ``gone`` means that the receiver wants nothing more (410).
+    """The result of an attempt.
 
-    ``unsigned`` means that nothing was sent, since no key decrypts the endpoint's secret: that is
-    never held against the receiver.
+    ``gone``: the receiver answered 410. ``unsigned``: nothing was sent, since no key decrypts the
+    endpoint's secret; that never counts as a failure of the receiver.
 
     ``error`` is None when delivered, else a short stable word. ``status_code`` and the excerpt are
-    set as far as the answer came. ``retry_after_seconds`` is what the receiver asked for.
+    set as far as the response was received. ``retry_after_seconds`` is from its ``Retry-After``.
     """
 
     verdict: Verdict
@@ -79,7 +72,7 @@ WebhookKey: TypeAlias = tuple[str, str]
 
 
 class WebhookDisabled(Conflict):
-    """Nothing is sent to an endpoint that is switched off."""
+    """Nothing is sent to a disabled endpoint."""
 
     code = "webhook_disabled"
     title = "The webhook is switched off."
@@ -89,51 +82,61 @@ class WebhookDisabled(Conflict):
 
 
 def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:
-    """Send a `ping` to an endpoint, once; the id that it travels under.
+    """Send a `ping` to an endpoint, without retries; the event's id.
 
     Raises InsufficientRole, NotFound or WebhookDisabled.
     """
     if not webhooks.get(tx, webhook_id, by=by).is_active:
         raise WebhookDisabled
-    return outbox.ping(tx, by.organisation_id, webhook_id, now=now)
+    return webhook_outbox.enqueue_ping(tx, by.organisation_id, webhook_id, now=now)
 
 
-def settle(
+def record_results(
     tx: Transaction,
     outcomes: Sequence[Settled],
     *,
     jitter: Callable[[], float],
     now: datetime,
 ) -> None:
-    """Record what came of attempts: delivered, tried again later, or given up.
+    """Record the results of attempts: delivered, to be retried, or failed.
 
-    ``jitter`` gives numbers between 0.8 and 1.2. Whoever lost his claim meanwhile changes nothing.
-    An answer of 410 from where the endpoint was before says nothing of where it is now. An endpoint
-    with nothing but failures for ``FAILING_FOR`` is switched off.
+    ``jitter`` gives numbers between 0.8 and 1.2. A result is ignored when its claim no longer
+    holds. A 410 counts only while the endpoint still has the URL that sent it. An endpoint that
+    only failed for ``FAILING_FOR`` is disabled.
     """
     refusing = [delivery for delivery, outcome in outcomes if outcome.verdict == "gone"]
-    failing = {_webhook_of(one) for one, outcome in outcomes if outcome.verdict in FAILURES}
+    failing = {
+        _webhook_of(delivery) for delivery, outcome in outcomes if outcome.verdict in FAILURES
+    }
     for_long = _failing_for_long_of(tx, failing, now)
     _lock_organisations(tx, [*map(_webhook_of, refusing), *for_long])
-    gone = {_webhook_of(delivery) for delivery in refusing if _is_still_at(tx, delivery)}
+    gone = {_webhook_of(delivery) for delivery in refusing if _has_same_url(tx, delivery)}
     changes = [
         _change(delivery, outcome, _webhook_of(delivery) in gone, jitter, now)
         for delivery, outcome in outcomes
     ]
     changed = set(tx.all(_settle, changes=orjson.dumps(changes).decode()))
-    held = [one for one in outcomes if (one[0].organisation_id, one[0].id) in changed]
-    sent = [one for one in held if one[1].verdict != "unsigned"]
-    # The log names the reason for which a delivery failed that was never sent.
-    unsigned = [one for one in held if one[1].verdict == "unsigned" and _is_last(*one, now)]
-    _log(tx, [_attempt(*one, now) for one in (*sent, *unsigned)])
-    _judge(tx, sent, gone, for_long, now)
+    recorded = [
+        (delivery, outcome)
+        for delivery, outcome in outcomes
+        if (delivery.organisation_id, delivery.id) in changed
+    ]
+    sent = [result for result in recorded if result[1].verdict != "unsigned"]
+    # A delivery that was never sent has one attempt in the log, which says why it failed.
+    unsigned = [
+        result
+        for result in recorded
+        if result[1].verdict == "unsigned" and _has_failed(*result, now)
+    ]
+    _log(tx, [_attempt(*result, now) for result in (*sent, *unsigned)])
+    _update_health(tx, sent, gone, for_long, now)
 
 
 def _log(tx: Transaction, attempts: Sequence[dict[str, Any]]) -> None:
     if tx.engine == "sqlite":
         tx.insert_all(DeliveryAttemptRow, attempts)
     elif attempts:
-        # One statement, however many they are: another one is another journey.
+        # One statement for all: each is a round trip.
         written = [
             one | {"answer_excerpt": "\\x" + one["answer_excerpt"].hex()} for one in attempts
         ]
@@ -151,18 +154,24 @@ def _change(
     jitter: Callable[[], float],
     now: datetime,
 ) -> dict[str, Any]:
-    """What the delivery's row becomes, with what tells whether it is still ours."""
+    """The new values of the delivery's row, with the key and the claim that they depend on."""
     is_attempt = outcome.verdict != "unsigned"
     attempts = delivery.attempts + is_attempt
     status, due_at, settled_at = "pending", milliseconds(now), None
     if outcome.verdict == "delivered":
         status, settled_at = "delivered", milliseconds(now)
-    elif _is_last(delivery, outcome, now) or (outcome.verdict == "gone" and is_gone):
+    elif _has_failed(delivery, outcome, now) or (outcome.verdict == "gone" and is_gone):
         status, settled_at = "failed", milliseconds(now)
     elif not is_attempt:
-        due_at = milliseconds(now + UNSIGNED_RETRY)
+        due_at = milliseconds(now + retry_schedule.UNSIGNED_RETRY)
     else:
-        due_at += round(retry_delay_seconds(attempts, outcome, jitter()) * 1000)
+        delay_seconds = retry_schedule.retry_delay_seconds(
+            attempts,
+            jitter=jitter(),
+            retry_after_seconds=outcome.retry_after_seconds,
+            at_least_60_seconds=outcome.at_least_60_seconds,
+        )
+        due_at += round(delay_seconds * 1000)
     return {
         "organisation_id": delivery.organisation_id,
         "id": delivery.id,
@@ -176,18 +185,18 @@ def _change(
     }
 
 
-def _is_last(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
+def _has_failed(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
     """Whether a delivery that was not accepted has failed for good."""
-    if delivery.event_type == outbox.PING:
+    if delivery.event_type == webhook_outbox.PING:
         return True  # The admin who sent it sees the result, and can send another.
     if outcome.verdict == "unsigned":
-        return milliseconds(now - UNSIGNED_FOR) >= delivery.created_at
-    return delivery.attempts >= len(RETRY_AFTER_SECONDS)
+        return retry_schedule.is_unsigned_for_too_long(rows.instant(delivery.created_at), now)
+    return not retry_schedule.has_attempts_left(delivery.attempts + 1)
 
 
-def _judge(
+def _update_health(
     tx: Transaction,
-    held: Sequence[Settled],
+    sent: Sequence[Settled],
     gone: Set[WebhookKey],
     for_long: Set[WebhookKey],
     now: datetime,
@@ -196,44 +205,49 @@ def _judge(
 
     The organisations of ``gone`` and of ``for_long`` are locked.
     """
-    answered = {_webhook_of(one) for one, outcome in held if outcome.verdict == "delivered"}
-    failing = {_webhook_of(one) for one, _ in held} - answered
+    answered = {
+        _webhook_of(delivery) for delivery, outcome in sent if outcome.verdict == "delivered"
+    }
+    failing = {_webhook_of(delivery) for delivery, _ in sent} - answered
     if answered:
-        tx.enqueue_update(_forgive, webhooks=_keys(answered))
+        tx.enqueue_update(_mark_healthy, webhooks=_keys(answered))
     for organisation_id, webhook_id in sorted(gone & failing):
-        _switch_off(tx, organisation_id, webhook_id, GONE, now)
+        _disable(tx, organisation_id, webhook_id, GONE, now)
     if not failing - gone:
         return
-    forgotten_at = now - 2 * FAILING_FOR
-    tx.change(_note_failing, webhooks=_keys(failing - gone), forgotten_at=forgotten_at, now=now)
+    forgotten_before = now - 2 * FAILING_FOR
+    tx.change(
+        _mark_failing, webhooks=_keys(failing - gone), forgotten_before=forgotten_before, now=now
+    )
     if not for_long & (failing - gone):
         return
-    rows = _rows_failing_for_long(tx, for_long & (failing - gone), now, is_held=True)
-    for organisation_id, webhook_id, since in rows:
+    for organisation_id, webhook_id, since in _rows_failing_for_long(
+        tx, for_long & (failing - gone), now, is_locked=True
+    ):
         if since <= milliseconds(now - FAILING_FOR):
-            _switch_off(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
+            _disable(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
         else:
-            _tell(tx, organisation_id, webhook_id, now)
+            _notify_admins(tx, organisation_id, webhook_id, now)
 
 
 def _failing_for_long_of(
     tx: Transaction, failing: Set[WebhookKey], now: datetime
 ) -> set[WebhookKey]:
-    """Which of these endpoints may have to be disabled, or their admins notified."""
+    """The endpoints among these that may have to be disabled, or their admins notified."""
     if not failing:
         return set()
-    return {(row[0], row[1]) for row in _rows_failing_for_long(tx, failing, now, is_held=False)}
+    return {(row[0], row[1]) for row in _rows_failing_for_long(tx, failing, now, is_locked=False)}
 
 
 def _rows_failing_for_long(
-    tx: Transaction, webhooks: Set[WebhookKey], now: datetime, *, is_held: bool
+    tx: Transaction, webhooks: Set[WebhookKey], now: datetime, *, is_locked: bool
 ) -> list[tuple[Any, ...]]:
     return tx.all(
         _failing_for_long,
         webhooks=_keys(webhooks),
-        told_since=now - TOLD_AFTER,
-        off_since=now - FAILING_FOR,
-        is_held=is_held,
+        notify_since=now - NOTIFIED_AFTER,
+        disable_since=now - FAILING_FOR,
+        is_locked=is_locked,
     )
 
 
@@ -247,34 +261,18 @@ def _keys(found: Set[WebhookKey]) -> str:
     return orjson.dumps(sorted(found)).decode()
 
 
-def _tell(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
-    """Notify the admins of a failing endpoint in Slack, while it is still on."""
-    told = {"failing_told_at": now}
-    tx.update(WebhookRow, told, organisation_id=organisation_id, id=webhook_id)
-    outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
+def _notify_admins(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
+    """Notify the admins of a failing endpoint in Slack, before it is disabled."""
+    tx.update(WebhookRow, {"failing_told_at": now}, organisation_id=organisation_id, id=webhook_id)
+    notification_outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
 
 
-def _switch_off(
+def _disable(
     tx: Transaction, organisation_id: str, webhook_id: str, reason: str, now: datetime
 ) -> None:
-    """Disable an endpoint and tell its admins in Slack. What waits for it is parked."""
+    """Disable an endpoint and notify its admins in Slack. Its deliveries are paused."""
     if webhooks.disable(tx, organisation_id, webhook_id, reason, now=now):
-        outbox.notify_of_webhook(tx, organisation_id, webhook_id, now=now)
-
-
-def retry_delay_seconds(attempts: int, outcome: Outcome, jitter: float) -> float:
-    """How long to wait after that many attempts; ``jitter`` is between 0.8 and 1.2 (contract 9).
-
-    ``Retry-After`` is a lower bound, up to twice the step: jitter comes on top of it.
-    """
-    step = float(RETRY_AFTER_SECONDS[attempts - 1])
-    if outcome.at_least_60_seconds:
-        step = max(step, 75.0)  # Still a minute with the shortest jitter.
-    if outcome.retry_after_seconds is None:
-        return step * jitter
-    asked = min(float(outcome.retry_after_seconds), 2 * step)
-    # A fifth at most, so that many deliveries do not come back at the same moment.
-    return max(step * jitter, asked * (1 + (jitter - 0.8) / 2))
+        notification_outbox.notify_of_webhook(tx, organisation_id, webhook_id, now=now)
 
 
 def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, Any]:
@@ -290,8 +288,8 @@ def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, A
     }
 
 
-def _is_still_at(tx: Transaction, delivery: Delivery) -> bool:
-    """Whether the endpoint has the URL that was tried; that does not change meanwhile."""
+def _has_same_url(tx: Transaction, delivery: Delivery) -> bool:
+    """Whether the endpoint still has the URL of the attempt. Locks the endpoint."""
     row = tx.first(_url, organisation_id=delivery.organisation_id, webhook_id=delivery.webhook_id)
     return row is not None and row[0] == delivery.url
 
@@ -356,20 +354,20 @@ def _insert_attempts(attempts: Param[str]) -> Insert:
 
 
 @compiled
-def _forgive(webhooks: Param[str]) -> Update:
+def _mark_healthy(webhooks: Param[str]) -> Update:
     return WebhookRow.update(failing_since_at=None).where(
         any_of_keys(WebhookRow, webhooks), WebhookRow.failing_since_at.is_null(False)
     )
 
 
 @compiled
-def _note_failing(
-    webhooks: Param[str], now: Param[datetime], forgotten_at: Param[datetime]
+def _mark_failing(
+    webhooks: Param[str], now: Param[datetime], forgotten_before: Param[datetime]
 ) -> Update:
-    # A failure long ago with nothing sent since is no failure ever since.
+    # A failure before a long time without deliveries does not begin a period of failing.
     return WebhookRow.update(failing_since_at=now).where(
         any_of_keys(WebhookRow, webhooks),
-        WebhookRow.failing_since_at.is_null() | (WebhookRow.failing_since_at < forgotten_at),
+        WebhookRow.failing_since_at.is_null() | (WebhookRow.failing_since_at < forgotten_before),
     )
 
 
@@ -377,23 +375,23 @@ def _note_failing(
 def _failing_for_long(
     engine: Engine,
     webhooks: Param[str],
-    told_since: Param[datetime],
-    off_since: Param[datetime],
-    is_held: bool,
+    notify_since: Param[datetime],
+    disable_since: Param[datetime],
+    is_locked: bool,
 ) -> Select:
     """Endpoints to notify admins of or to disable, with since when they fail.
 
-    ``is_held`` locks them, so that an admin's change at the same moment comes before or after.
+    ``is_locked`` locks them, so that an admin's concurrent change comes before or after.
     """
-    since, told_at = WebhookRow.failing_since_at, WebhookRow.failing_told_at
-    is_untold = (since <= told_since) & (told_at.is_null() | (told_at < since))
+    since, notified_at = WebhookRow.failing_since_at, WebhookRow.failing_told_at
+    is_news = (since <= notify_since) & (notified_at.is_null() | (notified_at < since))
     query = (
         WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id, since)
         .where(
             any_of_keys(WebhookRow, webhooks),
-            is_untold | (since <= off_since),
+            is_news | (since <= disable_since),
             WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
         )
         .order_by(WebhookRow.organisation_id, WebhookRow.id)
     )
-    return locks.held(query, engine) if is_held else query
+    return locks.held(query, engine) if is_locked else query

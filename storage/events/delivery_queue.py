@@ -22,7 +22,7 @@ from storage.base.secrets import InvalidToken
 from storage.db.compiled import Engine, Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
-from storage.events import webhooks
+from storage.events import webhook_secrets
 from storage.events.leased_queue import LeasedQueue
 
 # Deliveries to one endpoint at a time, from claim to result. A failing endpoint gets one until one
@@ -31,18 +31,18 @@ MAX_IN_FLIGHT: Final = 16
 # Due deliveries are counted up to this number for each endpoint.
 MAX_COUNTED: Final = 10_000
 
-# As SQL and not as a bound value: a partial index is used only where its condition is recognised.
+# As SQL and not as a bound value, so that the planner recognises the partial index's condition.
 _PENDING: Final = SQL("'pending'")
-# A bound limit is planned for as if it let a tenth of the rows through.
+# The planner expects a bound limit to let a tenth of the rows through.
 _ONE: Final = SQL("1")
 _LATERAL: Final = "CROSS JOIN LATERAL"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Delivery:
-    """One event on its way to one endpoint; ``body`` and ``event_id`` are the same every time.
+    """One event for one endpoint; ``body`` and ``event_id`` are the same on every attempt.
 
-    ``attempts`` counts those before; ``created_at`` is in milliseconds. ``secrets`` is empty when
+    ``attempts`` counts earlier ones; ``created_at`` is in milliseconds. ``secrets`` is empty when
     no key of this deployment decrypts the endpoint's.
     """
 
@@ -61,7 +61,7 @@ class Delivery:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Waiting:
-    """What waits for endpoints that are switched on; ``oldest_due_at`` in milliseconds or None.
+    """Deliveries to active endpoints; ``oldest_due_at`` in milliseconds or None.
 
     ``due`` counts at most ``MAX_COUNTED`` for each endpoint.
     """
@@ -121,16 +121,16 @@ def claim(
 
 
 def waiting(tx: Transaction, *, now: datetime) -> Waiting:
-    """How much waits, and since when."""
+    """How many deliveries are due or in flight, and when the oldest was due."""
     row = tx.first(_waiting, now=now, counted=MAX_COUNTED)
     assert row is not None
     return Waiting(due=int(row[0] or 0), in_flight=int(row[1] or 0), oldest_due_at=row[2])
 
 
 def oldest_due_at(tx: Transaction) -> int | None:
-    """When the delivery that is due longest was due, in milliseconds; None when none waits.
+    """When the oldest pending delivery was due, in milliseconds; None without any.
 
-    What is parked for an endpoint that is switched off waits for nobody.
+    Deliveries that are paused for a disabled endpoint do not count.
     """
     row = tx.first(_oldest_due)
     return None if row is None else row[0]
@@ -142,13 +142,13 @@ def _keys(claimed: Iterable[Sequence[Any]], column: int) -> str:
 
 def _secrets_of(tx: Transaction, row: Sequence[Any], now: datetime) -> list[str]:
     try:
-        return webhooks.decrypted_secrets(tx, row, now=now)
+        return webhook_secrets.decrypted(tx, row, now=now)
     except InvalidToken:  # An error of one endpoint must not stop the deliveries of others.
         return []
 
 
 def _queues() -> Any:
-    """Webhooks with something pending, each found by two seeks from the one before; a CTE.
+    """A recursive CTE of webhooks with pending deliveries, each found by two index seeks.
 
     Its last row is empty.
     """
@@ -177,7 +177,7 @@ def _following(queues: Any, column: str) -> Any:
 
 
 def _of_queue(delivery: Any, queue: Any) -> Any:
-    """Whether a delivery waits in the queue of that row of ``queues`` (or of a webhook's row)."""
+    """Whether a delivery is pending in the queue of that row of ``queues``."""
     return (
         (delivery.organisation_id == queue.c.organisation_id)
         & (delivery.webhook_id == queue.c.webhook_id)
@@ -186,9 +186,9 @@ def _of_queue(delivery: Any, queue: Any) -> Any:
 
 
 def _due_of(queue: Any, now: Any, limit: Any) -> Select:
-    """The ids of a queue's first due deliveries that wait for no other one of their request."""
+    """The first due deliveries of a queue, without those that wait for another of their request."""
     delivery, earlier = DeliveryRow.alias(), DeliveryRow.alias()
-    # One row and not EXISTS: PostgreSQL would make a join of that, by an index of its own choice.
+    # One row and not EXISTS: PostgreSQL turns EXISTS into a join with a worse index.
     comes_first = (
         earlier.select(earlier.id)
         .where(
@@ -212,7 +212,7 @@ def _due_of(queue: Any, now: Any, limit: Any) -> Select:
 
 
 def _in_flight(queue: Any, now: Any) -> Select:
-    """How many of a queue's deliveries are being sent, by whichever process."""
+    """How many of a queue's deliveries are claimed, by all processes."""
     claimed = DeliveryRow.alias()
     return claimed.select(fn.COUNT(claimed.id)).where(
         claimed.organisation_id == queue.c.organisation_id,
@@ -381,8 +381,8 @@ def _oldest_due() -> Select:
 
 
 @compiled
-def parked(before: Param[datetime], limit: Param[int]) -> Select:
-    """Keys of what has been due since ``before`` for endpoints that are switched off."""
+def paused(before: Param[datetime], limit: Param[int]) -> Select:
+    """Keys of deliveries to disabled endpoints that have been due since ``before``."""
     queues = _queues()
     delivery = DeliveryRow.alias()
     return (

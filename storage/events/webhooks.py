@@ -1,16 +1,14 @@
-"""The records of webhook endpoints: where events go, which ones, and what signs them.
+"""Webhook endpoints: created, changed, disabled and deleted by admins.
 
-Whether a URL's host may be reached is the REST edge's question; sending is not done here either.
+``webhook_secrets`` has their signing secrets. ``api.webhooks`` checks whether a URL's host may be
+reached, and sends.
 """
 
 from __future__ import annotations
 
-import base64
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from peewee import SQL, Case, Delete, Select, fn
@@ -18,11 +16,11 @@ from peewee import SQL, Case, Delete, Select, fn
 from storage.base import fields
 from storage.base.errors import Conflict, NotFound
 from storage.base.ids import new_id
-from storage.base.secrets import InvalidToken
+from storage.base.secrets import new_signing_secret
 from storage.base.values import Caller, Webhook, WebhookHealth
 from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine, milliseconds
+from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
@@ -30,12 +28,10 @@ from storage.events import audit, organisation_config
 from storage.rules import request_rules
 
 MAX_WEBHOOKS: Final = 100
-# How long the old secret signs beside the new one (contract 9).
-SECRET_OVERLAP: Final = timedelta(hours=24)
 
 
 class TooManyWebhooks(Conflict):
-    """The organisation has as many webhook endpoints as one may have."""
+    """The organisation has ``MAX_WEBHOOKS`` endpoints."""
 
     code = "too_many_webhooks"
     title = "There are too many webhooks."
@@ -49,17 +45,17 @@ class TooManyWebhooks(Conflict):
 def create(
     tx: Transaction, url: str, events: Iterable[str], *, by: Caller, now: datetime
 ) -> tuple[Webhook, str]:
-    """Register an endpoint; the second item is its signing secret, shown this once.
+    """Register an endpoint; the second item is its signing secret, shown only now.
 
     Needs an admin. Raises InsufficientRole, InvalidInput or TooManyWebhooks.
     """
     request_rules.check_role(by.role, "admin")
     checked = {"url": check_url(url), "events": check_events(events)}
     locks.organisation(tx, by.organisation_id)
-    counted = tx.first(_how_many, organisation_id=by.organisation_id)
+    counted = tx.first(_count, organisation_id=by.organisation_id)
     if counted is not None and counted[0] >= MAX_WEBHOOKS:
         raise TooManyWebhooks
-    secret = new_secret()
+    secret = new_signing_secret()
     webhook_id = new_id(now)
     tx.insert(
         WebhookRow,
@@ -107,12 +103,12 @@ def page(
     return page_of(tx, page, found, rows.webhook, lambda row: [row[0]], *bound_to)
 
 
-def get(tx: Transaction, webhook_id: str, *, by: Caller, is_held: bool = False) -> Webhook:
-    """One endpoint. ``is_held``: nobody else changes it before this transaction ends.
+def get(tx: Transaction, webhook_id: str, *, by: Caller, is_locked: bool = False) -> Webhook:
+    """One endpoint. ``is_locked`` locks it.
 
     Raises InsufficientRole or NotFound.
     """
-    return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_held else "", by=by)
+    return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_locked else "", by=by)
 
 
 def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[str, WebhookHealth]:
@@ -130,13 +126,13 @@ def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[s
 def update(
     tx: Transaction, webhook_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
 ) -> Webhook:
-    """Change ``url``, ``events`` or ``is_active``, whichever are in ``changes``.
+    """Change ``url``, ``events`` or ``is_active``, as far as they are in ``changes``.
 
-    Switching an endpoint on, or moving it, forgives its failures; what was parked for it meanwhile
-    is due. Needs an admin. Raises InsufficientRole,
-    NotFound or InvalidInput; then nothing has changed.
+    Enabling an endpoint or changing its URL clears its failures. Its paused deliveries are due when
+    it is enabled. Needs an admin. Raises InsufficientRole, NotFound or InvalidInput; then nothing
+    has changed.
     """
-    webhook = _get_alone(tx, webhook_id, "FOR NO KEY UPDATE", by=by)
+    webhook = get_locked(tx, webhook_id, by=by)
     checked = fields.checked(
         changes,
         {
@@ -183,51 +179,13 @@ def update(
     return after
 
 
-def rotate_secret(
-    tx: Transaction, webhook_id: str, *, by: Caller, now: datetime
-) -> tuple[Webhook, str]:
-    """Give an endpoint a new secret, shown this once; the old one signs too for 24 hours.
-
-    Needs an admin. Raises InsufficientRole or NotFound.
-    """
-    webhook = _get_alone(tx, webhook_id, "FOR NO KEY UPDATE", by=by)
-    row = tx.first(_secrets, organisation_id=by.organisation_id, webhook_id=webhook_id)
-    if row is None:
-        raise NotFound("webhook")
-    secret = new_secret()
-    until = now + SECRET_OVERLAP
-    tx.update(
-        WebhookRow,
-        {
-            "secret_encrypted": tx.secrets.encrypt(secret),
-            "previous_secret_encrypted": row[0],
-            "previous_secret_until": until,
-            "updated_at": now,
-            "version": webhook.version + 1,
-        },
-        organisation_id=by.organisation_id,
-        id=webhook_id,
-    )
-    audit.record(
-        tx,
-        "webhook.secret_rotated",
-        "webhook",
-        webhook_id,
-        by=by,
-        now=now,
-        after={"previous_secret_until": until},
-    )
-    organisation_config.changed(tx, by.organisation_id)
-    return get(tx, webhook_id, by=by), secret
-
-
 def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> None:
     """Remove an endpoint with its deliveries, their attempts and notifications about it.
 
     Needs an admin. Raises InsufficientRole or NotFound.
     """
-    # The strongest: a delivery that is about to be queued for it has to wait.
-    webhook = _get_alone(tx, webhook_id, "FOR UPDATE", by=by)
+    # The strongest lock: its foreign keys make a new delivery wait.
+    webhook = get_locked(tx, webhook_id, by=by, strength="FOR UPDATE")
     for statement in (_delete_attempts, _delete_deliveries, _delete_notices, _delete):
         tx.change(statement, organisation_id=by.organisation_id, webhook_id=webhook_id)
     audit.record(
@@ -242,24 +200,10 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
     organisation_config.changed(tx, by.organisation_id)
 
 
-def decrypted_secrets(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
-    """What signs, from the columns: secret, previous secret, and until when the previous holds.
-
-    Raises InvalidToken when no key decrypts the secret; the previous one is then of no use either.
-    """
-    secret, previous, previous_until = row
-    found = [tx.secrets.decrypt_again(secret)]
-    if previous is not None and previous_until > milliseconds(now):
-        # A secret that was rotated because its key was lost.
-        with suppress(InvalidToken):
-            found.append(tx.secrets.decrypt_again(previous))
-    return found
-
-
 def disable(
     tx: Transaction, organisation_id: str, webhook_id: str, reason: str, *, now: datetime
 ) -> bool:
-    """Switch an endpoint off for a reason that its admins can read; False if it was off or gone."""
+    """Disable an endpoint; its admins read the reason. False if it was disabled or deleted."""
     changed = tx.update(
         WebhookRow,
         {"is_active": False, "disabled_reason": reason, "updated_at": now},
@@ -290,8 +234,10 @@ def disable(
     return True
 
 
-def _get_alone(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
-    """The endpoint, held after its organisation: so does whoever asks for leave and announces it.
+def get_locked(
+    tx: Transaction, webhook_id: str, *, by: Caller, strength: str = "FOR NO KEY UPDATE"
+) -> Webhook:
+    """The endpoint, locked after its organisation, in the order of ``locks``.
 
     Raises InsufficientRole or NotFound.
     """
@@ -321,16 +267,8 @@ def _audited(webhook: Webhook) -> dict[str, Any]:
     }
 
 
-def new_secret() -> str:
-    """A signing secret of 32 random bytes, in the form that receivers' libraries take.
-
-    Source: Standard Webhooks, "Symmetric signatures".
-    """
-    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
-
-
 @compiled
-def _how_many(organisation_id: Param[str]) -> Select:
+def _count(organisation_id: Param[str]) -> Select:
     return WebhookRow.select(fn.COUNT(WebhookRow.id)).where(
         WebhookRow.organisation_id == organisation_id
     )
@@ -340,7 +278,7 @@ def _how_many(organisation_id: Param[str]) -> Select:
 def _one(
     engine: Engine, organisation_id: Param[str], webhook_id: Param[str], strength: str
 ) -> Select:
-    """Held with that strength, unless it is empty."""
+    """Locked with that strength, unless it is empty."""
     query = WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
@@ -366,7 +304,7 @@ def _page(
 @compiled
 def _health(organisation_id: Param[str], webhook_ids: Param[list[str]]) -> Select:
     delivery = DeliveryRow.alias()
-    # As in the queue's partial index; one that is being sent has no next attempt yet.
+    # The conditions of the queue's partial index. A claimed delivery has no next attempt yet.
     next_at = (
         delivery.select(delivery.due_at)
         .where(
@@ -382,15 +320,6 @@ def _health(organisation_id: Param[str], webhook_ids: Param[list[str]]) -> Selec
     return WebhookRow.select(WebhookRow.id, WebhookRow.failing_since_at, shown).where(
         WebhookRow.organisation_id == organisation_id, any_of(WebhookRow.id, webhook_ids)
     )
-
-
-@compiled
-def _secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Select:
-    return WebhookRow.select(
-        WebhookRow.secret_encrypted,
-        WebhookRow.previous_secret_encrypted,
-        WebhookRow.previous_secret_until,
-    ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)
 
 
 @compiled

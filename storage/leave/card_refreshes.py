@@ -2,7 +2,7 @@
 
 The balance on a card depends on the requester's other leave and on what they are granted; the
 cover depends on the leave of the colleagues whom the card lists (colleagues.py). The request
-itself stays as it is: its own changes redraw its cards through ``outbox.notify``.
+itself stays as it is: its own changes redraw its cards through ``notification_outbox.notify``.
 
 Another balance queues the redraws at once: the requester's row or the organisation's is locked by
 every transaction that changes it. For another cover one ``cover_changed`` notice is queued, and
@@ -24,7 +24,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, NoticeRow, SlackMessageRow, UserRow
 from storage.directory import people_rows
-from storage.events import outbox
+from storage.events import notification_outbox
 from storage.events.organisation_config import Reference
 
 # Changes within this time are drawn together.
@@ -144,8 +144,13 @@ def _enqueue_cover_change(
     now: datetime,
 ) -> None:
     requests = [request for pair in moved for request in pair if request is not None]
-    row = outbox.notice_row(
-        organisation_id, "cover_changed", requests[0].user_id, None, outbox.CARD_REFRESH, now
+    row = notification_outbox.notice_row(
+        organisation_id,
+        "cover_changed",
+        requests[0].user_id,
+        None,
+        notification_outbox.CARD_REFRESH,
+        now,
     )
     span = {
         "first_day": min(request.start_date for request in requests).isoformat(),
@@ -163,15 +168,20 @@ def _refresh(
     except_ids: Collection[str] = (),
 ) -> None:
     refreshed = [
-        outbox.notice_row(
-            organisation_id, "approval_card", user_id, request_id, outbox.CARD_REFRESH, now
+        notification_outbox.notice_row(
+            organisation_id,
+            "approval_card",
+            user_id,
+            request_id,
+            notification_outbox.CARD_REFRESH,
+            now,
         )
         for request_id, user_id in sorted(cards)
         if request_id not in except_ids
     ]
     if refreshed:
         tx.insert_all(NoticeRow, refreshed)
-        tx.wake(outbox.NOTICES)
+        tx.wake(notification_outbox.NOTICES)
 
 
 @compiled

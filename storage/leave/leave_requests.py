@@ -32,7 +32,7 @@ from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import approvers, pending_approvals, people_rows, slack_syncs
-from storage.events import organisation_config, outbox
+from storage.events import notification_outbox, organisation_config, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_reading, leave_rows
 from storage.leave.drafts import Draft
@@ -102,7 +102,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         version=1,
     )
     leave_rows.add(tx, request, by=by, now=now)
-    outbox.announce(
+    webhook_outbox.enqueue(
         tx,
         "leave_request.created",
         request,
@@ -116,7 +116,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     if not somebody_decides:
         return _approve_unasked(tx, request, subject, found.leave_type, by=by, now=now)
     _look_for_approvers(tx, subject, asked, now)
-    outbox.notify(
+    notification_outbox.notify(
         tx,
         "leave_request.created",
         request,
@@ -260,7 +260,9 @@ def tell_approvers(
     for request in approved:
         deciders = {one for one in (request.decided_by,) if one is not None}
         told[request.id] = (deciders | {one.id for one in current}) - {by.user_id or "", user.id}
-    outbox.tell_approvers(tx, event, told, organisation_id=known.organisation.id, now=now)
+    notification_outbox.notify_approvers(
+        tx, event, told, organisation_id=known.organisation.id, now=now
+    )
 
 
 def change_decision(
@@ -401,10 +403,14 @@ def _step(
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
         raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status)
-    outbox.announce(tx, event, after, requester=subject.user, reference=subject.reference, now=now)
+    webhook_outbox.enqueue(
+        tx, event, after, requester=subject.user, reference=subject.reference, now=now
+    )
     asked = _asked(tx, subject) if action == "edit" else []
     news = _NEWS.get(action, event)
-    outbox.notify(tx, news, after, by=by, approvers=asked, reference=subject.reference, now=now)
+    notification_outbox.notify(
+        tx, news, after, by=by, approvers=asked, reference=subject.reference, now=now
+    )
     _refresh_cards(tx, None if is_new else before, after, subject, now)
     return after
 

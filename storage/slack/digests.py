@@ -21,7 +21,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows
-from storage.events import organisation_config, outbox
+from storage.events import notification_outbox, organisation_config
 from storage.events.digest_queue import QUEUE
 from storage.events.organisation_config import Reference
 from storage.rules import days
@@ -121,7 +121,7 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
         refused_because=because[:64],
     )
     if is_released:
-        outbox.notify_of_digest(tx, digest.organisation_id, now=now)
+        notification_outbox.notify_of_digest(tx, digest.organisation_id, now=now)
 
 
 def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:

@@ -29,9 +29,9 @@ from storage.db.tables import (
     WebhookRow,
 )
 from storage.directory import approvers, pending_approvals, people_rows
-from storage.events import organisation_config, outbox
+from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
-from storage.events.outbox import NoticeKind
+from storage.events.notification_outbox import NoticeKind
 from storage.leave import card_refreshes
 from storage.slack import approval_cards, digests, reminders, slack_locales, slack_messages
 from storage.slack.approval_cards import ApprovalCard
@@ -74,7 +74,7 @@ class Notice:
     @property
     def is_refresh(self) -> bool:
         """Whether it only redraws a card whose request has not changed."""
-        return self.event_type == outbox.CARD_REFRESH
+        return self.event_type == notification_outbox.CARD_REFRESH
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,7 +172,7 @@ def _due(_: Engine, now: Any, limit: Any) -> Select:
         other.leave_request_id == notice.leave_request_id,
         other.status == "pending",
         # What is only due later holds nothing up.
-        (other.event_type != outbox.SETTLED) | (other.due_at <= now),
+        (other.event_type != notification_outbox.SETTLED) | (other.due_at <= now),
         (other.id < notice.id)
         | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
@@ -438,7 +438,7 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
             due_at=now,
             created_at=now,
         )
-        tx.wake(outbox.NOTICES)
+        tx.wake(notification_outbox.NOTICES)
 
 
 def _is_awaited(tx: Transaction, notice: Notice) -> bool:
@@ -516,7 +516,7 @@ def _other_pending(
         NoticeRow.leave_request_id == leave_request_id,
         NoticeRow.kind == kind,
         NoticeRow.status == "pending",
-        NoticeRow.event_type != outbox.SETTLED,
+        NoticeRow.event_type != notification_outbox.SETTLED,
         NoticeRow.id != notice_id,
     )
 

@@ -19,7 +19,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow
 from storage.directory import slack_syncs
-from storage.events import organisation_config, outbox
+from storage.events import notification_outbox, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import leave_rows
 from storage.slack import reminders
@@ -63,7 +63,7 @@ def _show_waiting(
     is_news: bool,
 ) -> None:
     asked = reassignment.asked(tx, known, requests, now=now)
-    outbox.notify_all(
+    notification_outbox.notify_all(
         tx,
         event,
         requests,
@@ -92,7 +92,7 @@ def _show_decided(tx: Transaction, known: Reference, since: datetime, now: datet
         request = rows.leave_request(row)
         by_status[request.status].append(request)
     for status, event in _NEWS.items():
-        outbox.notify_all(
+        notification_outbox.notify_all(
             tx, event, by_status[status], told=by_status[status], reference=known, now=now
         )
 

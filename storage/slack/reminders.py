@@ -24,7 +24,7 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approvers, holiday_sets
 from storage.directory.approvers import MOST_APPROVERS
-from storage.events import audit, organisation_config, outbox
+from storage.events import audit, notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import Reference
 from storage.rules import days, request_rules, working_days
@@ -251,7 +251,7 @@ def _ask_next_steps(
         source="scheduler",
     )
     audit.record_all(tx, "leave_request.next_step_asked", "leave_request", changes, by=by, now=now)
-    outbox.notify_all(
+    notification_outbox.notify_all(
         tx,
         "leave_request.rerouted",
         [request for request in requests if request.id in added],
@@ -296,14 +296,14 @@ def _remind(
 ) -> None:
     user_id = one.approver.id
     if not is_daily:
-        outbox.remind(tx, organisation_id, user_id, one.request_id, now=now)
+        notification_outbox.remind(tx, organisation_id, user_id, one.request_id, now=now)
         return
     counted = tx.change(
         _summarise, organisation_id=organisation_id, user_id=user_id, day=today.isoformat()
     )
     # At most one a day, however many requests are due.
     if counted == 1:
-        outbox.remind(tx, organisation_id, user_id, None, now=now)
+        notification_outbox.remind(tx, organisation_id, user_id, None, now=now)
 
 
 def _forget(tx: Transaction, organisation_id: str, one: _Waiting) -> None:

@@ -16,8 +16,8 @@ GROWING: Final = frozenset(
         # Both redraw every open card of the organisation.
         "storage.leave.leave_types.update",
         "storage.admin.organisations.update",
-        "storage.events.outbox.announce_all",
-        "storage.events.outbox.notify_all",
+        "storage.events.webhook_outbox.enqueue_all",
+        "storage.events.notification_outbox.notify_all",
         "storage.admin.recalculation.lock_people",
         "storage.admin.recalculation.plan",
         "storage.admin.reassignment.awaiting",

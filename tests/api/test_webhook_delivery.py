@@ -24,8 +24,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from api.webhooks.addresses import resolve_and_check
 from api.webhooks.vetted_connections import vetted_socket
 from api.webhooks.webhook_delivery import Attempt, Sender, parse_retry_after, sign
+from storage.base.secrets import new_signing_secret
 from storage.events.deliveries import Outcome
-from storage.events.webhooks import new_secret
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BODY = '{"type":"leave_request.approved","data":{"user":"Ada Lovelace \u2764"}}'.encode()
@@ -101,7 +101,9 @@ async def silent(_: asyncio.StreamWriter) -> None:
 
 
 def attempt_to(url: str, *secrets: str) -> Attempt:
-    return Attempt(url=url, message_id="msg_1", body=BODY, secrets=secrets or (new_secret(),))
+    return Attempt(
+        url=url, message_id="msg_1", body=BODY, secrets=secrets or (new_signing_secret(),)
+    )
 
 
 def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
@@ -146,7 +148,7 @@ class Script(AbstractResolver):
 
 
 def test_receiver_gets_the_very_bytes_and_a_signature_that_the_official_library_accepts() -> None:
-    secret = new_secret()
+    secret = new_signing_secret()
     now = datetime.fromtimestamp(time.time(), UTC)  # the library compares with the real clock
 
     async def run() -> tuple[Outcome, Receiver]:
@@ -169,7 +171,7 @@ def test_receiver_gets_the_very_bytes_and_a_signature_that_the_official_library_
 
 
 def test_both_secrets_sign_while_one_replaces_the_other() -> None:
-    new, old = new_secret(), new_secret()
+    new, old = new_signing_secret(), new_signing_secret()
     now = datetime.fromtimestamp(time.time(), UTC)  # the library compares with the real clock
     timestamp_seconds = int(now.timestamp())
 
@@ -184,7 +186,7 @@ def test_both_secrets_sign_while_one_replaces_the_other() -> None:
     assert standardwebhooks.Webhook(new).verify(BODY, headers)
     assert standardwebhooks.Webhook(old).verify(BODY, headers)
     with pytest.raises(standardwebhooks.WebhookVerificationError):
-        standardwebhooks.Webhook(new_secret()).verify(BODY, headers)
+        standardwebhooks.Webhook(new_signing_secret()).verify(BODY, headers)
 
 
 def test_signature_equals_the_example_of_the_specification() -> None:
@@ -199,7 +201,7 @@ def test_signature_equals_the_example_of_the_specification() -> None:
 
 
 def test_new_secret_is_32_random_bytes() -> None:
-    first, second = new_secret(), new_secret()
+    first, second = new_signing_secret(), new_signing_secret()
 
     assert first != second
     assert first.startswith("whsec_")

@@ -13,7 +13,12 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.directory.people_rows import find
-from storage.events import deliveries, organisation_config, outbox, webhooks
+from storage.events import (
+    deliveries,
+    notification_outbox,
+    organisation_config,
+    webhooks,
+)
 from storage.leave import leave_requests
 from storage.slack import slack_profiles
 from tests import outside
@@ -261,7 +266,7 @@ def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, "It is *gone*.", now=world.clock.now)
-        outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock.now)
+        notification_outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock.now)
 
     world.database.write_now(switch_off)
     world.deliver()
@@ -288,7 +293,7 @@ def test_an_admin_hears_of_a_webhook_that_keeps_failing(
     outside.run(database_url, f"UPDATE webhooks SET failing_since_at = {since}")
     world.clock.advance(hours=24)
     world.database.write_now(
-        outbox.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
+        notification_outbox.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
     )
     if is_well_again:
         outside.run(database_url, "UPDATE webhooks SET failing_since_at = NULL")
@@ -322,7 +327,7 @@ def test_an_admin_hears_why_in_his_language(world: World, reason: str, said: str
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, reason, now=world.clock())
-        outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock())
+        notification_outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock())
 
     world.database.write_now(switch_off)
     world.deliver()
@@ -337,7 +342,7 @@ def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
         webhooks.create, "https://example.com/", ["*"], by=owner, now=world.clock.now
     )
     world.database.write_now(
-        outbox.notify_of_webhook, world.acme.id, webhook.id, now=world.clock.now
+        notification_outbox.notify_of_webhook, world.acme.id, webhook.id, now=world.clock.now
     )
 
     assert world.deliver() == 1

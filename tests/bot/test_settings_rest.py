@@ -14,7 +14,7 @@ from bot.base import ids
 from storage.admin import holiday_overrides, people
 from storage.base.values import HolidayOverride, User, Webhook
 from storage.db.pages import PageOf
-from storage.events import organisation_config, outbox, webhooks
+from storage.events import notification_outbox, organisation_config, webhooks
 from tests.bot.test_settings_access import _as_sent, click, settings
 from tests.bot.world import ADA, World
 from tests.builders import a_person, signing_secrets
@@ -200,7 +200,9 @@ def test_an_admin_switches_it_on_from_the_message_that_tells_of_it(world: World)
     world.database.write_now(
         webhooks.disable, world.acme.id, made.id, "It answered 410.", now=world.clock()
     )
-    world.database.write_now(outbox.notify_of_webhook, world.acme.id, made.id, now=world.clock())
+    world.database.write_now(
+        notification_outbox.notify_of_webhook, world.acme.id, made.id, now=world.clock()
+    )
     world.deliver()
     told = world.slack.wait_for_dm(ADMIN, showing="switched off")
 

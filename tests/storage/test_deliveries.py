@@ -23,10 +23,16 @@ from storage.events import (
     delivery_log,
     delivery_queue,
     organisation_config,
+    redelivery,
     webhooks,
 )
-from storage.events.deliveries import RETRY_AFTER_SECONDS, Outcome
+from storage.events.deliveries import Outcome
 from storage.events.delivery_queue import QUEUE, Delivery
+from storage.events.retry_schedule import (
+    RETRY_AFTER_SECONDS,
+    UNSIGNED_RETRY,
+    retry_delay_seconds,
+)
 from storage.leave import leave_requests
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
@@ -97,7 +103,9 @@ def claimed(
 def settled(
     database: Database, delivery: Delivery, outcome: Outcome, now: datetime = NOW
 ) -> tuple[Any, ...]:
-    database.write_now(deliveries.settle, [(delivery, outcome)], jitter=lambda: 1.0, now=now)
+    database.write_now(
+        deliveries.record_results, [(delivery, outcome)], jitter=lambda: 1.0, now=now
+    )
     return database.read_now(lambda tx: tx.all(_rows))[0]
 
 
@@ -177,7 +185,13 @@ def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None
 )
 def test_how_long_to_wait(outcome: Outcome, attempts: int, shortest: float, longest: float) -> None:
     waits = [
-        deliveries.retry_delay_seconds(attempts, outcome, jitter) for jitter in (0.8, 1.0, 1.2)
+        retry_delay_seconds(
+            attempts,
+            jitter=jitter,
+            retry_after_seconds=outcome.retry_after_seconds,
+            at_least_60_seconds=outcome.at_least_60_seconds,
+        )
+        for jitter in (0.8, 1.0, 1.2)
     ]
 
     assert [waits[0], waits[2]] == pytest.approx([shortest, longest])
@@ -192,7 +206,7 @@ def test_an_endpoint_that_asks_for_time_is_not_asked_before(database: Database) 
     now = NOW + timedelta(seconds=5)
     (second,) = claimed(database, now, claim_id="two")
     done = [(second, asked_to_wait(400))]
-    database.write_now(deliveries.settle, done, jitter=lambda: 0.8, now=now)
+    database.write_now(deliveries.record_results, done, jitter=lambda: 0.8, now=now)
 
     assert claimed(database, now + timedelta(seconds=399), claim_id="three") == []
     assert len(claimed(database, now + timedelta(seconds=400), claim_id="four")) == 1
@@ -301,7 +315,7 @@ def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
             assert delivery.secrets == []
             row = settled(without_the_key, delivery, UNSIGNED, now)
             assert row[:2] == ("pending", 0)
-            assert row[2] == round((now + deliveries.UNSIGNED_RETRY).timestamp() * 1000)
+            assert row[2] == round((now + UNSIGNED_RETRY).timestamp() * 1000)
 
     assert health(database_url) == (True, None)
     assert outside.rows(database_url, "SELECT id FROM delivery_attempts") == []
@@ -333,7 +347,7 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_ove
         ).items
         assert [one.error for one in logged.attempts] == ["secret_unreadable"]
         with_the_key.write_now(
-            delivery_log.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
+            redelivery.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
         )
         (again,) = claimed(with_the_key, late, claim_id="again")
         assert settled(with_the_key, again, DELIVERED, late)[0] == "delivered"
@@ -400,7 +414,7 @@ def failing(database: Database, hours: float, number: int) -> bool:
     """One failed attempt that many hours from now; whether the webhook is on afterwards."""
     now = NOW + timedelta(hours=hours)
     (delivery,) = claimed(database, now, limit=1, claim_id=f"{number}")
-    database.write_now(deliveries.settle, [(delivery, FAILED)], jitter=lambda: 1.0, now=now)
+    database.write_now(deliveries.record_results, [(delivery, FAILED)], jitter=lambda: 1.0, now=now)
     rows = database.read_now(lambda tx: tx.all(_active))
     return bool(rows[0][0])
 
@@ -541,7 +555,9 @@ def test_who_switches_an_endpoint_off_and_who_changes_it_never_wait_for_each_oth
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: webhooks.update(tx, webhook.id, {"events": ["*"]}, by=acme.caller, now=now),
-        lambda tx: deliveries.settle(tx, [(delivery, outcome)], jitter=lambda: 1.0, now=now),
+        lambda tx: deliveries.record_results(
+            tx, [(delivery, outcome)], jitter=lambda: 1.0, now=now
+        ),
     )
 
     assert runs == 2
@@ -568,7 +584,7 @@ def test_one_endpoint_fails_first_and_another_for_too_long_while_an_admin_change
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: webhooks.update(tx, new.id, {"events": ["*"]}, by=acme.caller, now=now),
-        lambda tx: deliveries.settle(tx, outcomes, jitter=lambda: 1.0, now=now),
+        lambda tx: deliveries.record_results(tx, outcomes, jitter=lambda: 1.0, now=now),
     )
 
     # A third run means that the database ended a deadlock.

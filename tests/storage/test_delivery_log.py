@@ -14,10 +14,19 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.events import audit, deliveries, delivery_log, delivery_queue, webhooks
+from storage.events import (
+    audit,
+    deliveries,
+    delivery_log,
+    delivery_pruning,
+    delivery_queue,
+    redelivery,
+    webhooks,
+)
 from storage.events.deliveries import Outcome, WebhookDisabled
-from storage.events.delivery_log import Pruned, Redelivered
+from storage.events.delivery_pruning import Pruned
 from storage.events.delivery_queue import Delivery
+from storage.events.redelivery import Redelivered
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import overlapping
 
@@ -62,7 +71,7 @@ def tried(
         delivery_queue.claim, limit=limit, claim_id=f"{now} {outcome.verdict}", now=now
     )
     pairs = [(delivery, outcome) for delivery in found]
-    database.write_now(deliveries.settle, pairs, jitter=lambda: 1.0, now=now)
+    database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=now)
     return found
 
 
@@ -141,7 +150,7 @@ def test_a_redelivery_sends_the_same_bytes_under_the_same_id(
     later = timedelta(seconds=1)
 
     again = database.write_now(
-        delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
+        redelivery.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
     )
     (second,) = tried(database, DELIVERED, after=later)
 
@@ -159,7 +168,7 @@ def test_what_is_being_sent_is_not_sent_twice_by_asking(database: Database) -> N
     acme, webhook = listening(database)
     (sent,) = database.write_now(delivery_queue.claim, limit=1, claim_id="one", now=NOW)
 
-    shown = database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+    shown = database.write_now(redelivery.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
 
     assert (shown.status, shown.next_attempt_at) == ("pending", None)
     assert database.write_now(delivery_queue.claim, limit=1, claim_id="two", now=NOW) == []
@@ -172,7 +181,7 @@ def test_nothing_is_redelivered_to_a_webhook_that_is_switched_off(database: Data
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
     with pytest.raises(WebhookDisabled):
-        database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+        database.write_now(redelivery.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
 
 
 # Each is later than the wait after the attempt before; in all less than 120 hours.
@@ -195,7 +204,7 @@ def sent_again(
     database: Database, acme: Acme, webhook: Webhook, since: Any = NOW, **options: Any
 ) -> Redelivered:
     return database.write_now(
-        delivery_log.redeliver_failed,
+        redelivery.redeliver_failed,
         webhook.id,
         since,
         by=acme.caller,
@@ -296,7 +305,7 @@ def test_nobody_else_sends_again_what_failed(database: Database) -> None:
 
     for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
         with pytest.raises(refusal):
-            database.write_now(delivery_log.redeliver_failed, webhook.id, NOW, by=by, now=NOW)
+            database.write_now(redelivery.redeliver_failed, webhook.id, NOW, by=by, now=NOW)
 
 
 def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: Database) -> None:
@@ -329,7 +338,7 @@ def test_nobody_else_comes_near_the_log(database: Database) -> None:
         with pytest.raises(refusal):
             database.read_now(delivery_log.get, webhook.id, sent.id, by=by)
         with pytest.raises(refusal):
-            database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=by, now=NOW)
+            database.write_now(redelivery.redeliver, webhook.id, sent.id, by=by, now=NOW)
     with pytest.raises(NotFound):
         database.read_now(delivery_log.get, elsewhere.id, sent.id, by=globex.caller)
 
@@ -340,9 +349,9 @@ def test_a_month_after_it_was_settled_a_delivery_and_its_event_are_gone(
     acme, webhook = listening(database, requests=3)
     tried(database, DELIVERED, limit=2)
 
-    early = database.write_now(delivery_log.prune, now=NOW + timedelta(days=29))
-    late = database.write_now(delivery_log.prune, now=NOW + A_MONTH, limit=1)
-    rest = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
+    early = database.write_now(delivery_pruning.prune, now=NOW + timedelta(days=29))
+    late = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH, limit=1)
+    rest = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH)
 
     assert early == Pruned(expired=0, deliveries=0, events=0)
     assert (late, rest) == (
@@ -359,12 +368,12 @@ def test_what_was_parked_for_a_month_is_given_up(database: Database) -> None:
     off = {"is_active": False}
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
-    pruned = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
+    pruned = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH)
 
     assert pruned == Pruned(expired=1, deliveries=0, events=0)
     (found,) = logged(database, acme, webhook)
     assert (found.status, found.settled_at) == ("failed", NOW + A_MONTH)
-    assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(
+    assert database.write_now(delivery_pruning.prune, now=NOW + 2 * A_MONTH) == Pruned(
         expired=0, deliveries=1, events=1
     )
 
@@ -381,7 +390,7 @@ def test_what_is_taken_from_the_park_meanwhile_is_not_given_up(database: Databas
     overlapping(
         database,
         switch_on_and_send,
-        lambda: database.write_now(delivery_log.prune, now=NOW + A_MONTH),
+        lambda: database.write_now(delivery_pruning.prune, now=NOW + A_MONTH),
     )
 
     assert [one.status for one in logged(database, acme, webhook)] == ["pending"]

@@ -59,7 +59,7 @@ def claimed(
 
 def settled(database: Database, done: list[Delivery], outcome: Outcome) -> None:
     pairs = [(delivery, outcome) for delivery in done]
-    database.write_now(deliveries.settle, pairs, jitter=lambda: 1.0, now=NOW)
+    database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=NOW)
 
 
 def test_every_endpoints_first_comes_before_any_endpoints_second(database: Database) -> None:

@@ -18,7 +18,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.events import audit, organisation_config, webhooks
+from storage.events import audit, organisation_config, webhook_secrets, webhooks
 from storage.events.webhooks import MAX_WEBHOOKS, TooManyWebhooks
 from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
@@ -54,7 +54,7 @@ def switched_off(tx: Transaction, webhook_id: str, by: Caller) -> None:
 
 
 def with_a_new_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
-    webhooks.rotate_secret(tx, webhook_id, by=by, now=NOW)
+    webhook_secrets.rotate(tx, webhook_id, by=by, now=NOW)
 
 
 def active_ids(database: Database, acme: Acme) -> list[str]:
@@ -96,7 +96,7 @@ def test_a_webhook_is_made_with_a_secret_that_signs(database: Database) -> None:
 def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
     acme = an_organisation(database)
     webhook, first = a_webhook(database, acme)
-    _, second = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
+    _, second = database.write_now(webhook_secrets.rotate, webhook.id, by=acme.caller, now=NOW)
 
     entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
 
@@ -169,7 +169,7 @@ def test_only_admins_and_owners_come_near_webhooks(database: Database, role: Rol
     with pytest.raises(InsufficientRole):
         database.write_now(webhooks.update, webhook.id, {"url": URL}, by=by, now=NOW)
     with pytest.raises(InsufficientRole):
-        database.write_now(webhooks.rotate_secret, webhook.id, by=by, now=NOW)
+        database.write_now(webhook_secrets.rotate, webhook.id, by=by, now=NOW)
     with pytest.raises(InsufficientRole):
         database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
 
@@ -184,7 +184,7 @@ def test_an_organisation_never_reaches_the_webhooks_of_another(database: Databas
     with pytest.raises(NotFound):
         database.write_now(webhooks.update, webhook.id, {"url": URL}, by=by, now=NOW)
     with pytest.raises(NotFound):
-        database.write_now(webhooks.rotate_secret, webhook.id, by=by, now=NOW)
+        database.write_now(webhook_secrets.rotate, webhook.id, by=by, now=NOW)
     with pytest.raises(NotFound):
         database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
     assert not database.write_now(webhooks.disable, other.id, webhook.id, "gone", now=NOW)
@@ -300,7 +300,7 @@ def test_both_secrets_sign_for_a_day_after_rotation(database: Database) -> None:
     acme = an_organisation(database)
     webhook, old = a_webhook(database, acme)
 
-    rotated, new = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
+    rotated, new = database.write_now(webhook_secrets.rotate, webhook.id, by=acme.caller, now=NOW)
 
     almost = timedelta(hours=24) - timedelta(milliseconds=1)
     assert rotated.version == 2

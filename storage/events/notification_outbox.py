@@ -1,0 +1,318 @@
+"""The outbox of Slack notifications, written in the transaction of the change that causes them.
+
+A notification is a view: it holds ids, and is rendered from the current data when it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from peewee import Select
+
+from storage.base.ids import new_id
+from storage.base.values import Caller, LeaveRequest, NoticeEvent, User
+from storage.db.compiled import Param, any_of, compiled
+from storage.db.database import Transaction
+from storage.db.tables import NoticeRow, SlackMessageRow, UserRow
+from storage.events.organisation_config import Reference, of_organisation
+from storage.rules import request_rules
+
+NoticeKind = Literal[
+    "approval_card",
+    "requester_notice",
+    "own_message",
+    "webhook_disabled",
+    "webhook_failing",
+    "digest_refused",
+    "reminder",
+    "reminder_summary",
+    "cover_changed",
+    "approver_notice",
+]
+# The dispatcher that a commit wakes.
+NOTICES: Final = "notices"
+# The reversal window of a decision has ended: its button is removed.
+SETTLED: Final = "leave_request.settled"
+# No webhook receives events of these names.
+WEBHOOK_DISABLED: Final = "webhook.disabled"
+WEBHOOK_FAILING: Final = "webhook.failing"
+DIGEST_REFUSED: Final = "digest.refused"
+REMINDER: Final = "approval.reminder"
+# The balance or the colleagues on a card changed; its request did not.
+CARD_REFRESH: Final = "approval_card.refresh"
+MAX_NOTIFIED: Final = 50
+
+
+def notify(
+    tx: Transaction,
+    event_type: NoticeEvent,
+    request: LeaveRequest,
+    *,
+    by: Caller,
+    approvers: Iterable[User] = (),
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """Queue the notifications of one event; none where no workspace has the app.
+
+    The requester is notified, each of ``approvers`` gets the request's card, and every card that
+    was sent is refreshed. A requester who made the change in Slack gets no notification: their own
+    message is refreshed instead.
+    """
+    if not reference.is_in_slack:
+        return
+    organisation_id = reference.organisation.id
+    holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
+    is_own = by.source == "slack" and by.user_id == request.user_id
+    people: list[tuple[NoticeKind, str]] = [
+        ("own_message" if is_own else "requester_notice", request.user_id)
+    ]
+    people += [
+        ("approval_card", user_id)
+        # The requester has a message, but no card.
+        for user_id in sorted((holders | {user.id for user in approvers}) - {request.user_id})
+    ]
+    for kind, user_id in people:
+        row = notice_row(organisation_id, kind, user_id, request.id, event_type, now)
+        tx.enqueue_insert(NoticeRow, **row)
+    if request_rules.may_reconsider(request, now):
+        # The button that reverses the decision is removed at the end of its window.
+        later = {"due_at": now + request_rules.SECOND_THOUGHTS}
+        for user_id in sorted(holders - {request.user_id}):
+            row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
+            tx.enqueue_insert(NoticeRow, **row | later)
+    tx.wake(NOTICES)
+
+
+def notify_all(
+    tx: Transaction,
+    event_type: NoticeEvent,
+    changed: Sequence[LeaveRequest],
+    *,
+    told: Sequence[LeaveRequest] = (),
+    approvers: Mapping[str, Iterable[str]] = MappingProxyType({}),
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """As ``notify`` for many requests, in a few statements.
+
+    Every card of ``changed`` requests is refreshed, and the requesters of ``told`` are notified.
+    ``approvers`` maps request ids to the ids of people who get its card.
+    """
+    if not reference.is_in_slack or not changed:
+        return
+    organisation_id = reference.organisation.id
+    cards = {
+        (request_id, user_id) for request_id, user_ids in approvers.items() for user_id in user_ids
+    }
+    cards |= _cards_of(tx, organisation_id, changed)
+    cards -= {(request.id, request.user_id) for request in changed}
+    rows = [
+        notice_row(
+            organisation_id, "requester_notice", request.user_id, request.id, event_type, now
+        )
+        for request in told
+    ]
+    rows += [
+        notice_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
+        for request_id, user_id in sorted(cards)
+    ]
+    tx.insert_all(NoticeRow, rows)
+    tx.wake(NOTICES)
+
+
+def post_missing_cards(
+    tx: Transaction,
+    user_id: str,
+    requests: Sequence[LeaveRequest],
+    *,
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """Queue these requests' cards for one approver, except cards that are queued already.
+
+    The other approvers' cards are not refreshed.
+    """
+    if not reference.is_in_slack or not requests:
+        return
+    organisation_id = reference.organisation.id
+    queued = {
+        request_id
+        for (request_id,) in tx.all(
+            _queued_cards,
+            organisation_id=organisation_id,
+            user_id=user_id,
+            leave_request_ids=[request.id for request in requests],
+        )
+    }
+    tx.insert_all(
+        NoticeRow,
+        [
+            notice_row(
+                organisation_id, "approval_card", user_id, request.id, "leave_request.rerouted", now
+            )
+            for request in requests
+            if request.id not in queued
+        ],
+    )
+    tx.wake(NOTICES)
+
+
+def notify_approvers(
+    tx: Transaction,
+    event_type: NoticeEvent,
+    told: Mapping[str, Iterable[str]],
+    *,
+    organisation_id: str,
+    now: datetime,
+) -> None:
+    """Queue messages to approvers who need not decide; ``told`` maps request ids to user ids."""
+    tx.insert_all(
+        NoticeRow,
+        [
+            notice_row(organisation_id, "approver_notice", user_id, request_id, event_type, now)
+            for request_id, user_ids in told.items()
+            for user_id in sorted(user_ids)
+        ],
+    )
+    tx.wake(NOTICES)
+
+
+def notice_row(
+    organisation_id: str,
+    kind: NoticeKind,
+    user_id: str,
+    leave_request_id: str | None,
+    event_type: str,
+    now: datetime,
+) -> dict[str, Any]:
+    """The columns of a notification that is due at once."""
+    return {
+        "organisation_id": organisation_id,
+        "id": new_id(now),
+        "kind": kind,
+        "user_id": user_id,
+        "leave_request_id": leave_request_id,
+        "event_type": event_type,
+        "status": "pending",
+        "attempts": 0,
+        "due_at": now,
+        "created_at": now,
+    }
+
+
+def notify_of_webhook(
+    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
+) -> None:
+    """Notify active admins and owners that a webhook was disabled."""
+    _notify_admins(tx, organisation_id, "webhook_disabled", WEBHOOK_DISABLED, webhook_id, now)
+
+
+def notify_of_failing_webhook(
+    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
+) -> None:
+    """Notify active admins and owners that every attempt has failed for a day."""
+    _notify_admins(tx, organisation_id, "webhook_failing", WEBHOOK_FAILING, webhook_id, now)
+
+
+def notify_of_digest(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Notify active admins and owners that Slack refuses the digest's channel."""
+    _notify_admins(tx, organisation_id, "digest_refused", DIGEST_REFUSED, None, now)
+
+
+def _notify_admins(
+    tx: Transaction,
+    organisation_id: str,
+    kind: NoticeKind,
+    event_type: str,
+    webhook_id: str | None,
+    now: datetime,
+) -> None:
+    if not of_organisation(tx, organisation_id).is_in_slack:
+        return
+    admins = tx.all(_admins, organisation_id=organisation_id)
+    tx.insert_all(
+        NoticeRow,
+        [
+            notice_row(organisation_id, kind, user_id, None, event_type, now)
+            | {"webhook_id": webhook_id}
+            for (user_id,) in admins
+        ],
+    )
+    tx.wake(NOTICES)
+
+
+def remind(
+    tx: Transaction,
+    organisation_id: str,
+    user_id: str,
+    leave_request_id: str | None,
+    *,
+    now: datetime,
+) -> None:
+    """Queue a reminder of one request, or with None a summary of all that await the person."""
+    kind: NoticeKind = "reminder_summary" if leave_request_id is None else "reminder"
+    row = notice_row(organisation_id, kind, user_id, leave_request_id, REMINDER, now)
+    tx.insert(NoticeRow, **row)
+    tx.wake(NOTICES)
+
+
+def _cards_of(
+    tx: Transaction, organisation_id: str, requests: Iterable[LeaveRequest]
+) -> set[tuple[str, str]]:
+    """The request and the holder of each card."""
+    request_ids = [request.id for request in requests]
+    return set(tx.all(_cards, organisation_id=organisation_id, leave_request_ids=request_ids))
+
+
+@compiled
+def _admins(organisation_id: Param[str]) -> Select:
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.role << ("admin", "owner"),
+            UserRow.status == "active",
+        )
+        .order_by(UserRow.id)
+        .limit(MAX_NOTIFIED)
+    )
+
+
+@compiled
+def _cards(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> Select:
+    """Request and holder of cards that were posted, or are queued and may be posted meanwhile."""
+    posted = SlackMessageRow.select(
+        SlackMessageRow.leave_request_id, SlackMessageRow.user_id
+    ).where(
+        SlackMessageRow.organisation_id == organisation_id,
+        any_of(SlackMessageRow.leave_request_id, leave_request_ids),
+    )
+    on_its_way = NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
+        NoticeRow.organisation_id == organisation_id,
+        any_of(NoticeRow.leave_request_id, leave_request_ids),
+        NoticeRow.kind == "approval_card",
+        NoticeRow.status == "pending",
+    )
+    return posted.union(on_its_way)
+
+
+@compiled
+def _queued_cards(
+    organisation_id: Param[str], user_id: Param[str], leave_request_ids: Param[list[str]]
+) -> Select:
+    """The requests whose card a pending notification will post.
+
+    A reminder posts the card where there is none yet; a refresh never does.
+    """
+    return NoticeRow.select(NoticeRow.leave_request_id).where(
+        NoticeRow.organisation_id == organisation_id,
+        NoticeRow.user_id == user_id,
+        any_of(NoticeRow.leave_request_id, leave_request_ids),
+        NoticeRow.kind.in_(("approval_card", "reminder")),
+        NoticeRow.event_type.not_in((CARD_REFRESH, SETTLED)),
+        NoticeRow.status == "pending",
+    )

@@ -1,0 +1,232 @@
+"""The outbox of webhooks: events, written in the transaction of the change that causes them.
+
+An event is a record: its bytes are frozen here, and every attempt sends the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from typing_extensions import TypedDict
+
+from storage.base import records
+from storage.base.ids import new_id
+from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
+from storage.base.values import EventType, LeaveRequest, User
+from storage.db.database import Transaction
+from storage.db.tables import DeliveryRow, EventRow
+from storage.events.organisation_config import Reference
+
+# The dispatcher that a commit wakes.
+WEBHOOKS: Final = "webhooks"
+# Why a delivery failed without an attempt: its endpoint was off.
+SWITCHED_OFF: Final = "switched_off"
+# The event that needs no subscription: an admin sends it to one endpoint.
+PING: Final = "ping"
+# Requests whose events are created and written together.
+_BATCH_SIZE: Final = 500
+
+
+class EventData(LeaveRequestRecord):
+    """The leave request, with the names that a receiver would otherwise have to look up."""
+
+    organisation_id: str
+    sequence: int
+    user: UserSummaryRecord
+    leave_type: LeaveTypeRecord
+
+
+class EventBody(TypedDict):
+    """The body of an event."""
+
+    type: str
+    timestamp: datetime
+    data: EventData
+
+
+class PingData(TypedDict):
+    """The organisation that owns the webhook."""
+
+    organisation_id: str
+    webhook_id: str
+
+
+class PingBody(TypedDict):
+    """The body of a ping."""
+
+    type: str
+    timestamp: datetime
+    data: PingData
+
+
+def enqueue(
+    tx: Transaction,
+    event_type: EventType,
+    request: LeaveRequest,
+    *,
+    requester: User,
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """Queue one event for every webhook that subscribes to it; nothing when none does.
+
+    A disabled webhook gets a failed delivery, which an admin can send later.
+
+    Call it in the transaction that changes the request, with the changed request.
+    """
+    receivers = _receivers(reference, event_type)
+    if not receivers:
+        return
+    organisation_id = reference.organisation.id
+    _enqueue(
+        tx,
+        organisation_id,
+        _body(event_type, request, requester, reference, now),
+        receivers,
+        leave_request_id=request.id,
+        sequence=request.version,
+        now=now,
+    )
+
+
+def enqueue_all(
+    tx: Transaction,
+    event_type: EventType,
+    changed: Sequence[tuple[LeaveRequest, User]],
+    *,
+    reference: Reference,
+    now: datetime,
+) -> None:
+    """As ``enqueue`` for many requests, each with its requester, in a few statements."""
+    receivers = _receivers(reference, event_type)
+    if not receivers:
+        return
+    organisation_id = reference.organisation.id
+    # In batches: the bodies of thousands of requests would fill the memory.
+    for start in range(0, len(changed), _BATCH_SIZE):
+        events: list[dict[str, Any]] = []
+        queued: list[dict[str, Any]] = []
+        missed: list[dict[str, Any]] = []
+        for request, requester in changed[start : start + _BATCH_SIZE]:
+            body = _body(event_type, request, requester, reference, now)
+            event = _event_row(
+                organisation_id,
+                body,
+                leave_request_id=request.id,
+                sequence=request.version,
+                now=now,
+            )
+            events.append(event)
+            for webhook_id, is_active in receivers.items():
+                if is_active:
+                    queued.append(_delivery_row(event, webhook_id, now))
+                else:
+                    missed.append(_missed_row(event, webhook_id, now))
+        tx.insert_all(EventRow, events)
+        tx.insert_all(DeliveryRow, queued)
+        tx.insert_all(DeliveryRow, missed)
+    tx.wake(WEBHOOKS)
+
+
+def _receivers(reference: Reference, event_type: EventType) -> dict[str, bool]:
+    """The ids of webhooks that subscribe to an event, and whether each is active."""
+    return {
+        webhook.id: webhook.is_active
+        for webhook in reference.webhooks
+        if event_type in webhook.events or "*" in webhook.events
+    }
+
+
+def _body(
+    event_type: EventType,
+    request: LeaveRequest,
+    requester: User,
+    reference: Reference,
+    now: datetime,
+) -> EventBody:
+    leave_type = reference.leave_types[request.leave_type_id]
+    data: EventData = {
+        **records.leave_request(request),
+        "organisation_id": reference.organisation.id,
+        "sequence": request.version,
+        "user": records.user_summary(requester),
+        "leave_type": records.leave_type(leave_type),
+    }
+    return {"type": event_type, "timestamp": now, "data": data}
+
+
+def enqueue_ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime) -> str:
+    """Queue a `ping` for one webhook; the event's id."""
+    body: PingBody = {
+        "type": PING,
+        "timestamp": now,
+        "data": {"organisation_id": organisation_id, "webhook_id": webhook_id},
+    }
+    return _enqueue(tx, organisation_id, body, {webhook_id: True}, now=now)
+
+
+def _enqueue(
+    tx: Transaction,
+    organisation_id: str,
+    body: EventBody | PingBody,
+    receivers: Mapping[str, bool],
+    *,
+    leave_request_id: str | None = None,
+    sequence: int = 0,
+    now: datetime,
+) -> str:
+    """Write the event and a delivery of it for each webhook; the event's id."""
+    event = _event_row(
+        organisation_id, body, leave_request_id=leave_request_id, sequence=sequence, now=now
+    )
+    tx.enqueue_insert(EventRow, **event)
+    for webhook_id, is_active in receivers.items():
+        row = _delivery_row if is_active else _missed_row
+        tx.enqueue_insert(DeliveryRow, **row(event, webhook_id, now))
+    tx.wake(WEBHOOKS)
+    event_id: str = event["id"]
+    return event_id
+
+
+def _event_row(
+    organisation_id: str,
+    body: EventBody | PingBody,
+    *,
+    leave_request_id: str | None,
+    sequence: int,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "organisation_id": organisation_id,
+        "id": new_id(now),
+        "type": body["type"],
+        "leave_request_id": leave_request_id,
+        "sequence": sequence,
+        "body": orjson.dumps(body, option=orjson.OPT_UTC_Z),
+        "created_at": now,
+    }
+
+
+def _delivery_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> dict[str, Any]:
+    return {
+        "organisation_id": event["organisation_id"],
+        "id": new_id(now),
+        "webhook_id": webhook_id,
+        "event_id": event["id"],
+        "event_type": event["type"],
+        "leave_request_id": event["leave_request_id"],
+        "sequence": event["sequence"],
+        "status": "pending",
+        "attempts": 0,
+        "due_at": now,
+        "created_at": now,
+    }
+
+
+def _missed_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> dict[str, Any]:
+    """The delivery for a disabled webhook: failed, so that its admins can send it later."""
+    missed = {"status": "failed", "settled_at": now, "last_error": SWITCHED_OFF}
+    return _delivery_row(event, webhook_id, now) | missed

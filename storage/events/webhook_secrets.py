@@ -1,0 +1,80 @@
+"""The secrets that sign deliveries: rotated and decrypted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from peewee import Select
+
+from storage.base.errors import NotFound
+from storage.base.secrets import InvalidToken, new_signing_secret
+from storage.base.values import Caller, Webhook
+from storage.db.compiled import Param, compiled, milliseconds
+from storage.db.database import Transaction
+from storage.db.tables import WebhookRow
+from storage.events import audit, organisation_config, webhooks
+
+# How long the old secret signs beside the new one (contract 9).
+SECRET_OVERLAP: Final = timedelta(hours=24)
+
+
+def rotate(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> tuple[Webhook, str]:
+    """Give an endpoint a new secret, shown only now; the old one signs too for 24 hours.
+
+    Needs an admin. Raises InsufficientRole or NotFound.
+    """
+    webhook = webhooks.get_locked(tx, webhook_id, by=by)
+    row = tx.first(_secrets, organisation_id=by.organisation_id, webhook_id=webhook_id)
+    if row is None:
+        raise NotFound("webhook")
+    secret = new_signing_secret()
+    until = now + SECRET_OVERLAP
+    tx.update(
+        WebhookRow,
+        {
+            "secret_encrypted": tx.secrets.encrypt(secret),
+            "previous_secret_encrypted": row[0],
+            "previous_secret_until": until,
+            "updated_at": now,
+            "version": webhook.version + 1,
+        },
+        organisation_id=by.organisation_id,
+        id=webhook_id,
+    )
+    audit.record(
+        tx,
+        "webhook.secret_rotated",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        after={"previous_secret_until": until},
+    )
+    organisation_config.changed(tx, by.organisation_id)
+    return webhooks.get(tx, webhook_id, by=by), secret
+
+
+def decrypted(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
+    """The signing secrets, of the columns secret, previous secret and the end of its overlap.
+
+    Raises InvalidToken when no key decrypts the secret; the previous one is then useless as well.
+    """
+    secret, previous, previous_until = row
+    found = [tx.secrets.decrypt_again(secret)]
+    if previous is not None and previous_until > milliseconds(now):
+        # It cannot be decrypted where it was rotated because its key was lost.
+        with suppress(InvalidToken):
+            found.append(tx.secrets.decrypt_again(previous))
+    return found
+
+
+@compiled
+def _secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Select:
+    return WebhookRow.select(
+        WebhookRow.secret_encrypted,
+        WebhookRow.previous_secret_encrypted,
+        WebhookRow.previous_secret_until,
+    ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)
