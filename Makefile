@@ -29,7 +29,7 @@ test: $(DEV)  ## Run the tests, on SQLite and on a PostgreSQL that it starts and
 
 test-all: $(DEV)  ## Run the slow tests as well: processes that are killed, browsers, fuzzing
 	-@$(BIN)/python -m tests.javascript
-	$(BIN)/pytest -n auto $(ARGS)
+	$(BIN)/pytest -n auto --hypothesis-profile=thorough $(ARGS)
 
 install: $(DEV)  ## Make .venv with everything that the other targets need
 

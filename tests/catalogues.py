@@ -1,14 +1,12 @@
-"""Keeps the catalogues in step with what the code says: ``make catalogues``.
+"""Brings the message catalogues up to date with the code: ``make catalogues``.
 
-New sentences are added untranslated, those that are gone are dropped; nothing is translated here.
+New messages are added untranslated, and those that the code no longer has are removed.
 """
 
 from __future__ import annotations
 
-import ast
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -16,106 +14,62 @@ from babel.messages import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from api.documentation.explained_refusals import EXPLAINED
 from bot.base import language
 from bot.interaction import errors
 
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"
-# What marks a sentence, and which of the arguments are it.
-KEYWORDS: Final = {"gettext": None, "gettext_noop": None, "ngettext": (1, 2)}
-
-# What only the operator's commands say, on a terminal.
-OF_OPERATORS: Final = ("commands.py", "operator_commands.py", "people_file.py", "people_import.py")
-# What tells people the domain's own sentence.
-PLAIN: Final = (errors.detail, errors.details)
-_REFUSALS: Final = {one.__name__ for one in errors.SENTENCES}
-OTHERWISE: Final = {one.__name__ for one, says in errors.SENTENCES.items() if says not in PLAIN}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
-    """A sentence of a refusal where it stands; ``template`` is None where it is put together."""
-
-    path: str
-    line: int
-    template: str | None
-    figures: tuple[ast.expr, ...]
+# Babel's keywords: the functions whose arguments are messages, and which arguments those are.
+IN_BOT: Final = {"gettext": None, "gettext_noop": None, "ngettext": (1, 2)}
+# Error types whose message Slack shows as it is; the others get another text in Slack.
+_SHOWN_AS_IS: Final = (errors.detail, errors.details)
+IN_ERRORS: Final = {
+    **{"Sentence": None, "FieldError": (3,), "of": (3,), "_refusal": (2,), "__init__": None},
+    **{kind.__name__: None for kind, text in errors.SENTENCES.items() if text in _SHOWN_AS_IS},
+}
+# Shown on a terminal only.
+_OPERATORS_ONLY: Final = {
+    *("commands.py", "operator_commands.py", "people_file.py", "people_import.py"),
+}
 
 
-def refused() -> list[Refused]:
-    """Every sentence with which the domain refuses people something."""
-    paths = [*(ROOT / "storage").rglob("*.py"), ROOT / "api" / "webhooks" / "addresses.py"]
-    return [
-        found
-        for path in sorted(paths)
-        if path.name not in OF_OPERATORS
-        for found in _refused(path, ast.parse(path.read_text()))
-    ]
-
-
-def _refused(path: Path, tree: ast.Module) -> Iterator[Refused]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and node.name in OTHERWISE | {"Refusal"}:
-            # Its own sentence is none that people read.
-            passed_over = {id(one) for one in ast.walk(node)}
-            for one in ast.walk(tree):
-                if id(one) in passed_over and isinstance(one, ast.Call):
-                    one.func = ast.Name("passed_over")
-    for call in ast.walk(tree):
-        match call:
-            case ast.Call(ast.Name("FieldError"), keywords=arguments):
-                for argument in arguments:
-                    if argument.arg == "detail":
-                        yield from _of_call(path, call, argument.value, ())
-            case ast.Call(args=arguments) if (position := _sentence_at(call)) is not None:
-                figures = tuple(one.value for one in call.keywords if one.arg)
-                if len(arguments) > position:
-                    yield from _of_call(path, call, arguments[position], figures)
-
-
-def _of_call(
-    path: Path, call: ast.Call, sentence: ast.expr, figures: tuple[ast.expr, ...]
-) -> Iterator[Refused]:
-    name = str(path.relative_to(ROOT))
-    match sentence:
-        case ast.Constant(str(template)):
-            yield Refused(path=name, line=call.lineno, template=template, figures=figures)
-        case ast.JoinedStr() | ast.BinOp():
-            yield Refused(path=name, line=call.lineno, template=None, figures=figures)
-
-
-def _sentence_at(call: ast.Call) -> int | None:
-    """Which argument is what people are told, if the call makes a refusal."""
-    match call.func:
-        case ast.Name("Sentence"):
-            return 0
-        case ast.Name("_refusal"):
-            return 1
-        case ast.Attribute(ast.Name("InvalidInput" | "cls"), "of"):
-            return 2
-        case ast.Attribute(ast.Call(ast.Name("super")), "__init__"):
-            return 0
-        case ast.Name(name) if name in _REFUSALS - OTHERWISE:
-            return 0
-    return None
+@cache
+def of_errors() -> dict[str, set[str]]:
+    """Messages of errors that Slack shows, in English, each with the files that contain it."""
+    # Slack has another text for these.
+    replaced = {
+        one.example.detail.template
+        for one in EXPLAINED
+        if errors.SENTENCES.get(type(one.example)) not in _SHOWN_AS_IS
+    }
+    found: dict[str, set[str]] = {}
+    for folder in (ROOT / "storage", ROOT / "api" / "webhooks"):
+        for name, _, message, _, _ in extract_from_dir(
+            folder, method_map=[("**.py", "python")], keywords=IN_ERRORS
+        ):
+            is_shown = Path(name).name not in _OPERATORS_ONLY and message not in replaced
+            if is_shown and str(message).strip():
+                found.setdefault(str(message), set()).add(f"{folder.relative_to(ROOT)}/{name}")
+    return found
 
 
 def said() -> Catalog:
-    """Every sentence that the code says, with the files that say it."""
+    """Every message that the code shows in Slack, with the files that contain it."""
     catalogue = Catalog(charset="utf-8")
     for name, _, message, comments, _ in extract_from_dir(
-        BOT, method_map=[("**.py", "python")], keywords=KEYWORDS
+        BOT, method_map=[("**.py", "python")], keywords=IN_BOT
     ):
         # No line numbers: every change of a file would change every catalogue.
         catalogue.add(message, locations=[(f"bot/{name}", None)], auto_comments=comments)  # type: ignore[list-item]
-    for one in refused():
-        if one.template is not None and one.template not in errors.IN_SLACK:
-            catalogue.add(one.template, locations=[(one.path, None)])  # type: ignore[list-item]
+    for message, paths in of_errors().items():
+        if message not in errors.IN_SLACK:
+            catalogue.add(message, locations=[(path, None) for path in sorted(paths)])  # type: ignore[misc]
     return catalogue
 
 
 def read(name: str) -> Catalog:
-    """The catalogue as it stands, empty for a language that has none."""
+    """The stored catalogue; an empty one for a new language."""
     path = language.CATALOGUES / f"{name}.po"
     if not path.exists():
         return Catalog(locale=name, charset="utf-8")
@@ -124,7 +78,7 @@ def read(name: str) -> Catalog:
 
 
 def write(name: str, catalogue: Catalog) -> None:
-    """Only what gettext reads of the header: the rest would say when and by whom."""
+    """Write the catalogue with a header of the fields that gettext reads, without dates."""
     header = (
         f"Language: {name}",
         f"Plural-Forms: {catalogue.plural_forms}",

@@ -27,9 +27,10 @@ _numbers = count(1)
 
 TESTS = Path(__file__).parent
 
-# How long an example takes says more about the machine's other work than about the code.
-settings.register_profile("hiatus", deadline=None)
-settings.load_profile("hiatus")
+# No deadline: how long an example takes depends on what else the machine does.
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=100)
+settings.load_profile("quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,7 +81,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres_server(request: pytest.FixtureRequest) -> str:
-    """The URL of the run's PostgreSQL server, started by whoever asks first."""
+    """The URL of the run's PostgreSQL server, which the first worker to need it starts."""
     folder = request.config.stash[_FOLDER]
     known = folder / "url"
     with _alone(folder):

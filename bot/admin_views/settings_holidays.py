@@ -134,7 +134,8 @@ def _override(one: HolidayOverride) -> Block:
     when = words.day(one.date)
     what = gettext("Public holiday") if one.is_holiday else gettext("Not a public holiday")
     if one.half is not None:
-        what += f" ({gettext('morning') if one.half == 'am' else gettext('afternoon')})"
+        half = gettext("morning") if one.half == "am" else gettext("afternoon")
+        what += f" ({half})"
     remove = fields.button(
         gettext("Remove"),
         ids.OVERRIDE_REMOVE,

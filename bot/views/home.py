@@ -66,7 +66,8 @@ def _balance(balance: Balance) -> list[Block]:
     year = words.span(balance.year.first_day, balance.year.last_day)
     left = _days(balance.remaining_half_days)
     entitled = _days(balance.entitled_half_days)
-    lines = [f"*{gettext('{left} of {entitled} days left', left=left, entitled=entitled)}*"]
+    summary = gettext("{left} of {entitled} days left", left=left, entitled=entitled)
+    lines = [f"*{summary}*"]
     if drawn := bar(balance):
         lines.append(f"`{drawn}`")
     figures = (

@@ -486,7 +486,7 @@ def check_manager(
         raise InvalidInput.of(
             "manager_id",
             "manager_cycle",
-            ("This manager already reports to this person, directly or indirectly."),
+            "This manager already reports to this person, directly or indirectly.",
         )
 
 

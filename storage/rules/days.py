@@ -67,10 +67,8 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
         if mask == NOTHING:
             code = "unknown_working_day"
             detail = Sentence(
-                (
-                    "{entry} is not a weekday. Use monday to sunday, or a half-day such as "
-                    "friday:am or friday:pm."
-                ),
+                "{entry} is not a weekday. Use monday to sunday, or a half-day such as "
+                "friday:am or friday:pm.",
                 entry=repr(entry),
             )
         elif week[weekday] & mask:

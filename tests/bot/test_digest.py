@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.views import digest as views
@@ -292,7 +292,6 @@ def test_an_organisation_elsewhere_has_its_own_nine_o_clock(
 NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" * 200, "*a*"])
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.builds(

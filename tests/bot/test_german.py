@@ -335,9 +335,13 @@ def literal(message: str) -> str:
 
 
 class English:
-    """Recognises our English sentences where German says something else."""
+    """Finds English: messages that are translated, dates, and words that no German text has."""
 
     def __init__(self) -> None:
+        self._words = re.compile(
+            r"\b([Tt]he|[Tt]his|[Tt]hat|[Yy]ours?|[Yy]ou|[Nn]o|[Nn]ot|it|is|are|has|have|of|to|and|or"
+            r"|by|for|from|with|yet|after|before|left|days?|morning|afternoon|midday)\b"
+        )
         self._whole: dict[re.Pattern[str], str] = {}
         self._parts: dict[re.Pattern[str], str] = {}
         for message in catalogues.read("de"):
@@ -358,7 +362,7 @@ class English:
         bare = re.sub(r"^[*_•\s]+|[*_\s]+$", "", said)
         found = [english for one, english in self._whole.items() if one.fullmatch(bare)]
         found += [english for one, english in self._parts.items() if one.search(said)]
-        return found + self._dates.findall(said)
+        return found + self._dates.findall(said) + self._words.findall(said)
 
 
 def test_a_german_admin_finds_no_english_wherever_they_look(german: World) -> None:

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.views import home as views
@@ -111,7 +111,6 @@ def homes(draw: st.DrawFn) -> Home:
     )
 
 
-@settings(max_examples=60)
 @given(homes())
 def test_it_keeps_to_slacks_limits(home: Home) -> None:
     drawn = views.view(home)

@@ -1,7 +1,7 @@
-"""Two workspaces in one process never see each other, whichever listener is spoken to.
+"""Two workspaces in one process are isolated from each other, through every listener.
 
-Every registered listener is tried, so a new one is tried too. The intruder is in a workspace of his
-own, names everything of Acme's by its true id, and Slack signs what he sends.
+Every registered listener is tried, so a new one is tried too. The intruder is in another workspace,
+uses the ids of Acme's data, and Slack signs what the intruder sends.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack
 
-NOTE = "Where nobody else may look"
-# In the other workspace; one bears the id that Grace has in hers.
+NOTE = "Only for my approvers"
+# In the other workspace; one has the same id there as Grace in Acme's.
 INTRUDERS = ("UMALLORY", GRACE)
 LISTENERS = {f"{one.kind}:{one.name}": one for one in registered("/timeoff")}
-# After each of these the intruder or the app is gone: tried alone, so that nothing hides behind it.
+# Each of these removes the intruder or the app, which would hide what later listeners do.
 ENDINGS = ("event:user_change", "event:app_uninstalled", "event:tokens_revoked")
 TRIED = {name: [name] for name in ENDINGS} | {
     "the others": [name for name in LISTENERS if name not in ENDINGS]
@@ -79,9 +79,11 @@ def of_acme(world: World, tmp_path: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("intruder", INTRUDERS)
+@pytest.mark.parametrize(
+    ("world", "intruder"), [("oauth", GRACE), ("token", "UMALLORY")], indirect=["world"]
+)
 @pytest.mark.parametrize("names", TRIED.values(), ids=TRIED)
-def test_nobody_of_another_workspace_gets_at_anything(
+def test_users_of_another_workspace_cannot_read_or_change_anything(
     world: World, tmp_path: Path, names: list[str], intruder: str
 ) -> None:
     what = subject(world)
@@ -95,14 +97,14 @@ def test_nobody_of_another_workspace_gets_at_anything(
 
 def _reached(world: World, tmp_path: Path, name: str, intruder: str, what: Subject) -> list[str]:
     """What of Acme's was changed, used or told when the intruder spoke to the listener."""
-    before, calls = of_acme(world, tmp_path), len(world.slack.calls())
+    before, calls = of_acme(world, tmp_path), world.slack.call_count
     posts, shown = len(world.slack.response_posts), _shown(world)
 
     answers = send_all(world.slack, LISTENERS[name], intruder, what, team_id="T2")
     world.settled()
     world.deliver()
 
-    made = world.slack.calls()[calls:]
+    made = world.slack.calls(since=calls)
     told = json.dumps(
         [
             [call.arguments for call in made],
@@ -133,8 +135,7 @@ def _shown(world: World) -> dict[str, list[str]]:
     return {who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)}
 
 
-def test_the_same_payload_does_something_where_it_belongs(world: World, tmp_path: Path) -> None:
-    """What the test above sends is no nonsense."""
+def test_the_same_payloads_work_in_their_own_workspace(world: World, tmp_path: Path) -> None:
     approve = LISTENERS[f"action:{ids.APPROVE}"]
     before = of_acme(world, tmp_path)
 

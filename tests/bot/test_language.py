@@ -1,12 +1,8 @@
-"""Every sentence is in every catalogue, and people are spoken to in their own language."""
+"""Catalogues are complete, and users read texts in their own language."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
-from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -53,69 +49,6 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
             wrong.append(message.id)
 
     assert wrong == []
-
-
-# Views that people see in a browser, whose language nobody tells us.
-ENGLISH_ONLY = {"install_page.py"}
-# What looks like words and is none: of Slack, of HTTP, or our name.
-NO_WORDS = {
-    "&amp;",
-    "&lt;",
-    "&gt;",
-    "#4a7fb5",
-    "?scope=org",
-    "?scope=team",
-    "Hiatus",
-}
-
-
-def bare_literals(path: Path) -> Iterator[str]:
-    """String literals that look like words and go through none of the catalogues' functions."""
-    tree = ast.parse(path.read_text())
-    passed_over: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in catalogues.KEYWORDS:
-            passed_over |= {id(one) for argument in node.args for one in ast.walk(argument)}
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            passed_over.add(id(body[0].value))
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-            continue
-        if id(node) not in passed_over and looks_like_words(node.value):
-            yield f"{path.name}:{node.lineno}: {node.value!r}"
-
-
-def looks_like_words(text: str) -> bool:
-    """Names that Slack and Python give to things are lower case and without spaces."""
-    has_words = re.search(r"[^\W\d_]{2}", text) is not None
-    return has_words and text not in NO_WORDS and re.fullmatch(r"[a-z0-9_.:/-]+", text) is None
-
-
-def test_no_view_says_anything_that_escapes_translation() -> None:
-    views = Path(language.__file__).parent / "views"
-
-    found = [
-        literal
-        for path in sorted(views.glob("*.py"))
-        if path.name not in ENGLISH_ONLY
-        for literal in bare_literals(path)
-    ]
-
-    assert found == []
-
-
-def test_what_escapes_translation_is_found(tmp_path: Path) -> None:
-    view = tmp_path / "view.py"
-    view.write_text(
-        '"""Words of a module."""\n'
-        "def f(x):\n"
-        '    """Words of a function."""\n'
-        '    return [gettext("Said"), {"type": "plain_text"}, "Bare", f"{x} days", '
-        'gettext(f"Also {x}")]\n'
-    )
-
-    assert [one.partition(": ")[2] for one in bare_literals(view)] == ["'Bare'", "' days'"]
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,12 @@ from tests.fakes.slack import Answer, View
 
 __all__ = ["admin"]
 
+pytestmark = pytest.mark.slow
+
 PEOPLE: Final = 5_000
 DEPARTMENTS: Final = 150
 BOSS: Final = "UBOSS"
-# The admin's picks and answers, of which Slack waits for three seconds.
+# The admin's picks and answers, for which Slack waits for three seconds.
 SECONDS: Final = 2.5
 
 

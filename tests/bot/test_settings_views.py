@@ -74,7 +74,6 @@ FEEDS = st.builds(
 )
 
 
-@settings(max_examples=40)
 @given(st.lists(KEYS, max_size=20), CURSORS)
 def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
     drawn = settings_access.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
@@ -83,7 +82,6 @@ def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
     assert not is_too_large(drawn)
 
 
-@settings(max_examples=40)
 @given(FEEDS, st.lists(FEEDS, max_size=20), CURSORS)
 def test_lists_of_feeds(own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
@@ -105,7 +103,6 @@ def test_forms_and_new_keys(name: str) -> None:
 
 
 @given(text(200), text(200), st.integers(0, 120), st.sampled_from([None, *ROLES]))
-@settings(max_examples=25)
 def test_forms_of_people_and_departments(
     name: str, other: str, departments: int, role: Role | None
 ) -> None:
@@ -142,7 +139,6 @@ def test_forms_of_people_and_departments(
 
 
 @given(text(200), text(200), st.integers(0, 12), st.sampled_from(["pending", "cancelled"]))
-@settings(max_examples=25, deadline=None)
 def test_questions_about_what_follows(
     name: str, other: str, number: int, status: LeaveStatus
 ) -> None:
@@ -194,7 +190,6 @@ def test_questions_about_what_follows(
 
 
 @given(text(200), text(200))
-@settings(max_examples=25)
 def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
     blank: dict[str, Any] = dict.fromkeys(field_names(Organisation))
     organisation = Organisation(
@@ -243,7 +238,6 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
 
 
 @given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))
-@settings(max_examples=25)
 def test_forms_of_public_holidays(
     name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
 ) -> None:
@@ -268,7 +262,6 @@ WELL, FAILING = (
 
 
 @given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
-@settings(max_examples=25)
 def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: str) -> None:
     one = Webhook(
         id=REQUEST_ID,

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.typed.typed_days import Puzzle, PuzzleKind
@@ -113,7 +113,6 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     )
 
 
-@settings(max_examples=150)
 @given(drawn_cards())
 def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
     message = cards.message(card)
@@ -181,7 +180,6 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         assert len(message["text"]) <= 4_000
 
 
-@settings(max_examples=80)
 @given(drawn_cards(), st.sampled_from(EVENT_TYPES))
 def test_what_requesters_hear_is_within_limits_and_harmless(
     card: ApprovalCard, event_type: Any
@@ -198,7 +196,6 @@ def test_what_requesters_hear_is_within_limits_and_harmless(
     assert is_harmless({"text": replies.changed_reply(card)})
 
 
-@settings(max_examples=50)
 @given(drawn_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
     subject = decline.Subject(request_id=REQUEST_ID, channel="D0123456789", ts="1700000000.000001")
@@ -266,7 +263,6 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     )
 
 
-@settings(max_examples=60)
 @given(
     previews_of_leave(),
     st.lists(text(600), max_size=8),
@@ -309,7 +305,6 @@ def a_page(items: list[Any], has_more: bool) -> Page[Any]:
     return Page(items=items, next_cursor="cursor" if has_more else None)
 
 
-@settings(max_examples=60)
 @given(drawn_cards(), st.integers(0, 20), st.booleans(), text(200))
 def test_lists_of_leave_are_within_limits_and_harmless(
     card: ApprovalCard, number: int, has_more: bool, type_name: str
@@ -347,7 +342,6 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         assert is_harmless(message)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(text(200), st.none() | text(100)), min_size=1, max_size=5))
 def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
     made = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]

@@ -11,9 +11,9 @@ Set up: `add_person(id, email, real_name, tz, deleted, is_restricted, is_bot, is
 Read (copies): `messages`, `ephemerals`, `dm(user_id)`, `in_channel(id)`, `views`,
   `open_modal(user_id, showing=...)`, `home(user_id, showing=...)`, `has_modal(user_id)`,
   `wait_for_dm(user_id, count, showing)`, `wait_for_call(method, count)`, `wait_until(predicate)`,
-  `calls(method)`, `response_posts`, `violations`. Messages and views have `visible_text`,
-  `buttons`, `blocks`; a message `text`, `ts`, `channel`, `user`, `history`; a view `values`,
-  `callback_id`, `private_metadata`, `title`, `hash`, `is_open`.
+  `calls(method, since=)`, `call_count`, `response_posts`, `violations`. Messages and views have
+  `visible_text`, `buttons`, `blocks`; a message `text`, `ts`, `channel`, `user`, `history`; a view
+  `values`, `callback_id`, `private_metadata`, `title`, `hash`, `is_open`.
 Act: `command(user_id, "/timeoff", text)`, `shortcut(user_id, callback_id)`,
   `click(user_id, message, action_id, value)`, `click_in_view(user_id, view, action_id, value)`,
   `pick(user_id, view, block_id, action_id, value)`, `suggest(user_id, view, action_id, typed)`,
@@ -175,7 +175,7 @@ class LoopbackSlack(Slack, Reading):
     # Socket Mode
 
     def disconnect_sockets(self, reason: str = "refresh_requested") -> None:
-        """Asks connected apps to connect anew."""
+        """Asks connected apps to reconnect."""
         self._server.run(self._sockets.disconnect(reason))
 
     def abort_sockets(self) -> None:

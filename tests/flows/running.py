@@ -1,4 +1,4 @@
-"""Hiatus as its users start it: a process of its own, spoken to over HTTP, killed like one."""
+"""Hiatus in its own process, as its operators start it, reached over HTTP."""
 
 from __future__ import annotations
 
@@ -16,15 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from typer.testing import CliRunner
 
+import serve
 from storage.base.secrets import new_secret_key
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90
+INIT = (
+    *("init", "--name", "Acme", "--country", "GB-ENG", "--timezone", "Europe/London"),
+    *("--owner-email", "olive@example.com", "--owner-name", "Olive Owner", "--json"),
+)
 
 
 class Deployment:
-    """One database, its secret key and settings; processes come and go."""
+    """One database with its secret key and settings, for any number of processes."""
 
     def __init__(self, database_url: str, **settings: str) -> None:
         self.env = {
@@ -36,25 +42,15 @@ class Deployment:
         }
 
     def command(self, *arguments: str) -> dict[str, Any]:
-        """Run ``hiatus …`` to its end and read the JSON object that it prints."""
-        done = subprocess.run(
-            [sys.executable, "serve.py", *arguments],
-            cwd=ROOT,
-            env=self.env,
-            capture_output=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, done.stderr.decode()
+        """Run ``hiatus …`` in this process, and parse the JSON object that it prints."""
+        done = CliRunner().invoke(serve.command_line(self.env), arguments)
+        assert done.exit_code == 0, done.output
         printed: dict[str, Any] = json.loads(done.stdout) if "--json" in arguments else {}
         return printed
 
     def init(self) -> dict[str, Any]:
-        """``hiatus init`` of an organisation owned by Olive; gives its ids and key."""
-        return self.command(
-            *("init", "--name", "Acme", "--country", "GB-ENG", "--timezone", "Europe/London"),
-            *("--owner-email", "olive@example.com", "--owner-name", "Olive Owner", "--json"),
-        )
+        """Run ``hiatus init`` with Olive as the owner; the ids and the key that it prints."""
+        return self.command(*INIT)
 
     @contextmanager
     def serving(self, *options: str, **settings: str) -> Iterator[Server]:
@@ -80,13 +76,13 @@ class Bot:
         )
 
     def stop(self) -> tuple[int, str]:
-        """By SIGTERM, if it still runs: the exit code and what it logged."""
+        """Send SIGTERM if it still runs; the exit code and what it logged."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
         return self.ended()
 
     def ended(self) -> tuple[int, str]:
-        """Wait for its end: the exit code and what it logged."""
+        """Wait until it ends; the exit code and what it logged."""
         _, logged = self._process.communicate(timeout=90)
         return self._process.returncode, logged.decode()
 
@@ -106,7 +102,7 @@ class Server:
             cwd=ROOT,
             env={"BASE_URL": self.url, **env},
             stdout=self._printed,
-            # A file: a full pipe would stop a server that nobody reads from.
+            # A file: a full pipe would block the server.
             stderr=self._errors,
         )
 
@@ -124,7 +120,7 @@ class Server:
         raise AssertionError(self.logged())
 
     def client(self, api_key: str) -> httpx.Client:
-        """A client that sends the key; it is closed with the server."""
+        """A client that sends the key and is closed with the server."""
         client = httpx.Client(
             base_url=self.url, headers={"Authorization": f"Bearer {api_key}"}, timeout=20
         )
@@ -132,7 +128,7 @@ class Server:
         return client
 
     def kill(self) -> None:
-        """As the kernel does when memory runs out: nothing is finished, nothing is said."""
+        """SIGKILL: the process finishes and logs nothing."""
         self._process.kill()
         self._process.wait()
 
@@ -140,7 +136,7 @@ class Server:
         self._process.send_signal(number)
 
     def stop(self) -> int:
-        """As an operator does, by SIGTERM; the exit code. What was logged stays readable."""
+        """Send SIGTERM as an operator does; the exit code. ``logged`` can still be called."""
         for client in self._clients:
             client.close()
         if self._process.poll() is None:
@@ -151,12 +147,12 @@ class Server:
         return code
 
     def printed(self) -> str:
-        """What it has said on standard output so far."""
+        """Standard output so far."""
         self._printed.seek(0)
         return self._printed.read().decode()
 
     def logged(self) -> str:
-        """Everything on standard error, once the process has ended."""
+        """Standard error, once the process has ended."""
         if not self._errors.closed:
             self._errors.seek(0)
             self._log = self._errors.read().decode()
@@ -165,7 +161,7 @@ class Server:
 
 
 def free_port() -> int:
-    """A port on which nothing listens just now."""
+    """A port on which nothing listens at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

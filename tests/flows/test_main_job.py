@@ -1,8 +1,10 @@
-"""The main job on real parts: a process, HTTP, a receiver, a calendar; killed where it hurts."""
+"""The main job end to end: a process, HTTP, a webhook receiver, a calendar, and SIGKILL."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from datetime import timedelta
 from typing import Any
@@ -16,7 +18,7 @@ from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests.fakes.receiver import LoopbackReceiver
 from tests.flows.days import free_monday
-from tests.flows.running import Deployment
+from tests.flows.running import INIT, ROOT, Deployment
 
 
 def a_week(**changes: Any) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
 ) -> None:
     owner_key = deployment.init()["api_key"]
     with LoopbackReceiver() as receiver:
-        # Nobody delivers in this process: it dies with the outbox full.
+        # This process delivers nothing, so it is killed with events in the outbox.
         with deployment.serving(HIATUS_SCHEDULER="off") as server:
             owner = server.client(owner_key)
             hire(owner, "Ada")
@@ -181,6 +183,7 @@ def _end_leases(deployment: Deployment) -> None:
     database.close()
 
 
+@pytest.mark.slow
 def test_two_approvers_at_once_give_one_decision_over_two_processes(
     deployment: Deployment,
 ) -> None:
@@ -258,5 +261,13 @@ def test_wrong_settings_stop_the_start_and_are_all_named(tmp_path: Any) -> None:
     assert "LOG_FORMAT" in str(stopped.value)
 
 
-def test_the_command_prints_json_and_nothing_else(deployment: Deployment) -> None:
-    assert json.dumps(sorted(deployment.init())) == '["api_key", "organisation_id", "user_id"]'
+def test_the_program_prints_json_and_nothing_else(sqlite_url: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "serve.py", *INIT],
+        cwd=ROOT,
+        env=Deployment(sqlite_url).env,
+        capture_output=True,
+        check=True,
+    )
+
+    assert sorted(json.loads(done.stdout)) == ["api_key", "organisation_id", "user_id"]
