@@ -30,7 +30,7 @@ from storage.base.values import Caller, EventType, LeaveRequest, LeaveType, Noti
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
-from storage.db.tables import OrganisationRow, UserRow
+from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
 from storage.directory import approvers, pending_approvals, people_rows, slack_syncs
 from storage.events import notification_outbox, organisation_config, webhook_outbox
 from storage.events.organisation_config import Reference
@@ -76,7 +76,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    subject = _subject(tx, by.organisation_id, by.user_id, now, is_counting=True)
+    subject = _subject(tx, by.organisation_id, by.user_id, now)
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
     found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
@@ -151,9 +151,8 @@ def edit(
     unknown = changes.keys() - {"start_date", "end_date", "start_half_day", "end_half_day", "note"}
     if unknown:
         raise InvalidInput.of(min(unknown), "unknown_field", "This cannot be changed.")
+    subject = _requester(tx, request_id, by=by, now=now, is_counting=True)
     before = _own_or_managed(tx, request_id, by=by, now=now)
-    subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=True)
-    before = _held(tx, before, by)
     _check_transition(tx, "edit", before, by)
     draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
     if draft.start_date is None or draft.end_date is None:
@@ -182,10 +181,8 @@ def hold(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None
 
     Raises NotFound for one that the caller cannot see.
     """
-    request = leave_reading.get(tx, request_id, by=by, now=now)
-    # In the order in which every step takes them.
-    _subject(tx, by.organisation_id, request.user_id, now, is_counting=True)
-    leave_rows.find(tx, by.organisation_id, request.id, is_held=True)
+    _requester(tx, request_id, by=by, now=now, is_counting=True)
+    leave_reading.get(tx, request_id, by=by, now=now)
 
 
 def approve(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -210,9 +207,8 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
 
     Raises NotFound, InsufficientRole or InvalidTransition; then nothing has changed.
     """
+    subject = _requester(tx, request_id, by=by, now=now)
     before = _own_or_managed(tx, request_id, by=by, now=now)
-    subject = _subject(tx, by.organisation_id, before.user_id, now)
-    before = _held(tx, before, by)
     _check_transition(tx, "cancel", before, by)
     after = replace(before, status="cancelled", cancelled_at=now)
     after = _step(tx, "cancel", before, after, subject, by=by, now=now)
@@ -282,12 +278,10 @@ def change_decision(
     InsufficientAllowance; then nothing has changed.
     """
     reason = fields.optional_text(reason, "reason", LONGEST_REASON)
+    subject = _requester(tx, request_id, by=by, now=now, is_counting=to_status == "approved")
     before = leave_reading.get(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
-    is_counting = to_status == "approved"
-    subject = _subject(tx, by.organisation_id, before.user_id, now, is_counting=is_counting)
-    before = _held(tx, before, by)
     action: request_rules.Action = (
         "approve_after_all" if to_status == "approved" else "decline_after_all"
     )
@@ -323,10 +317,10 @@ def _decide(
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
+    subject = _requester(tx, request_id, by=by, now=now)
     before = leave_reading.get(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
-    subject = _subject(tx, by.organisation_id, before.user_id, now)
     if not pending_approvals.may_decide(
         tx,
         by.organisation_id,
@@ -336,7 +330,6 @@ def _decide(
         today=subject.today,
     ):
         raise NotYourApproval
-    before = _held(tx, before, by)
     _check_transition(tx, action, before, by)
     after = replace(
         before,
@@ -450,21 +443,38 @@ def _deciders(tx: Transaction, subject: _Subject) -> list[User]:
     return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
 
 
-def _subject(
-    tx: Transaction,
-    organisation_id: str,
-    user_id: str,
-    now: datetime,
-    *,
-    is_counting: bool = False,
-) -> _Subject:
-    # The row is held: two requests of one person can neither overlap nor overdraw, and none
-    # changes while his leave is counted anew.
-    row = tx.first(
-        _person, organisation_id=organisation_id, user_id=user_id, is_counting=is_counting
-    )
+def _subject(tx: Transaction, organisation_id: str, user_id: str, now: datetime) -> _Subject:
+    """The person who asks for leave, locked: no two requests of theirs overlap or overdraw."""
+    row = tx.first(_person, organisation_id=organisation_id, user_id=user_id)
     if row is None:
         raise NotFound("user")
+    return _subject_of(tx, organisation_id, row, now)
+
+
+def _requester(
+    tx: Transaction, request_id: str, *, by: Caller, now: datetime, is_counting: bool = False
+) -> _Subject:
+    """The person whose request it is, locked. Raises NotFound.
+
+    Every change of leave locks the person first. So the request cannot change any more, and has
+    to be read after this. ``is_counting``: nor can what counts as a day.
+    """
+    row = None
+    if fields.is_id(request_id):
+        row = tx.first(
+            _person_of_request,
+            organisation_id=by.organisation_id,
+            request_id=request_id,
+            is_counting=is_counting,
+        )
+    if row is None:
+        raise NotFound("leave request")
+    return _subject_of(tx, by.organisation_id, row, now)
+
+
+def _subject_of(
+    tx: Transaction, organisation_id: str, row: Sequence[Any], now: datetime
+) -> _Subject:
     *columns, has_admin, version = row
     known = organisation_config.of_organisation(tx, organisation_id, version)
     today = local_day(now, known.organisation.timezone)
@@ -478,14 +488,6 @@ def _own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: dateti
     if found.user_id != by.user_id and not by.is_admin:
         raise InsufficientRole("admin")
     return found
-
-
-def _held(tx: Transaction, found: LeaveRequest, by: Caller) -> LeaveRequest:
-    """The request as it is now, kept from changing until this transaction ends."""
-    held = leave_rows.find(tx, by.organisation_id, found.id, is_held=True)
-    if held is None:
-        raise NotFound("leave request")
-    return held
 
 
 def _check_transition(
@@ -506,8 +508,22 @@ def _decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | N
 
 
 @compiled_per_engine
-def _person(
-    engine: Engine, organisation_id: Param[str], user_id: Param[str], is_counting: bool
+def _person(engine: Engine, organisation_id: Param[str], user_id: Param[str]) -> Select:
+    return _locked_person(engine, organisation_id, user_id, is_counting=True)
+
+
+@compiled_per_engine
+def _person_of_request(
+    engine: Engine, organisation_id: Param[str], request_id: Param[str], is_counting: bool
+) -> Select:
+    user_id = LeaveRequestRow.select(LeaveRequestRow.user_id).where(
+        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+    )
+    return _locked_person(engine, organisation_id, user_id, is_counting=is_counting)
+
+
+def _locked_person(
+    engine: Engine, organisation_id: Any, user_id: Any, *, is_counting: bool
 ) -> Select:
     admin, organisation = UserRow.alias(), OrganisationRow.alias("organisation")
     has_admin = fn.EXISTS(
@@ -515,7 +531,7 @@ def _person(
             admin.organisation_id == organisation_id,
             admin.role.in_(("admin", "owner")),
             approvers.is_reachable(admin),
-            admin.id != user_id,
+            admin.id != UserRow.id,
         )
     )
     query = (
@@ -523,8 +539,8 @@ def _person(
         .join(organisation, on=organisation.id == UserRow.organisation_id)
         .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
     )
-    # PostgreSQL reads what it locks again once it has waited for it: whoever counts days waits for
-    # a change of what a day counts, and then goes by the version that it left behind. The
-    # organisation first, as everybody does who holds both.
+    # PostgreSQL reads a row again after waiting for its lock. A transaction that counts days waits
+    # for a change of what counts as a day, and then sees the version that the change left.
+    # The organisation is locked before the person, as everywhere, to avoid deadlocks.
     counting = 'FOR SHARE OF "organisation" ' if is_counting else ""
     return locks.held(query, engine, counting + 'FOR NO KEY UPDATE OF "t1"')

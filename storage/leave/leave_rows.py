@@ -14,12 +14,10 @@ from peewee import Select, Update
 from storage.base.amounts import days_of
 from storage.base.dataclass_fields import as_dict
 from storage.base.values import AuditAction, Caller, LeaveRequest
-from storage.db import locks, rows
+from storage.db import rows
 from storage.db.compiled import (
-    Engine,
     Param,
     compiled,
-    compiled_per_engine,
     json_table,
     milliseconds,
 )
@@ -28,13 +26,9 @@ from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, feed_changes
 
 
-def find(
-    tx: Transaction, organisation_id: str, request_id: str, *, is_held: bool = False
-) -> LeaveRequest | None:
-    """The request of that id. ``is_held``: it does not change before this transaction ends."""
-    row = tx.first(
-        _request, organisation_id=organisation_id, request_id=request_id, is_held=is_held
-    )
+def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
+    """The request of that id."""
+    row = tx.first(_request, organisation_id=organisation_id, request_id=request_id)
     return None if row is None else rows.leave_request(row)
 
 
@@ -197,14 +191,11 @@ def _audited(request: LeaveRequest) -> dict[str, Any]:
     }
 
 
-@compiled_per_engine
-def _request(
-    engine: Engine, organisation_id: Param[str], request_id: Param[str], is_held: bool
-) -> Select:
-    query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+@compiled
+def _request(organisation_id: Param[str], request_id: Param[str]) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
     )
-    return locks.held(query, engine) if is_held else query
 
 
 # What `save_all` writes, with PostgreSQL's types.
