@@ -1,7 +1,7 @@
-"""Webhooks out: Hiatus's dispatcher beside bare loops, the same receiver and as many in flight.
+"""Webhook deliveries of Hiatus's dispatcher, compared with bare loops to the same receiver.
 
-Of Hiatus it is measured how long an outbox that was filled before takes to be delivered: claimed,
-signed, sent, settled and committed.
+Hiatus delivers an outbox that was filled before: the time includes claims, signatures, results and
+commits.
 """
 
 from __future__ import annotations
@@ -26,45 +26,43 @@ from tests.bench import servers
 from tests.bench.sending import BODY_BYTES, WARM_UP, Sending, run_apart
 
 IN_FLIGHT = 32
-# As many as share the deliveries in flight between them.
+# They share the deliveries in flight.
 ENDPOINTS = 8
-BARE_WAYS = ("httpx", "httpx-aiohttp")
-# What Hiatus means to reach of each.
-TARGETS = {"httpx": 2.0, "httpx-aiohttp": 0.6}
+BARE_CLIENTS = ("httpx", "httpx-aiohttp")
 
 
 def measure(
     engines: Sequence[str], rounds: int, deliveries: int, folder: Path
 ) -> Iterator[dict[str, float]]:
-    """Deliveries a second of each round, by a bare way's name or Hiatus's engine."""
+    """Yields each round's deliveries per second, by the bare client's name or Hiatus's engine."""
     with ExitStack() as stack:
         port = stack.enter_context(servers.receiver(folder)).port
         urls = {engine: stack.enter_context(_url(engine, folder)) for engine in engines}
         for number in range(rounds):
-            found = {
-                way: run_apart(
-                    Sending(way=way, port=port, deliveries=deliveries, in_flight=IN_FLIGHT)
+            per_second = {
+                client: run_apart(
+                    Sending(client=client, port=port, deliveries=deliveries, in_flight=IN_FLIGHT)
                 )
-                for way in BARE_WAYS
+                for client in BARE_CLIENTS
             }
             for engine in engines:
                 url, key = urls[engine](number), new_secret_key()
                 _fill(url, key, port, deliveries + WARM_UP)
                 sending = Sending(
-                    way="hiatus",
+                    client="hiatus",
                     port=port,
                     deliveries=deliveries,
                     in_flight=IN_FLIGHT,
                     database_url=url,
                     secret_key=key,
                 )
-                found[engine] = run_apart(sending)
-            yield found
+                per_second[engine] = run_apart(sending)
+            yield per_second
 
 
 @contextmanager
 def _url(engine: str, folder: Path) -> Iterator[Callable[[int], str]]:
-    """Makes the URL of an empty database for each round."""
+    """Returns the URL of an empty database for each round."""
     if engine == "sqlite":
         yield lambda number: f"sqlite:///{folder / f'deliveries-{number}.db'}"
         return

@@ -74,6 +74,10 @@ def run_apart(load: Load) -> Outcome:
     return Outcome(**json.loads(done.stdout))
 
 
+class UnexpectedAnswer(Exception):
+    """A server answered with another status than the one that is measured."""
+
+
 class _Run:
     """What the connections of one load share."""
 

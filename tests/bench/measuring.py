@@ -1,4 +1,9 @@
-"""Interleaved rounds: in each of them every scenario meets every server for a moment."""
+"""Interleaved rounds: each round measures every scenario on every server for a moment.
+
+Meanwhile another client commits to every engine's server at a steady rate, so that no answer is
+measured that a cache remembers between commits. It commits while the bare route is measured too:
+both sides of a ratio have the same machine.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +18,18 @@ from pathlib import Path
 import psycopg
 
 from storage.base.secrets import new_secret_key
-from tests import postgres
 from tests.bench import servers
 from tests.bench.bare import Ready
-from tests.bench.load import Load, Outcome, run_apart
+from tests.bench.commits import committing
+from tests.bench.load import Load, Outcome, UnexpectedAnswer, run_apart
 from tests.bench.prepared import Prepared, prepared
 from tests.bench.servers import Server
 
 CONNECTIONS = 32
-# Creations made ready for each second; the load ends early where they do not last.
+# Creations prepared for each second; the load ends early if they run out.
 MOST_PER_SECOND = 4_500
 BARE = "bare"
-# The first round warms everything up and is not counted.
+# Of the first round, which is not counted.
 WARM_UP_SECONDS = 0.3
 
 
@@ -46,9 +51,16 @@ SCENARIOS = {
             name="list", method="GET", path="/api/v1/leave-requests", status=200, is_once=False
         ),
         Scenario(
+            name="preview",
+            method="POST",
+            path="/api/v1/leave-requests/preview",
+            status=200,
+            is_once=False,
+        ),
+        Scenario(
             name="create", method="POST", path="/api/v1/leave-requests", status=201, is_once=True
         ),
-        # After create: it approves what that made.
+        # After create, whose requests it approves.
         Scenario(
             name="approve",
             method="POST",
@@ -63,13 +75,9 @@ SCENARIOS = {
 }
 
 
-class UnexpectedAnswer(Exception):
-    """A server answered with another status than the one that is measured."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
-    """One scenario on one server in one round; ``cpu_milliseconds`` are the server's a request."""
+    """One scenario on one server in one round; ``cpu_milliseconds`` of the server per request."""
 
     scenario: str
     server: str
@@ -79,7 +87,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Side:
-    """One engine: the server, and what can be asked of it."""
+    """One engine's server and its prepared requests."""
 
     server: Server
     prepared: Prepared
@@ -88,6 +96,8 @@ class _Side:
         match scenario.name:
             case "list":
                 return self.prepared.page()
+            case "preview":
+                return self.prepared.preview()
             case "create":
                 return self.prepared.create(most)
             case "approve":
@@ -104,7 +114,7 @@ class _Side:
 def measure(
     scenarios: Sequence[str], engines: Sequence[str], rounds: int, seconds: float, folder: Path
 ) -> Iterator[Measurement]:
-    """Every measurement as it is made. ``approve`` needs ``create`` before it.
+    """Yields each measurement. ``approve`` needs ``create`` before it.
 
     Raises UnexpectedAnswer.
     """
@@ -118,12 +128,15 @@ def measure(
             asked[scenario.name] = side.requests(scenario, 1)[0]
             answers.append(_answer(scenario, side.server, asked[scenario.name]))
         bare = stack.enter_context(servers.bare(answers, folder))
+        for side in sides.values():
+            creations = side.prepared.background_creations
+            stack.enter_context(committing(side.server.port, creations))
         for number in range(rounds + 1):
             for scenario in chosen:
                 length = seconds if number else WARM_UP_SECONDS
                 repeated = replace(scenario, is_once=False)
                 found = [_measured(repeated, BARE, bare, [asked[scenario.name]], length)]
-                # In another order each time, so that nobody always follows the same neighbour.
+                # In alternating order, so that no engine always follows the other one.
                 for engine in list(sides)[:: 1 if number % 2 else -1]:
                     side = sides[engine]
                     requests = side.requests(scenario, round(length * MOST_PER_SECOND))
@@ -136,15 +149,10 @@ def measure(
 def _side(engine: str, folder: Path) -> Iterator[_Side]:
     secret_key = new_secret_key()
     with ExitStack() as stack:
-        if engine == "sqlite":
-            url = f"sqlite:///{folder / 'hiatus.db'}"
-        else:
-            server = postgres.start(durable=True)
-            stack.callback(server.stop)
-            url = postgres.make_database(server.url, "bench")
+        url = stack.enter_context(servers.empty_database(engine, folder, "bench"))
         filled = stack.enter_context(prepared(url, secret_key))
         if engine == "postgresql":
-            # What autovacuum does within a minute of so many changes.
+            # As autovacuum does within a minute of so many changes.
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("ANALYZE")
         yield _Side(
@@ -154,7 +162,7 @@ def _side(engine: str, folder: Path) -> Iterator[_Side]:
 
 
 def _answer(scenario: Scenario, server: Server, request: str) -> Ready:
-    """What the server says, for the bare one to repeat."""
+    """The server's answer, for the bare one to repeat."""
     response = _exchange(server, scenario.method, request)
     body = response.read()
     if response.status != scenario.status:

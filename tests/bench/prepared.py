@@ -1,9 +1,9 @@
-"""A database full of leave, made with the use cases, and the requests that the load sends to it."""
+"""A database full of leave, created by the use cases, and the requests that the load sends."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -26,11 +26,15 @@ from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from tests.builders import personal_token
 
-PEOPLE = 50
-REQUESTS_EACH = 40
+# Of the organisation that is read.
+PEOPLE = 500
+REQUESTS_EACH = 4
 FEED_EVENTS = 50
-# People enough to create and approve for: nobody asks for more than a person would.
+# Leave is created and approved for 500 people of several organisations.
 WRITING_ORGANISATIONS = 10
+WRITING_PEOPLE = 50
+# Of the organisation in which others commit meanwhile: enough for eight minutes.
+COMMITTING_PEOPLE = 100
 MOST_HALF_DAYS = 732
 
 # Leave lies within two years of today.
@@ -41,7 +45,7 @@ LENGTH = timedelta(days=2)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Organisation:
-    """``keys`` are the members' API keys."""
+    """``keys`` are the members' API keys, in the order of ``members``."""
 
     owner: Caller
     owner_key: str
@@ -51,38 +55,54 @@ class Organisation:
 
 
 class Prepared:
-    """The requests of each scenario, as bytes on the wire; what is created or approved is new."""
+    """The requests of each scenario as HTTP/1.1 text; each creation and approval comes once."""
 
     def __init__(
-        self, database: Database, read: Organisation, feed_token: str, written: list[Organisation]
+        self,
+        database: Database,
+        read: Organisation,
+        feed_token: str,
+        written: list[Organisation],
+        committing: Organisation,
     ) -> None:
         self._database = database
         self._read = read
         self._feed_token = feed_token
         self._written = written
-        self._creations = self._all_creations()
+        self._creations = _all_creations(written)
+        self.background_creations = _all_creations([committing])
 
     def link(self, team_id: str) -> None:
-        """Tie the organisation that is read to a Slack workspace."""
-        found = self._database.read_now(organisations.get, by=self._read.owner)
-        self._database.write_now(slack_workspaces.link, found, team_id, source="cli", now=_now())
+        """Link the organisation that is read to a Slack workspace."""
+        organisation = self._database.read_now(organisations.get, by=self._read.owner)
+        self._database.write_now(
+            slack_workspaces.link, organisation, team_id, source="cli", now=_now()
+        )
 
     def page(self) -> list[str]:
         return [_request("GET", "/api/v1/leave-requests", self._read.owner_key)]
+
+    def preview(self) -> list[str]:
+        """A preview of the same three days for each person."""
+        start = _tuesday(1)
+        return [
+            _leave_request("/api/v1/leave-requests/preview", self._read, number, start)
+            for number in range(len(self._read.keys))
+        ]
 
     def feed(self) -> list[str]:
         return [_request("GET", f"/cal/{self._feed_token}")]
 
     def unchanged_feed(self, entity_tag: str) -> list[str]:
-        """The feed again, by a client that has it."""
+        """Conditional requests for the feed by a client that has it."""
         return [_request("GET", f"/cal/{self._feed_token}.ics", entity_tag=entity_tag)]
 
     def create(self, most: int) -> list[str]:
-        """The next ``most`` requests for leave, of as many different people as there are."""
+        """The next ``most`` creations, by different people in turn."""
         return list(islice(self._creations, most))
 
     def approve(self) -> list[str]:
-        """Approvals of all that is pending, by the owners; organisations take turns."""
+        """Approvals of all pending requests, by the owners; organisations take turns."""
         pending = [self._pending(organisation) for organisation in self._written]
         longest = max(map(len, pending))
         return [
@@ -91,21 +111,6 @@ class Prepared:
             for organisation, ids in zip(self._written, pending, strict=True)
             if number < len(ids)
         ]
-
-    def _all_creations(self) -> Iterator[str]:
-        for week in range(1, WEEKS_AHEAD):
-            start = _tuesday(week)
-            for number in range(PEOPLE):
-                for organisation in self._written:
-                    body = {
-                        "leave_type_id": organisation.leave_type_id,
-                        "start_date": start.isoformat(),
-                        "end_date": (start + LENGTH).isoformat(),
-                        "end_half_day": "am",
-                        "note": "Away to see the family.",
-                    }
-                    key = organisation.keys[number]
-                    yield _request("POST", "/api/v1/leave-requests", key, json.dumps(body))
 
     def _pending(self, organisation: Organisation) -> list[str]:
         ids: list[str] = []
@@ -129,21 +134,25 @@ def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
     migrate(url)
     database = open_database(url, Secrets([secret_key]))
     try:
-        read = database.write_now(organisation, 0)
+        read = database.write_now(organisation, 0, PEOPLE)
         # One transaction a person, so that PostgreSQL's and SQLite's logs stay small.
         for member in read.members:
             database.write_now(_history, read, member)
         by = _caller(read, read.members[0])
         token = database.write_now(personal_token, by=by, now=_now())
-        written = [
-            database.write_now(organisation, number + 1) for number in range(WRITING_ORGANISATIONS)
+        committing, *written = [
+            database.write_now(organisation, number + 1, people)
+            for number, people in enumerate(
+                [COMMITTING_PEOPLE, *[WRITING_PEOPLE] * WRITING_ORGANISATIONS]
+            )
         ]
-        yield Prepared(database, read, token, written)
+        yield Prepared(database, read, token, written, committing)
     finally:
         database.close()
 
 
-def organisation(tx: Transaction, number: int) -> Organisation:
+def organisation(tx: Transaction, number: int, people_count: int) -> Organisation:
+    """Create an organisation with a webhook for every event, an owner and as many members."""
     now = _now()
     new = NewOrganisation(
         name=f"Organisation {number}",
@@ -169,7 +178,7 @@ def organisation(tx: Transaction, number: int) -> Organisation:
     webhooks.create(tx, "https://receiver.example.com/hiatus", ["*"], by=by, now=now)
     leave_type_id = _deducting_type(tx, by)
     members: list[User] = []
-    for index in range(PEOPLE):
+    for index in range(people_count):
         fields: dict[str, Any] = {
             "email": f"person.{index}@example.com",
             "first_name": "Person",
@@ -185,12 +194,12 @@ def organisation(tx: Transaction, number: int) -> Organisation:
 
 
 def _deducting_type(tx: Transaction, by: Caller) -> str:
-    found = leave_types.page(tx, PageOf(), by=by).items
-    return next(one.id for one in found if one.deducts_allowance)
+    types = leave_types.page(tx, PageOf(), by=by).items
+    return next(leave_type.id for leave_type in types if leave_type.deducts_allowance)
 
 
 def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
-    """A person's requests, three in four of them approved; the first one's are the feed's."""
+    """A person's requests, three in four of them approved; the first person has the feed."""
     is_feed = member is organisation.members[0]
     amount = FEED_EVENTS if is_feed else REQUESTS_EACH
     for number in range(amount):
@@ -205,11 +214,6 @@ def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
         )
         if number % 4 or is_feed:
             leave_requests.approve(tx, request.id, by=organisation.owner, now=_now())
-
-
-def _key_of_owner(tx: Transaction, organisation: Organisation) -> str:
-    by = organisation.owner
-    return _key(tx, people_rows.get(tx, str(by.user_id), by=by), by)
 
 
 def _caller(organisation: Organisation, member: User) -> Caller:
@@ -234,6 +238,25 @@ def _key(tx: Transaction, user: User, by: Caller) -> str:
         now=_now(),
     )
     return secret
+
+
+def _all_creations(written: Sequence[Organisation]) -> Iterator[str]:
+    for week in range(1, WEEKS_AHEAD):
+        start = _tuesday(week)
+        for number in range(len(written[0].keys)):
+            for organisation in written:
+                yield _leave_request("/api/v1/leave-requests", organisation, number, start)
+
+
+def _leave_request(path: str, organisation: Organisation, number: int, start: date) -> str:
+    body = {
+        "leave_type_id": organisation.leave_type_id,
+        "start_date": start.isoformat(),
+        "end_date": (start + LENGTH).isoformat(),
+        "end_half_day": "am",
+        "note": "Away to see the family.",
+    }
+    return _request("POST", path, organisation.keys[number], json.dumps(body))
 
 
 def _request(

@@ -1,7 +1,7 @@
-"""Posting as many bodies as asked to one receiver: bare loops, and Hiatus's dispatcher.
+"""Posts many bodies to one receiver: with bare loops, and with Hiatus's dispatcher.
 
 ``python -m tests.bench.sending`` reads one ``Sending`` as JSON from standard input and writes the
-seconds that it took to standard output. Every way runs on uvloop, in a process of its own.
+seconds that they took to standard output. Every client runs on uvloop, in a process of its own.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _START_SECONDS = 120
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sending:
-    """``way``: "httpx", "httpx-aiohttp" or "hiatus", which sends what its database holds."""
+    """``client``: "httpx", "httpx-aiohttp" or "hiatus", which sends what its database holds."""
 
-    way: str
+    client: str
     port: int
     deliveries: int
     in_flight: int
@@ -56,7 +56,7 @@ def run_apart(sending: Sending) -> float:
 
 
 async def _bare(sending: Sending) -> float:
-    transport = AiohttpTransport() if sending.way == "httpx-aiohttp" else None
+    transport = AiohttpTransport() if sending.client == "httpx-aiohttp" else None
     url = f"http://127.0.0.1:{sending.port}/hook"
     body = b"x" * BODY_BYTES
     limits = httpx.Limits(max_connections=sending.in_flight)
@@ -113,7 +113,7 @@ async def _hiatus(sending: Sending) -> float:
             await dispatcher.stop()
     finally:
         database.close()
-    # As if all that was asked for had been sent at that rate.
+    # Of all deliveries at that rate.
     return seconds * sending.deliveries / (settled - started_with)
 
 
@@ -124,5 +124,7 @@ def _now() -> datetime:
 
 if __name__ == "__main__":
     gc.freeze()
-    asked = Sending(**json.load(sys.stdin))
-    sys.stdout.write(str(uvloop.run(_hiatus(asked) if asked.way == "hiatus" else _bare(asked))))
+    sending = Sending(**json.load(sys.stdin))
+    sys.stdout.write(
+        str(uvloop.run(_hiatus(sending) if sending.client == "hiatus" else _bare(sending)))
+    )

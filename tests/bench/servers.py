@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.base.dataclass_fields import as_dict
+from tests import postgres
 from tests.bench.bare import Ready
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,14 @@ class Server:
     port: int
     pid: int
 
+    def resident_megabytes(self) -> float:
+        """Its resident memory in units of 1,000,000 bytes; 0 where there is no /proc."""
+        try:
+            pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        except FileNotFoundError:
+            return 0.0
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
+
     def cpu_seconds(self) -> float:
         """The processor time that it has used so far; 0 where there is no /proc."""
         try:
@@ -36,6 +45,19 @@ class Server:
         except FileNotFoundError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def empty_database(engine: str, folder: Path, name: str) -> Iterator[str]:
+    """The URL of a new database that survives a power cut, on a server of its own."""
+    if engine == "sqlite":
+        yield f"sqlite:///{folder / f'{name}.db'}"
+        return
+    server = postgres.start(durable=True)
+    try:
+        yield postgres.make_database(server.url, name)
+    finally:
+        server.stop()
 
 
 @contextmanager
@@ -60,10 +82,7 @@ def receiver(folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def hiatus(url: str, secret_key: str, folder: Path, name: str, **more: str) -> Iterator[Server]:
-    """Hiatus as somebody would start it, with nothing sent out and no limit of requests.
-
-    ``more`` are settings beside those.
-    """
+    """``hiatus serve``, with nothing sent out and without rate limits. ``more`` are settings."""
     port = _free_port()
     settings = {
         "DATABASE_URL": url,
@@ -110,7 +129,7 @@ def _wait_until_open(port: int, process: subprocess.Popen[bytes], log: Path) -> 
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
-        time.sleep(0.05)
+        time.sleep(0.005)
     raise RuntimeError(f"A server does not start:\n{log.read_text()}")
 
 

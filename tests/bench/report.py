@@ -1,0 +1,105 @@
+"""The benchmark's tables. Each function returns whether every floor was met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import typer
+
+from tests.bench import deliveries, goals
+from tests.bench.big_feed import EVENTS, BigFeed
+from tests.bench.goals import Goal
+from tests.bench.measuring import BARE, Measurement
+from tests.bench.starting import Start
+
+_LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
+
+
+def print_ratios(
+    scenarios: Sequence[str], engines: Sequence[str], measured: Sequence[Measurement], check: bool
+) -> bool:
+    typer.echo(_LINE.format("", "", "requests/s", "p50 ms", "p99 ms", "ratio", "CPU ms each"))
+    is_met = True
+    for scenario in scenarios:
+        for server in (BARE, *engines):
+            is_met &= _print_ratio(scenario, server, measured, check)
+    share = max(one.outcome.cpu_share for one in measured if one.server == BARE)
+    typer.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
+    return is_met
+
+
+def _print_ratio(scenario: str, server: str, measured: Sequence[Measurement], check: bool) -> bool:
+    own = [one for one in measured if (one.scenario, one.server) == (scenario, server)]
+    bare = [one for one in measured if (one.scenario, one.server) == (scenario, BARE)]
+    outcomes = [one.outcome for one in own]
+    # Of the same round each, so that what slows the whole machine counts on both sides.
+    ratio = median(
+        mine.outcome.per_second / theirs.outcome.per_second
+        for mine, theirs in zip(own, bare, strict=True)
+    )
+    line = _LINE.format(
+        scenario,
+        server,
+        f"{median(one.per_second for one in outcomes):,.0f}",
+        f"{median(one.p50_milliseconds for one in outcomes):.1f}",
+        f"{median(one.p99_milliseconds for one in outcomes):.1f}",
+        f"{ratio:.3f}",
+        f"{median(one.cpu_milliseconds for one in own):.3f}",
+    )
+    return _print_checked(line, ratio, goals.RATIOS.get((scenario, server)), check)
+
+
+def print_deliveries(
+    engines: Sequence[str], rounds: Sequence[dict[str, float]], check: bool
+) -> bool:
+    """``rounds`` as ``deliveries.measure`` yields them."""
+    columns = "".join(f"{f'of {client}':>19}" for client in deliveries.BARE_CLIENTS)
+    typer.echo(f"{'':<15}{'deliveries/s':>14}{columns}")
+    is_met = True
+    for client in (*deliveries.BARE_CLIENTS, *engines):
+        line = f"{client:<15}{median(one[client] for one in rounds):>14,.0f}"
+        ratio = 0.0
+        for bare in deliveries.BARE_CLIENTS:
+            # Of the same round each, as above.
+            ratio = median(one[client] / one[bare] for one in rounds)
+            line += f"{ratio:>19.2f}"
+        goal = goals.DELIVERIES if client in engines else None
+        is_met &= _print_checked(line, ratio, goal, check)
+    return is_met
+
+
+def print_big_feed(engine: str, measured: Sequence[BigFeed], check: bool) -> bool:
+    ratio = median(one.warm_milliseconds / one.cold_milliseconds for one in measured)
+    line = (
+        f"A feed of {EVENTS:,} events on {engine}: "
+        f"cold {median(one.cold_milliseconds for one in measured):,.0f} ms, "
+        f"warm {median(one.warm_milliseconds for one in measured):.1f} ms "
+        f"({median(one.warm_cpu_milliseconds for one in measured):.1f} ms of CPU), "
+        f"unchanged {median(one.unchanged_milliseconds for one in measured):.1f} ms; "
+        f"warm to cold {ratio:.4f}"
+    )
+    return _print_checked(line, ratio, goals.WARM_BIG_FEED, check)
+
+
+def print_start(engine: str, measured: Sequence[Start], check: bool) -> bool:
+    seconds = median(one.seconds for one in measured)
+    cpu_seconds = median(one.cpu_seconds for one in measured)
+    line = (
+        f"start      {engine:<12}{seconds:>8.2f} s to the first answer, {cpu_seconds:.2f} s of CPU"
+    )
+    return _print_checked(line, seconds, goals.START_SECONDS, check)
+
+
+def print_memory(engine: str, measured: Sequence[Start], check: bool) -> bool:
+    megabytes = median(one.megabytes for one in measured)
+    line = f"memory     {engine:<12}{megabytes:>8.0f} MB resident when idle"
+    return _print_checked(line, megabytes, goals.IDLE_MEGABYTES, check)
+
+
+def _print_checked(line: str, value: float, goal: Goal | None, check: bool) -> bool:
+    if not check or goal is None:
+        typer.echo(line)
+        return True
+    typer.echo(f"{line}  {goal.verdict(value)}")
+    return goal.is_met(value)

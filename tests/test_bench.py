@@ -1,0 +1,126 @@
+"""The benchmark's own arithmetic: floors, targets, and the commits that go on meanwhile."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.bench import report
+from tests.bench.commits import COMMITS_PER_SECOND, committing
+from tests.bench.goals import AtLeast, AtMost
+from tests.bench.load import Outcome, UnexpectedAnswer
+from tests.bench.measuring import BARE, Measurement
+
+
+def measurement(server: str, per_second: float, scenario: str = "list") -> Measurement:
+    return Measurement(
+        scenario=scenario,
+        server=server,
+        outcome=Outcome(
+            answers=int(per_second),
+            seconds=1.0,
+            p50_milliseconds=1.0,
+            p99_milliseconds=2.0,
+            cpu_share=0.1,
+            unexpected={},
+            first_unexpected="",
+        ),
+        cpu_milliseconds=0.1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "is_met", "verdict"),
+    [
+        (0.11, False, "BELOW THE FLOOR 0.12"),
+        (0.12, True, "above the floor 0.12, misses the target 0.25"),
+        (0.25, True, "above the floor 0.12, reaches the target 0.25"),
+    ],
+)
+def test_a_ratio_is_compared_with_its_floor_and_target(
+    value: float, is_met: bool, verdict: str
+) -> None:
+    goal = AtLeast(floor=0.12, target=0.25)
+
+    assert (goal.is_met(value), goal.verdict(value)) == (is_met, verdict)
+
+
+def test_a_cost_must_be_below_its_limit() -> None:
+    assert AtMost(limit=1.0).is_met(0.99)
+    assert not AtMost(limit=1.0).is_met(1.0)
+
+
+def test_ratios_are_medians_of_the_ratios_of_each_round(capsys: pytest.CaptureFixture[str]) -> None:
+    # The machine was slow in the second round, and fast in the third.
+    bare = [measurement(BARE, rate) for rate in (10_000, 1_000, 20_000)]
+    own = [measurement("sqlite", rate) for rate in (2_000, 250, 2_000)]
+
+    is_met = report.print_ratios(["list"], ["sqlite"], [*bare, *own], check=True)
+
+    assert is_met
+    assert "0.200" in capsys.readouterr().out
+
+
+def test_a_missed_floor_fails_the_check_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    measured = [measurement(BARE, 10_000), measurement("sqlite", 1_000)]
+
+    assert not report.print_ratios(["list"], ["sqlite"], measured, check=True)
+    assert "BELOW THE FLOOR" in capsys.readouterr().out
+    assert report.print_ratios(["list"], ["sqlite"], measured, check=False)
+
+
+class Creations:
+    """A server on 127.0.0.1 that gives every request on one connection the same answer."""
+
+    def __init__(self, status: str) -> None:
+        self._answer = f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self.count = 0
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self._listening.accept()
+        with connection:
+            while connection.recv(4_096):
+                self.count += 1
+                connection.sendall(self._answer)
+
+    def close(self) -> None:
+        self._listening.close()
+        self._thread.join()
+
+
+def endless() -> Iterator[str]:
+    while True:
+        yield "POST / HTTP/1.1\r\n\r\n"
+
+
+def test_commits_go_on_at_a_bounded_rate() -> None:
+    server = Creations("201 Created")
+    started = time.monotonic()
+
+    with committing(server.port, endless()):
+        time.sleep(0.3)
+    server.close()
+
+    seconds = time.monotonic() - started
+    assert 1 <= server.count <= seconds * COMMITS_PER_SECOND + 1
+
+
+@pytest.mark.parametrize(
+    ("status", "creations"), [("409 Conflict", endless()), ("201 Created", iter(()))]
+)
+def test_commits_that_fail_or_run_out_are_no_measurement(
+    status: str, creations: Iterator[str]
+) -> None:
+    server = Creations(status)
+
+    with pytest.raises(UnexpectedAnswer), committing(server.port, creations):
+        time.sleep(0.1)
+    server.close()
