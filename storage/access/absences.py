@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from operator import itemgetter
 from typing import Any, Final, Literal
 
 from peewee import Select, Tuple
@@ -16,6 +15,7 @@ from storage.access.feed_owners import FeedOwner
 from storage.base.values import Absence, FeedScope, Organisation, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant, with_names
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
@@ -42,15 +42,12 @@ _ABSENCE: Final = (
     LeaveRequestRow.end_date,
     LeaveRequestRow.start_half_day,
     LeaveRequestRow.end_half_day,
-    LeaveTypeRow.name,
+    LeaveTypeRow.name.alias("type_name"),
     LeaveTypeRow.colour,
     LeaveTypeRow.is_private,
     LeaveRequestRow.version,
     LeaveRequestRow.updated_at,
 )
-# Where they stand in it.
-_ID: Final = 0
-_START_DATE: Final = 6
 
 
 def visible(
@@ -81,7 +78,7 @@ def visible(
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
-    found.sort(key=itemgetter(_START_DATE, _ID))
+    found.sort(key=lambda row: (row.start_date, row.id))
     shown = (_absence(row, owner.user_id, owner.organisation_timezone) for row in found)
     return [
         replace(
@@ -132,45 +129,28 @@ def away(
         page,
         found,
         lambda row: _absence(row, viewer.id, organisation.timezone),
-        lambda row: [row[_START_DATE], row[_ID]],
+        lambda row: [row.start_date, row.id],
         *bound_to,
     )
 
 
-def _absence(row: Any, viewer_id: str, organisation_timezone: str) -> Absence:
-    (
-        request_id,
-        user_id,
-        first_name,
-        last_name,
-        timezone,
-        status,
-        start_date,
-        end_date,
-        start_half_day,
-        end_half_day,
-        type_name,
-        colour,
-        is_private,
-        version,
-        updated_at,
-    ) = row
-    is_own = user_id == viewer_id
-    is_hidden = is_private and not is_own
+def _absence(row: Row, viewer_id: str, organisation_timezone: str) -> Absence:
+    is_own = row.user_id == viewer_id
+    is_hidden = row.is_private and not is_own
     return Absence(
-        request_id=request_id,
-        person_name=f"{first_name} {last_name}".strip(),
+        request_id=row.id,
+        person_name=f"{row.first_name} {row.last_name}".strip(),
         is_own=is_own,
-        status=status,
-        start_date=day(start_date),
-        end_date=day(end_date),
-        start_half_day=start_half_day,
-        end_half_day=end_half_day,
-        summary_type=None if is_hidden else type_name,
-        colour=None if is_hidden else colour,
-        timezone=timezone or organisation_timezone,
-        sequence=version,
-        updated_at=instant(updated_at),
+        status=row.status,
+        start_date=day(row.start_date),
+        end_date=day(row.end_date),
+        start_half_day=row.start_half_day,
+        end_half_day=row.end_half_day,
+        summary_type=None if is_hidden else row.type_name,
+        colour=None if is_hidden else row.colour,
+        timezone=row.timezone or organisation_timezone,
+        sequence=row.version,
+        updated_at=instant(row.updated_at),
     )
 
 

@@ -102,7 +102,7 @@ def page(
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, rows.api_key, lambda row: [row[0]], *bound_to)
+    return page_of(tx, page, found, rows.api_key, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:

@@ -169,7 +169,7 @@ def _known(secret_sha256: Param[str]) -> Select:
     return (
         ApiKeyRow.select(
             ApiKeyRow.organisation_id,
-            ApiKeyRow.id,
+            ApiKeyRow.id.alias("key_id"),
             ApiKeyRow.user_id,
             ApiKeyRow.scopes,
             ApiKeyRow.variant,

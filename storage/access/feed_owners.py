@@ -5,10 +5,10 @@ Tokens are looked up by their SHA-256.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from peewee import JOIN, Select, Update
 
@@ -16,6 +16,7 @@ from storage.base.secrets import fingerprint
 from storage.db import rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine, server
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.events import audit, feed_changes
 
@@ -81,7 +82,7 @@ def find_by_tokens(tx: Transaction, tokens: Collection[str]) -> dict[str, FeedOw
         found = tx.all(_owner_of_token, token_sha256=next(iter(token_by_sha256)))
     else:
         found = tx.all(_owners_of_tokens, tokens_sha256=[*token_by_sha256])
-    return {token_by_sha256[row[0]]: _owner(row[1:]) for row in found}
+    return {token_by_sha256[row.token_sha256]: _owner(row) for row in found}
 
 
 def record_fetch(
@@ -98,45 +99,25 @@ def record_fetch(
     )
 
 
-def _owner(row: Sequence[Any]) -> FeedOwner:
-    (
-        organisation_id,
-        user_id,
-        first_name,
-        last_name,
-        timezone,
-        country_code,
-        department_id,
-        feed_name,
-        organisation_name,
-        organisation_timezone,
-        organisation_country_code,
-        server_name,
-        reference_version,
-        changes,
-        sequence,
-        sequence_at,
-        changed_at,
-        feed_id,
-        last_fetched_at,
-    ) = row
+def _owner(row: Row) -> FeedOwner:
+    sequence_at = row.sequence_at or 0
     return FeedOwner(
-        organisation_id=organisation_id,
-        user_id=user_id,
-        name=f"{first_name} {last_name}".strip(),
-        timezone=timezone or organisation_timezone,
-        holiday_country_code=country_code or organisation_country_code,
-        department_id=department_id,
-        feed_name=feed_name,
-        organisation_name=organisation_name,
-        organisation_timezone=organisation_timezone,
-        server=server_name,
-        reference_version=reference_version,
-        changes=int(changes or 0),
-        sequence=int(sequence or 0),
-        sequence_at=rows.instant(sequence_at or 0),
-        changed_at=rows.instant(max(changed_at, sequence_at or 0)),
-        last_fetch=LastFetch(feed_id=feed_id, at=rows.instant_or_none(last_fetched_at)),
+        organisation_id=row.organisation_id,
+        user_id=row.user_id,
+        name=f"{row.first_name} {row.last_name}".strip(),
+        timezone=row.timezone or row.organisation_timezone,
+        holiday_country_code=row.public_holiday_country_code or row.organisation_country_code,
+        department_id=row.department_id,
+        feed_name=row.name,
+        organisation_name=row.organisation_name,
+        organisation_timezone=row.organisation_timezone,
+        server=row.server,
+        reference_version=row.reference_version,
+        changes=int(row.changes or 0),
+        sequence=int(row.sequence or 0),
+        sequence_at=rows.instant(sequence_at),
+        changed_at=rows.instant(max(row.changed_at, sequence_at)),
+        last_fetch=LastFetch(feed_id=row.id, at=rows.instant_or_none(row.last_fetched_at)),
     )
 
 
@@ -162,15 +143,15 @@ def _active_owners(engine: Engine) -> Select:
             UserRow.public_holiday_country_code,
             UserRow.department_id,
             CalendarFeedRow.name,
-            OrganisationRow.name,
-            OrganisationRow.timezone,
-            OrganisationRow.country_code,
-            server(engine),
+            OrganisationRow.name.alias("organisation_name"),
+            OrganisationRow.timezone.alias("organisation_timezone"),
+            OrganisationRow.country_code.alias("organisation_country_code"),
+            server(engine).alias("server"),
             OrganisationRow.reference_version,
-            feed_changes.total(CalendarFeedRow.organisation_id),
+            feed_changes.total(CalendarFeedRow.organisation_id).alias("changes"),
             FeedSequenceRow.sequence,
-            FeedSequenceRow.changed_at,
-            audit.latest(CalendarFeedRow.organisation_id),
+            FeedSequenceRow.changed_at.alias("sequence_at"),
+            audit.latest(CalendarFeedRow.organisation_id).alias("changed_at"),
             CalendarFeedRow.id,
             CalendarFeedRow.last_fetched_at,
         )

@@ -6,7 +6,6 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -21,6 +20,7 @@ from storage.base.values import CalendarFeed, Caller, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import CalendarFeedRow, UserRow
 from storage.directory import people_rows
@@ -68,7 +68,7 @@ def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> C
     name = None if name is None else fields.name(name, "name")
     owner = _lock_owner(tx, by)
     counted = tx.first(_count_named, organisation_id=by.organisation_id, user_id=by.user_id)
-    if counted is not None and counted[0] >= MAX_FEEDS:
+    if counted is not None and counted.total >= MAX_FEEDS:
         raise TooManyFeeds
     feed = _add(tx, name, owner, by=by, now=now)
     audit.record(
@@ -95,7 +95,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
         limit=page.limit + 1,
     )
 
-    return page_of(tx, page, found, partial(_feed, tx), lambda row: [row[0]], *bound_to)
+    return page_of(tx, page, found, partial(_feed, tx), lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
@@ -164,7 +164,7 @@ def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
             _revoke,
             organisation_id=by.organisation_id,
             user_id=by.user_id,
-            feed_id=row[0],
+            feed_id=row.id,
             is_personal_token=True,
             now=now,
         )
@@ -194,15 +194,14 @@ def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> i
     return len(feeds)
 
 
-def _feed(tx: Transaction, row: Sequence[Any]) -> CalendarFeed:
-    feed_id, name, token_encrypted, created_at, fetched_at, fetched_by, first_name, last_name = row
+def _feed(tx: Transaction, row: Row) -> CalendarFeed:
     return CalendarFeed(
-        id=feed_id,
-        name=name or default_name(f"{first_name} {last_name}".strip()),
-        token=_token(tx, token_encrypted),
-        created_at=rows.instant(created_at),
-        last_fetched_at=rows.instant_or_none(fetched_at),
-        last_fetched_by=fetched_by,
+        id=row.id,
+        name=row.name or default_name(f"{row.first_name} {row.last_name}".strip()),
+        token=_token(tx, row.token_encrypted),
+        created_at=rows.instant(row.created_at),
+        last_fetched_at=rows.instant_or_none(row.last_fetched_at),
+        last_fetched_by=row.last_fetched_by,
     )
 
 
@@ -300,7 +299,7 @@ def _feeds(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
 
 @compiled
 def _count_named(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
-    return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id)).where(
+    return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id).alias("total")).where(
         *_is_active(organisation_id, user_id),
         CalendarFeedRow.is_personal_token == False,  # noqa: E712  # SQL, not Python
     )

@@ -97,17 +97,16 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
     )
     if row is None:
         return None
-    _, sha256, status, headers, body, created_at = row
-    if created_at <= milliseconds(now - KEPT):
+    if row.created_at <= milliseconds(now - KEPT):
         return None
-    if sha256 != claim.sha256:
+    if row.request_sha256 != claim.sha256:
         raise IdempotencyKeyReused
-    pairs = [(name.encode(), value.encode()) for name, value in orjson.loads(headers)]
+    headers = [(name.encode(), value.encode()) for name, value in orjson.loads(row.headers)]
     try:
-        content = tx.secrets.decrypt(bytes(body).decode())
+        content = tx.secrets.decrypt(bytes(row.body).decode())
     except InvalidToken as error:
-        raise IdempotencyAnswerUnreadable(status) from error
-    return KeptAnswer(status=status, headers=pairs, content=content.encode())
+        raise IdempotencyAnswerUnreadable(row.status_code) from error
+    return KeptAnswer(status=row.status_code, headers=headers, content=content.encode())
 
 
 def begin(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
@@ -118,7 +117,7 @@ def begin(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
     """
     if tx.engine == "postgresql":
         locked = tx.first(_try_lock, number=_lock_number(claim))
-        if locked is None or not locked[0]:
+        if locked is None or not locked.is_locked:
             raise IdempotencyInProgress
     return find(tx, claim, now=now)
 
@@ -181,7 +180,6 @@ def _row(
     organisation_id: Param[str], api_key_id: Param[str], idempotency_key: Param[str]
 ) -> Select:
     return IdempotencyKeyRow.select(
-        IdempotencyKeyRow.id,
         IdempotencyKeyRow.request_sha256,
         IdempotencyKeyRow.status_code,
         IdempotencyKeyRow.headers,
@@ -196,7 +194,7 @@ def _row(
 
 @compiled
 def _try_lock(number: Param[int]) -> Select:
-    return Select(columns=[fn.pg_try_advisory_xact_lock(number)])
+    return Select(columns=[fn.pg_try_advisory_xact_lock(number).alias("is_locked")])
 
 
 @compiled

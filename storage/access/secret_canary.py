@@ -139,7 +139,7 @@ def _is_readable(secrets: Secrets, encrypted: str) -> bool:
 
 def _sample(tx: Transaction, kind: str) -> list[str]:
     found = tx.all(_stored, kind=kind, after_organisation_id=None, after_id=None, limit=_SAMPLE)
-    return [row[2] for row in found]
+    return [row.encrypted for row in found]
 
 
 def _reencrypt_batch(
@@ -152,21 +152,21 @@ def _reencrypt_batch(
         after_id=after[1] if after else None,
         limit=limit,
     )
-    old = [row for row in found if not tx.secrets.is_by_first_key(row[2])]
-    readable = [row for row in old if _is_readable(tx.secrets, row[2])]
+    old = [row for row in found if not tx.secrets.is_by_first_key(row.encrypted)]
+    readable = [row for row in old if _is_readable(tx.secrets, row.encrypted)]
     changes = [
         {
-            "organisation_id": row[0],
-            "id": row[1],
-            "old": row[2],
-            "new": tx.secrets.encrypt(tx.secrets.decrypt(row[2])),
+            "organisation_id": row.organisation_id,
+            "id": row.id,
+            "old": row.encrypted,
+            "new": tx.secrets.encrypt(tx.secrets.decrypt(row.encrypted)),
         }
         for row in readable
     ]
     changed = 0
     if changes:
         changed = tx.change(_change, kind=kind, changes=orjson.dumps(changes).decode())
-    last = (found[-1][0], found[-1][1]) if len(found) == limit else None
+    last = (found[-1].organisation_id, found[-1].id) if len(found) == limit else None
     return _Batch(changed=changed, unreadable=len(old) - len(readable), last=last)
 
 
@@ -199,7 +199,7 @@ def _stored(
     """Encrypted values of one kind in the order of their keys; an empty text is no secret."""
     column = _COLUMNS[kind]
     table = column.model
-    query = table.select(table.organisation_id, table.id, column).where(
+    query = table.select(table.organisation_id, table.id, column.alias("encrypted")).where(
         column.is_null(False), column != ""
     )
     if after_id is not None:

@@ -245,7 +245,7 @@ def page(
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, rows.department, lambda row: [row[0]], *bound_to)
+    return page_of(tx, page, found, rows.department, lambda row: [row.id], *bound_to)
 
 
 def _record(

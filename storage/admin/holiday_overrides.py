@@ -158,7 +158,7 @@ def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[Holi
         after_date=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, _value, lambda row: [row[1]], *bound_to)
+    return page_of(tx, page, found, _value, lambda row: [row.date], *bound_to)
 
 
 def _get(
@@ -222,16 +222,7 @@ def _taken(day: date) -> AlreadyExists:
     return AlreadyExists("There is already an override for {day}. Delete it first.", day=day)
 
 
-def _value(row: Any) -> HolidayOverride:
-    override_id, day, name, is_holiday, half, created_at = row
-    return HolidayOverride(
-        id=override_id,
-        date=rows.day(day),
-        name=name,
-        is_holiday=bool(is_holiday),
-        half=half,
-        created_at=rows.instant(created_at),
-    )
+_value: Final = rows.mapper(HolidayOverride)
 
 
 def _record(

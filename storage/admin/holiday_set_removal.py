@@ -63,12 +63,12 @@ def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) ->
             code=code,
         )
     row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
-    if row is not None and row[0]:
+    if row is not None and row.total:
         raise HolidaySetInUse(
             "The public holidays of {code} still apply to people ({count}). Choose other public "
             "holidays for them first.",
             code=code,
-            count=row[0],
+            count=row.total,
         )
 
 
@@ -89,7 +89,7 @@ def _delete_set(organisation_id: Param[str], holiday_set_id: Param[str]) -> Dele
 
 @compiled
 def _users_of(organisation_id: Param[str], country_code: Param[str]) -> Select:
-    return UserRow.select(fn.COUNT(UserRow.id)).where(
+    return UserRow.select(fn.COUNT(UserRow.id).alias("total")).where(
         UserRow.organisation_id == organisation_id,
         UserRow.public_holiday_country_code == country_code,
         UserRow.status != "archived",

@@ -272,7 +272,7 @@ def only_one(tx: Transaction) -> Organisation | None:
 def count(tx: Transaction) -> int:
     """How many organisations there are."""
     row = tx.first(_count)
-    return 0 if row is None else int(row[0])
+    return 0 if row is None else int(row.total)
 
 
 def _insert(tx: Transaction, organisation: Organisation) -> None:
@@ -374,4 +374,4 @@ def _first_two() -> Select:
 
 @compiled
 def _count() -> Select:
-    return OrganisationRow.select(fn.COUNT(OrganisationRow.id))
+    return OrganisationRow.select(fn.COUNT(OrganisationRow.id).alias("total"))

@@ -434,8 +434,7 @@ def page(
         limit=page.limit + 1,
         **filters,
     )
-    # created_at stands third from the end of a user's columns.
-    return page_of(tx, page, found, rows.user, lambda row: [row[-3], row[0]], *bound_to)
+    return page_of(tx, page, found, rows.user, lambda row: [row.created_at, row.id], *bound_to)
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:

@@ -248,7 +248,7 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
     owners = tx.all(
         people_rows.active_owners, organisation_id=by.organisation_id, limit=_MOST_OWNERS
     )
-    remaining = {row[0] for row in owners}
+    remaining = {row.id for row in owners}
     remaining -= {person.id for person in demoted}
     remaining |= {
         person.id

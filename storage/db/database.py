@@ -18,6 +18,7 @@ import peewee
 
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled, Engine, Statement, insert_of, inserts_of, update_of
+from storage.db.named_rows import Row, row_maker
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +28,8 @@ ROWS_AT_ONCE: Final = 512
 # For how long a call waits for the database unless the settings say otherwise.
 TIMEOUT_SECONDS: Final = 10.0
 
+# By statement, as its cursors name the columns.
+_ROW_MAKERS: dict[str, Callable[[Iterable[Any]], Row]] = {}
 _INSERTS: dict[Any, Statement] = {}
 _UPDATES: dict[Any, Statement] = {}
 
@@ -38,6 +41,14 @@ def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
     a log line the request that it belongs to.
     """
     return partial(copy_context().run, work)
+
+
+def _row_maker(sql: str, cursor: Any) -> Callable[[Iterable[Any]], Row]:
+    maker = _ROW_MAKERS.get(sql)
+    if maker is None:
+        columns = [column[0] for column in cursor.description]
+        maker = _ROW_MAKERS[sql] = row_maker(columns)
+    return maker
 
 
 class DuplicateRow(Exception):
@@ -69,21 +80,18 @@ class Transaction:
         self.reference_cache = reference_cache
         self.woken: set[str] = set()
 
-    def all(
-        self, query: Compiled[P], /, *args: P.args, **params: P.kwargs
-    ) -> list[tuple[Any, ...]]:
-        """Every row, as plain tuples; the query bounds how many there can be."""
+    def all(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> list[Row]:
+        """Every row; the query bounds how many there can be."""
         sql, values = query.bind(self.engine, args, params)
-        rows: list[tuple[Any, ...]] = self._execute(sql, values).fetchall()
-        return rows
+        cursor = self._execute(sql, values)
+        return [*map(_row_maker(sql, cursor), cursor.fetchall())]
 
-    def first(
-        self, query: Compiled[P], /, *args: P.args, **params: P.kwargs
-    ) -> tuple[Any, ...] | None:
+    def first(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> Row | None:
         """The first row or None."""
         sql, values = query.bind(self.engine, args, params)
-        row: tuple[Any, ...] | None = self._execute(sql, values).fetchone()
-        return row
+        cursor = self._execute(sql, values)
+        row = cursor.fetchone()
+        return None if row is None else _row_maker(sql, cursor)(row)
 
     def change(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""

@@ -14,6 +14,7 @@ from itsdangerous.encoding import base64_decode, base64_encode
 
 from storage.base.errors import UnusableCursor
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 
 T = TypeVar("T")
 # Decoding ignores any other character, so an altered cursor would pass.
@@ -57,9 +58,9 @@ def position(tx: Transaction, page: PageOf, *bound_to: object) -> list[Any] | No
 def page_of(
     tx: Transaction,
     page: PageOf,
-    rows: Sequence[Sequence[Any]],
-    value: Callable[[Sequence[Any]], T],
-    key: Callable[[Sequence[Any]], list[Any]],
+    rows: Sequence[Row],
+    value: Callable[[Row], T],
+    key: Callable[[Row], list[Any]],
     *bound_to: object,
 ) -> Page[T]:
     """The page made of ``rows``, which were read with a limit of ``page.limit + 1``.

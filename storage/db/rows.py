@@ -5,7 +5,7 @@ Rows come back alike from both engines: ids and dates as text, instants as milli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -19,12 +19,14 @@ from storage.base.records import LeaveRequestRecord
 from storage.base.values import (
     ApiKey,
     Department,
+    HolidaySet,
     LeaveRequest,
     LeaveType,
     Organisation,
     User,
     Webhook,
 )
+from storage.db.named_rows import Row
 from storage.db.tables import (
     ApiKeyRow,
     DepartmentRow,
@@ -112,14 +114,17 @@ def with_names(leave: Select) -> Select:
     )
 
 
-def mapper(value: type[T]) -> Callable[[Sequence[Any]], T]:
-    """A function that makes a value of a row; the types of its fields say how to convert them."""
+def mapper(value: type[T]) -> Callable[[Row], T]:
+    """A function that makes a value of a row's columns that have the names of its fields.
+
+    The types of the fields say how columns are converted. Other columns are ignored.
+    """
     names = [field.name for field in fields(value)]  # type: ignore[arg-type]
     types = get_type_hints(value)
     converted = [(name, _CONVERTERS[types[name]]) for name in names if types[name] in _CONVERTERS]
 
-    def of_row(row: Sequence[Any]) -> T:
-        columns = dict(zip(names, row, strict=True))
+    def of_row(row: Row) -> T:
+        columns = {name: getattr(row, name) for name in names}
         for name, convert in converted:
             columns[name] = convert(columns[name])
         return value(**columns)
@@ -134,47 +139,28 @@ leave_type: Final = mapper(LeaveType)
 leave_request: Final = mapper(LeaveRequest)
 api_key: Final = mapper(ApiKey)
 webhook: Final = mapper(Webhook)
+holiday_set: Final = mapper(HolidaySet)
 
 
-def leave_request_record(row: Sequence[Any]) -> LeaveRequestRecord:
+def leave_request_record(row: Row) -> LeaveRequestRecord:
     """The public shape at once: what `records.leave_request` makes of the value."""
-    (
-        request_id,
-        user_id,
-        leave_type_id,
-        status,
-        start_date,
-        end_date,
-        start_half_day,
-        end_half_day,
-        total_half_days,
-        _,
-        note,
-        decided_by,
-        decided_at,
-        decision_reason,
-        cancelled_at,
-        created_at,
-        updated_at,
-        version,
-    ) = row
     return {
-        "id": request_id,
-        "user_id": user_id,
-        "leave_type_id": leave_type_id,
-        "status": status,
+        "id": row.id,
+        "user_id": row.user_id,
+        "leave_type_id": row.leave_type_id,
+        "status": row.status,
         # Dates and instants are text, which is what they become in JSON.
-        "start_date": start_date,
-        "end_date": end_date,
-        "start_half_day": start_half_day,
-        "end_half_day": end_half_day,
-        "total_days": days_of(total_half_days),
-        "note": note,
-        "decided_by": decided_by,
-        "decided_at": None if decided_at is None else _instant_in_json(decided_at),
-        "decision_reason": decision_reason,
-        "cancelled_at": None if cancelled_at is None else _instant_in_json(cancelled_at),
-        "created_at": _instant_in_json(created_at),
-        "updated_at": _instant_in_json(updated_at),
-        "version": version,
+        "start_date": row.start_date,
+        "end_date": row.end_date,
+        "start_half_day": row.start_half_day,
+        "end_half_day": row.end_half_day,
+        "total_days": days_of(row.total_half_days),
+        "note": row.note,
+        "decided_by": row.decided_by,
+        "decided_at": None if row.decided_at is None else _instant_in_json(row.decided_at),
+        "decision_reason": row.decision_reason,
+        "cancelled_at": None if row.cancelled_at is None else _instant_in_json(row.cancelled_at),
+        "created_at": _instant_in_json(row.created_at),
+        "updated_at": _instant_in_json(row.updated_at),
+        "version": row.version,
     }

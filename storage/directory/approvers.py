@@ -56,10 +56,10 @@ def of_people(
         absent_id=absent_id,
     )
     asked: dict[str, list[User]] = {}
-    for user_id, *columns in found:
-        of_user = asked.setdefault(user_id, [])
+    for row in found:
+        of_user = asked.setdefault(row.requester_id, [])
         if len(of_user) < MOST_APPROVERS:
-            of_user.append(rows.user(columns))
+            of_user.append(rows.user(row))
     return asked
 
 
@@ -88,8 +88,8 @@ def rungs(
         today=today.isoformat(),
     )
     ladders: dict[str, list[tuple[int, User]]] = {}
-    for user_id, rung, *columns in found:
-        ladders.setdefault(user_id, []).append((rung, rows.user(columns)))
+    for row in found:
+        ladders.setdefault(row.requester_id, []).append((row.rung, rows.user(row)))
     return ladders
 
 
@@ -122,7 +122,7 @@ def unreachable(
     asked_ids = {user.id for user in asked}
     present = rungs(tx, organisation_id, [user_id], today=today).get(user_id, [])
     highest = max((rung for rung, user in present if user.id in asked_ids), default=_ABOVE_ALL)
-    return [rows.user(columns) for rung, *columns in found if rung < highest]
+    return [rows.user(row) for row in found if row.rung < highest]
 
 
 def awaits(
@@ -370,7 +370,11 @@ def _rungs(organisation_id: Param[str], user_ids: Param[list[str]], today: Param
     candidate, requester, department, query = _ladders(organisation_id, user_ids)
     rung = _rung(candidate, requester, department)
     return (
-        query.select(requester.id, rung, *(getattr(candidate, column.name) for column in rows.USER))
+        query.select(
+            requester.id.alias("requester_id"),
+            rung.alias("rung"),
+            *(getattr(candidate, column.name) for column in rows.USER),
+        )
         .where(
             is_reachable(candidate),
             candidate.id != requester.id,
@@ -404,7 +408,10 @@ def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
     )
     anybody = managers.union_all(heads).union_all(seniors)
     query = (
-        candidate.select(requester.id, *(getattr(candidate, column.name) for column in rows.USER))
+        candidate.select(
+            requester.id.alias("requester_id"),
+            *(getattr(candidate, column.name) for column in rows.USER),
+        )
         .join(
             requester,
             on=(requester.organisation_id == organisation_id) & any_of(requester.id, user_ids),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select
 
@@ -13,6 +12,7 @@ from storage.base.values import HalfDay, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.rules import days
 
@@ -60,20 +60,20 @@ def off_with(
         last_day=span.end_date.isoformat(),
         limit=MOST_COUNTED,
     )
-    colleagues = [_colleague(row) for row in sorted(found)]
+    in_order = sorted(found, key=lambda row: (row.start_date, row.id))
+    colleagues = [_colleague(row) for row in in_order]
     return [one for one in colleagues if days.overlaps(span, one.span)]
 
 
-def _colleague(row: Sequence[Any]) -> ColleagueOff:
-    start, _, first_name, last_name, end, start_half, end_half, type_name, is_private, status = row
+def _colleague(row: Row) -> ColleagueOff:
     return ColleagueOff(
-        name=f"{first_name} {last_name}".strip(),
-        start_date=rows.day(start),
-        end_date=rows.day(end),
-        start_half_day=start_half,
-        end_half_day=end_half,
-        type_name=None if is_private else type_name,
-        is_pending=status == "pending",
+        name=f"{row.first_name} {row.last_name}".strip(),
+        start_date=rows.day(row.start_date),
+        end_date=rows.day(row.end_date),
+        start_half_day=row.start_half_day,
+        end_half_day=row.end_half_day,
+        type_name=None if row.is_private else row.type_name,
+        is_pending=row.status == "pending",
     )
 
 
@@ -96,7 +96,7 @@ def _team_off(
                 LeaveRequestRow.end_date,
                 LeaveRequestRow.start_half_day,
                 LeaveRequestRow.end_half_day,
-                LeaveTypeRow.name,
+                LeaveTypeRow.name.alias("type_name"),
                 LeaveTypeRow.is_private,
                 LeaveRequestRow.status,
             )

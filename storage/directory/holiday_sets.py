@@ -71,8 +71,8 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
         tx,
         page,
         found,
-        lambda row: HolidaySet(id=row[0], country_code=row[1], created_at=rows.instant(row[2])),
-        lambda row: [row[0]],
+        rows.holiday_set,
+        lambda row: [row.id],
         *bound_to,
     )
 

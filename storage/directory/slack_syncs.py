@@ -97,7 +97,7 @@ def request_soon(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
 
 def claim(tx: Transaction, *, claim_id: str, now: datetime, limit: int) -> list[Sync]:
     """Claim due comparisons; ``claim_id`` is new for every call."""
-    failures = dict(QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit))
+    failures: dict[str, int] = dict(QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit))
     if not failures:
         return []
     teams = tx.all(_teams, organisation_ids=sorted(failures))

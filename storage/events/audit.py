@@ -75,7 +75,7 @@ def changes_at(
     row = tx.first(
         _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
     )
-    return None if row is None else orjson.loads(row[0])
+    return None if row is None else orjson.loads(row.changes)
 
 
 def last_actor(
@@ -85,7 +85,7 @@ def last_actor(
     row = tx.first(
         _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
     )
-    return None if row is None else row[0]
+    return None if row is None else row.actor_id
 
 
 def _row(
@@ -189,7 +189,7 @@ def entries(
         after_id=after[1] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, rows, _entry, lambda row: [row[2], row[0]], *bound_to)
+    return page_of(tx, page, rows, _entry, lambda row: [row.timestamp, row.id], *bound_to)
 
 
 @compiled
@@ -233,7 +233,7 @@ def _entries(
     query = AuditRow.select(
         AuditRow.id,
         AuditRow.action,
-        AuditRow.occurred_at,
+        AuditRow.occurred_at.alias("timestamp"),
         AuditRow.actor_id,
         AuditRow.source,
         AuditRow.subject_type,

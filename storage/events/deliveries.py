@@ -28,6 +28,7 @@ from storage.db.compiled import (
     milliseconds,
 )
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
 from storage.events import notification_outbox, retry_schedule, webhook_outbox, webhooks
 from storage.events.delivery_queue import Delivery
@@ -236,12 +237,13 @@ def _failing_for_long_of(
     """The endpoints among these that may have to be disabled, or their admins notified."""
     if not failing:
         return set()
-    return {(row[0], row[1]) for row in _rows_failing_for_long(tx, failing, now, is_locked=False)}
+    found = _rows_failing_for_long(tx, failing, now, is_locked=False)
+    return {(row.organisation_id, row.id) for row in found}
 
 
 def _rows_failing_for_long(
     tx: Transaction, webhooks: Set[WebhookKey], now: datetime, *, is_locked: bool
-) -> list[tuple[Any, ...]]:
+) -> list[Row]:
     return tx.all(
         _failing_for_long,
         webhooks=_keys(webhooks),
@@ -291,7 +293,7 @@ def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, A
 def _has_same_url(tx: Transaction, delivery: Delivery) -> bool:
     """Whether the endpoint still has the URL of the attempt. Locks the endpoint."""
     row = tx.first(_url, organisation_id=delivery.organisation_id, webhook_id=delivery.webhook_id)
-    return row is not None and row[0] == delivery.url
+    return row is not None and row.url == delivery.url
 
 
 @compiled_per_engine

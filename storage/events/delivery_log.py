@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from peewee import Select, fn
@@ -24,6 +23,7 @@ from storage.base.values import (
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
 from storage.events import webhooks
@@ -58,13 +58,13 @@ def page(
         status=status,
         event=event,
     )
-    attempts = _attempts_of(tx, by.organisation_id, [row[0] for row in found[: page.limit]])
+    attempts = _attempts_of(tx, by.organisation_id, [row.id for row in found[: page.limit]])
     return page_of(
         tx,
         page,
         found,
-        lambda row: _delivery(row, attempts.get(row[0], [])),
-        lambda row: [row[0]],
+        lambda row: _delivery(row, attempts.get(row.id, [])),
+        lambda row: [row.id],
         *bound_to,
     )
 
@@ -82,7 +82,7 @@ def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> Lo
         )
     if row is None:
         raise NotFound("delivery")
-    return _delivery(row, _attempts_of(tx, by.organisation_id, [row[0]]).get(row[0], []))
+    return _delivery(row, _attempts_of(tx, by.organisation_id, [row.id]).get(row.id, []))
 
 
 def body_of(tx: Transaction, delivery: LoggedDelivery, *, by: Caller) -> bytes:
@@ -90,33 +90,21 @@ def body_of(tx: Transaction, delivery: LoggedDelivery, *, by: Caller) -> bytes:
     row = tx.first(_body, organisation_id=by.organisation_id, event_id=delivery.event_id)
     if row is None:
         raise NotFound("delivery")
-    return bytes(row[0])
+    return bytes(row.body)
 
 
-def _delivery(row: Sequence[Any], attempts: list[LoggedAttempt]) -> LoggedDelivery:
-    (
-        delivery_id,
-        event_id,
-        event_type,
-        leave_request_id,
-        sequence,
-        status,
-        due_at,
-        claim_id,
-        created_at,
-        settled_at,
-    ) = row
-    waits = status == "pending" and claim_id is None
+def _delivery(row: Row, attempts: list[LoggedAttempt]) -> LoggedDelivery:
+    waits = row.status == "pending" and row.claim_id is None
     return LoggedDelivery(
-        id=delivery_id,
-        event_id=event_id,
-        event_type=event_type,
-        leave_request_id=leave_request_id,
-        sequence=sequence,
-        status=status,
-        next_attempt_at=rows.instant(due_at) if waits else None,
-        created_at=rows.instant(created_at),
-        settled_at=rows.instant_or_none(settled_at),
+        id=row.id,
+        event_id=row.event_id,
+        event_type=row.event_type,
+        leave_request_id=row.leave_request_id,
+        sequence=row.sequence,
+        status=row.status,
+        next_attempt_at=rows.instant(row.due_at) if waits else None,
+        created_at=rows.instant(row.created_at),
+        settled_at=rows.instant_or_none(row.settled_at),
         attempts=attempts,
     )
 
@@ -128,21 +116,20 @@ def _attempts_of(
     by_delivery: dict[str, list[LoggedAttempt]] = {}
     if not delivery_ids:
         return by_delivery
-    for delivery_id, attempted_at, status_code, error, milliseconds, answer in tx.all(
+    for row in tx.all(
         _attempts,
         organisation_id=organisation_id,
         delivery_ids=delivery_ids,
         limit=MAX_ATTEMPTS_SHOWN,
     ):
-        text = bytes(answer or b"").decode("utf-8", "replace")
         attempt = LoggedAttempt(
-            attempted_at=rows.instant(attempted_at),
-            status_code=status_code,
-            error=error,
-            duration_milliseconds=milliseconds,
-            answer=text,
+            attempted_at=rows.instant(row.attempted_at),
+            status_code=row.status_code,
+            error=row.error,
+            duration_milliseconds=row.duration_milliseconds,
+            answer=bytes(row.answer_excerpt or b"").decode("utf-8", "replace"),
         )
-        by_delivery.setdefault(delivery_id, []).append(attempt)
+        by_delivery.setdefault(row.delivery_id, []).append(attempt)
     return by_delivery
 
 

@@ -48,7 +48,7 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
 
 
 def _keys(found: Sequence[tuple[Any, ...]]) -> str:
-    return orjson.dumps(found).decode()
+    return orjson.dumps([tuple(key) for key in found]).decode()
 
 
 @compiled

@@ -10,7 +10,7 @@ these are. One seek skips the deliveries of a webhook that is switched off.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,6 +21,7 @@ from peewee import JOIN, OP, SQL, Case, Expression, Select, fn
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Engine, Param, any_of_keys, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
 from storage.events import webhook_secrets
 from storage.events.leased_queue import LeasedQueue
@@ -88,34 +89,26 @@ def claim(
     if not claimed:
         return []
     # Each by its key, without joins: PostgreSQL joins badly before it has analysed new tables.
-    bodies = dict(tx.all(_bodies, keys=_keys(claimed, 3)))
-    endpoints = {
-        webhook_id: (url, _secrets_of(tx, row, now))
-        for webhook_id, url, *row in tx.all(_webhooks, keys=_keys(claimed, 2))
-    }
+    event_keys = _keys((row.organisation_id, row.event_id) for row in claimed)
+    webhook_keys = _keys((row.organisation_id, row.webhook_id) for row in claimed)
+    bodies: dict[str, bytes] = dict(tx.all(_bodies, keys=event_keys))
+    endpoints = {row.id: row for row in tx.all(_webhooks, keys=webhook_keys)}
+    secrets = {webhook_id: _secrets_of(tx, row, now) for webhook_id, row in endpoints.items()}
     found = [
         Delivery(
-            organisation_id=organisation_id,
-            id=delivery_id,
-            webhook_id=webhook_id,
-            event_id=event_id,
-            event_type=event_type,
-            attempts=attempts,
+            organisation_id=row.organisation_id,
+            id=row.id,
+            webhook_id=row.webhook_id,
+            event_id=row.event_id,
+            event_type=row.event_type,
+            attempts=row.attempts,
             claim_id=claim_id,
-            url=endpoints[webhook_id][0],
-            body=bytes(bodies[event_id]),
-            secrets=endpoints[webhook_id][1],
-            created_at=created_at,
+            url=endpoints[row.webhook_id].url,
+            body=bytes(bodies[row.event_id]),
+            secrets=secrets[row.webhook_id],
+            created_at=row.created_at,
         )
-        for (
-            organisation_id,
-            delivery_id,
-            webhook_id,
-            event_id,
-            event_type,
-            attempts,
-            created_at,
-        ) in claimed
+        for row in claimed
     ]
     return sorted(found, key=lambda delivery: delivery.id)
 
@@ -124,7 +117,8 @@ def waiting(tx: Transaction, *, now: datetime) -> Waiting:
     """How many deliveries are due or in flight, and when the oldest was due."""
     row = tx.first(_waiting, now=now, counted=MAX_COUNTED)
     assert row is not None
-    return Waiting(due=int(row[0] or 0), in_flight=int(row[1] or 0), oldest_due_at=row[2])
+    due, in_flight, oldest_due_at = row
+    return Waiting(due=int(due or 0), in_flight=int(in_flight or 0), oldest_due_at=oldest_due_at)
 
 
 def oldest_due_at(tx: Transaction) -> int | None:
@@ -133,14 +127,14 @@ def oldest_due_at(tx: Transaction) -> int | None:
     Deliveries that are paused for a disabled endpoint do not count.
     """
     row = tx.first(_oldest_due)
-    return None if row is None else row[0]
+    return None if row is None else row.due_at
 
 
-def _keys(claimed: Iterable[Sequence[Any]], column: int) -> str:
-    return orjson.dumps(sorted({(row[0], row[column]) for row in claimed})).decode()
+def _keys(found: Iterable[tuple[str, str]]) -> str:
+    return orjson.dumps(sorted(set(found))).decode()
 
 
-def _secrets_of(tx: Transaction, row: Sequence[Any], now: datetime) -> list[str]:
+def _secrets_of(tx: Transaction, row: Row, now: datetime) -> list[str]:
     try:
         return webhook_secrets.decrypted(tx, row, now=now)
     except InvalidToken:  # An error of one endpoint must not stop the deliveries of others.
@@ -377,7 +371,7 @@ def _oldest_due() -> Select:
         .join(WebhookRow, on=_is_on(queues))
         .alias("of_queue")
     )
-    return Select([of_queue], [fn.MIN(of_queue.c.due_at)]).with_cte(queues)
+    return Select([of_queue], [fn.MIN(of_queue.c.due_at).alias("due_at")]).with_cte(queues)
 
 
 @compiled

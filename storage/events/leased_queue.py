@@ -26,6 +26,7 @@ from peewee import Field, Model, Select, Tuple, Update
 
 from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 
 Wait = TypeVar("Wait")
 
@@ -58,7 +59,7 @@ class LeasedQueue:
         now: datetime,
         limit: int,
         lease: timedelta | None = None,
-    ) -> list[tuple[Any, ...]]:
+    ) -> list[Row]:
         """Claim up to ``limit`` due rows; the ``returned`` columns of each, in no order.
 
         ``claim_id`` is new for every call. ``lease`` replaces the queue's own.

@@ -76,7 +76,7 @@ def of_organisation(tx: Transaction, organisation_id: str, version: int | None =
         row = tx.first(_version, organisation_id=organisation_id)
         if row is None:
             raise NotFound("organisation")
-        version = row[0]
+        version = row.reference_version
     remembered: Reference | None = tx.reference_cache.get(organisation_id)
     if remembered is not None and remembered.organisation.reference_version == version:
         return remembered
@@ -104,18 +104,12 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
         raise NotFound("organisation")
     departments = map(rows.department, tx.all(_departments, organisation_id=organisation_id))
     leave_types = map(rows.leave_type, tx.all(_leave_types, organisation_id=organisation_id))
-    sets: dict[str, HolidaySet] = {}
-    for set_id, country_code, created_at in tx.all(_sets, organisation_id=organisation_id):
-        sets[set_id] = HolidaySet(
-            id=set_id, country_code=country_code, created_at=rows.instant(created_at)
-        )
+    holiday_sets = map(rows.holiday_set, tx.all(_sets, organisation_id=organisation_id))
+    sets = {holiday_set.id: holiday_set for holiday_set in holiday_sets}
     overrides: dict[str, list[Override]] = {}
-    for set_id, *columns in tx.all(_overrides, organisation_id=organisation_id):
-        day, name, is_holiday, half, override_id = columns
-        code = sets[set_id].country_code
-        overrides.setdefault(code, []).append(
-            Override(date=day, name=name, is_holiday=bool(is_holiday), half=half, id=override_id)
-        )
+    for override in tx.all(_overrides, organisation_id=organisation_id):
+        code = sets[override.holiday_set_id].country_code
+        overrides.setdefault(code, []).append(_override(override))
     organisation = rows.organisation(row)
     gone = tx.first(
         _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
@@ -129,6 +123,9 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
         webhooks=[rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
         is_in_slack=organisation.slack_team_id is not None and gone is None,
     )
+
+
+_override: Final = rows.mapper(Override)
 
 
 @compiled

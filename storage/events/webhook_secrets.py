@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select
 
@@ -14,6 +13,7 @@ from storage.base.secrets import InvalidToken, new_signing_secret
 from storage.base.values import Caller, Webhook
 from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import WebhookRow
 from storage.events import audit, organisation_config, webhooks
 
@@ -36,7 +36,7 @@ def rotate(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> tu
         WebhookRow,
         {
             "secret_encrypted": tx.secrets.encrypt(secret),
-            "previous_secret_encrypted": row[0],
+            "previous_secret_encrypted": row.secret_encrypted,
             "previous_secret_until": until,
             "updated_at": now,
             "version": webhook.version + 1,
@@ -57,14 +57,14 @@ def rotate(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> tu
     return webhooks.get(tx, webhook_id, by=by), secret
 
 
-def decrypted(tx: Transaction, row: Sequence[Any], *, now: datetime) -> list[str]:
-    """The signing secrets, of the columns secret, previous secret and the end of its overlap.
+def decrypted(tx: Transaction, row: Row, *, now: datetime) -> list[str]:
+    """The signing secrets in the columns of a row of webhooks.
 
     Raises InvalidToken when no key decrypts the secret; the previous one is then useless as well.
     """
-    secret, previous, previous_until = row
-    found = [tx.secrets.decrypt_again(secret)]
-    if previous is not None and previous_until > milliseconds(now):
+    found = [tx.secrets.decrypt_again(row.secret_encrypted)]
+    previous = row.previous_secret_encrypted
+    if previous is not None and row.previous_secret_until > milliseconds(now):
         # It cannot be decrypted where it was rotated because its key was lost.
         with suppress(InvalidToken):
             found.append(tx.secrets.decrypt_again(previous))

@@ -53,7 +53,7 @@ def create(
     checked = {"url": check_url(url), "events": check_events(events)}
     locks.organisation(tx, by.organisation_id)
     counted = tx.first(_count, organisation_id=by.organisation_id)
-    if counted is not None and counted[0] >= MAX_WEBHOOKS:
+    if counted is not None and counted.total >= MAX_WEBHOOKS:
         raise TooManyWebhooks
     secret = new_signing_secret()
     webhook_id = new_id(now)
@@ -100,7 +100,7 @@ def page(
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, rows.webhook, lambda row: [row[0]], *bound_to)
+    return page_of(tx, page, found, rows.webhook, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, webhook_id: str, *, by: Caller, is_locked: bool = False) -> Webhook:
@@ -269,7 +269,7 @@ def _audited(webhook: Webhook) -> dict[str, Any]:
 
 @compiled
 def _count(organisation_id: Param[str]) -> Select:
-    return WebhookRow.select(fn.COUNT(WebhookRow.id)).where(
+    return WebhookRow.select(fn.COUNT(WebhookRow.id).alias("total")).where(
         WebhookRow.organisation_id == organisation_id
     )
 

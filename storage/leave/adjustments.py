@@ -77,7 +77,7 @@ def add(
         first_day=f"{leave_year}-01-01",
         last_day=f"{leave_year}-12-31",
     )
-    if counted is not None and counted[0] >= MOST_ADJUSTMENTS:
+    if counted is not None and counted.total >= MOST_ADJUSTMENTS:
         raise TooManyAdjustments
     added = Adjustment(
         id=new_id(now),
@@ -128,7 +128,7 @@ def page(
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, adjustment_of, lambda row: [row[0]], *bound_to)
+    return page_of(tx, page, found, adjustment_of, lambda row: [row.id], *bound_to)
 
 
 def get(
@@ -155,7 +155,7 @@ def get(
 def _how_many(
     organisation_id: Param[str], user_id: Param[str], first_day: Param[str], last_day: Param[str]
 ) -> Select:
-    return AllowanceAdjustmentRow.select(fn.COUNT(AllowanceAdjustmentRow.id)).where(
+    return AllowanceAdjustmentRow.select(fn.COUNT(AllowanceAdjustmentRow.id).alias("total")).where(
         AllowanceAdjustmentRow.organisation_id == organisation_id,
         AllowanceAdjustmentRow.user_id == user_id,
         AllowanceAdjustmentRow.leave_year_start >= first_day,

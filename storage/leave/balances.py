@@ -5,10 +5,9 @@ What follows is worked out in year_balances.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
-from operator import itemgetter
 from typing import Any, Final, Literal, TypedDict
 
 from peewee import SQL, Select
@@ -18,13 +17,12 @@ from storage.base.values import HalfDay, LeaveRequest, LeaveStatus, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
 from storage.events.organisation_config import Reference
 from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction
-
-_START_DATE: Final = itemgetter(2)
 
 AllowanceSource = Literal["user", "department", "organisation"]
 
@@ -142,9 +140,9 @@ def booked_of_many(
         user_ids=sorted(user_ids),
         **_bounds(first_day, date.max),
     )
-    of_person: dict[str, list[Any]] = {}
-    for *row, user_id in found:
-        of_person.setdefault(user_id, []).append(row)
+    of_person: dict[str, list[Row]] = {}
+    for row in found:
+        of_person.setdefault(row.user_id, []).append(row)
     return {user_id: _entered(rows) for user_id, rows in of_person.items()}
 
 
@@ -186,30 +184,19 @@ def _bounds(first_day: date, last_day: date) -> _Bounds:
     }
 
 
-def _entered(found: Iterable[Sequence[Any]]) -> Booked:
+_booked_leave: Final = rows.mapper(BookedLeave)
+
+
+def _entered(found: Iterable[Row]) -> Booked:
     adjustments: list[Adjusted] = []
     leave: list[BookedLeave] = []
     # Not by the query: SQLite would walk through all leave of the organisation in this order.
-    for row in sorted(found, key=_START_DATE):
-        leave_id, leave_type_id, start, end, start_half, end_half, status, halves = row
-        if leave_type_id is None:
-            adjustments.append(
-                Adjusted(id=leave_id, leave_year=int(start[:4]), half_days=int(halves))
-            )
-            continue
-        first, last = rows.day(start), rows.day(end)
-        leave.append(
-            BookedLeave(
-                id=leave_id,
-                leave_type_id=leave_type_id,
-                start_date=first,
-                end_date=last,
-                start_half_day=start_half,
-                end_half_day=end_half,
-                status=status,
-                counted_halves=halves,
-            )
-        )
+    for row in sorted(found, key=lambda row: row.start_date):
+        if row.leave_type_id is None:
+            leave_year, half_days = int(row.start_date[:4]), int(row.counted_halves)
+            adjustments.append(Adjusted(id=row.id, leave_year=leave_year, half_days=half_days))
+        else:
+            leave.append(_booked_leave(row))
     return Booked(leave=leave, adjustments=adjustments)
 
 
@@ -282,7 +269,11 @@ def _leave_and_adjustments(
     leave_days: tuple[Param[str], Param[str]],
     adjusted_days: tuple[Param[str], Param[str]],
 ) -> tuple[Select, Select]:
-    """Two queries with the same columns: one visit to the database for both."""
+    """Two queries with the same columns, for one statement.
+
+    An adjustment has the first day of its calendar year as ``start_date``, its half-days as
+    ``counted_halves`` and no leave type.
+    """
     columns: tuple[Any, ...] = rows.columns_of(LeaveRequestRow, BookedLeave)
     leave = LeaveRequestRow.select(*columns).where(
         LeaveRequestRow.organisation_id == organisation_id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
@@ -16,6 +16,7 @@ from storage.base.values import Caller, LeaveRequest, LeaveStatus
 from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import pending_approvals, people_rows
@@ -54,11 +55,6 @@ class _VisibleFilters(TypedDict):
     user_id: str | None
     starts_after: str | None
     starts_before: str | None
-
-
-# Where each sort's key and the id stand in rows.LEAVE_REQUEST.
-_START_DATE: Final = 4
-_CREATED_AT: Final = 15
 
 
 def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -100,7 +96,7 @@ def page_of_records(
 
 
 def _page_as(
-    item: Callable[[Sequence[Any]], T], tx: Transaction, page: PageOf, by: Caller, asked: Filters
+    item: Callable[[Row], T], tx: Transaction, page: PageOf, by: Caller, asked: Filters
 ) -> Page[T]:
     user_id = asked.get("user_id")
     if not by.is_admin:
@@ -251,12 +247,12 @@ def _today(tx: Transaction, by: Caller, now: datetime) -> date:
     return local_day(now, known.organisation.timezone)
 
 
-def _by_start(row: Sequence[Any]) -> list[Any]:
-    return [row[_START_DATE], row[0]]
+def _by_start(row: Row) -> list[Any]:
+    return [row.start_date, row.id]
 
 
-def _by_creation(row: Sequence[Any]) -> list[Any]:
-    return [row[_CREATED_AT], row[0]]
+def _by_creation(row: Row) -> list[Any]:
+    return [row.created_at, row.id]
 
 
 _keys: Final = {

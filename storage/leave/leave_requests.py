@@ -30,6 +30,7 @@ from storage.base.values import Caller, EventType, LeaveRequest, LeaveType, Noti
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
 from storage.directory import approvers, pending_approvals, people_rows, slack_syncs
 from storage.events import notification_outbox, organisation_config, webhook_outbox
@@ -472,14 +473,11 @@ def _requester(
     return _subject_of(tx, by.organisation_id, row, now)
 
 
-def _subject_of(
-    tx: Transaction, organisation_id: str, row: Sequence[Any], now: datetime
-) -> _Subject:
-    *columns, has_admin, version = row
-    known = organisation_config.of_organisation(tx, organisation_id, version)
+def _subject_of(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> _Subject:
+    known = organisation_config.of_organisation(tx, organisation_id, row.reference_version)
     today = local_day(now, known.organisation.timezone)
     return _Subject(
-        user=rows.user(columns), reference=known, today=today, has_admin=bool(has_admin)
+        user=rows.user(row), reference=known, today=today, has_admin=bool(row.has_admin)
     )
 
 
@@ -535,7 +533,7 @@ def _locked_person(
         )
     )
     query = (
-        UserRow.select(*rows.USER, has_admin, organisation.reference_version)
+        UserRow.select(*rows.USER, has_admin.alias("has_admin"), organisation.reference_version)
         .join(organisation, on=organisation.id == UserRow.organisation_id)
         .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from peewee import Select
 
@@ -14,6 +14,7 @@ from storage.base.values import Adjustment, Caller, LeaveStatus, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import approvers, people_rows
 from storage.events import organisation_config
@@ -128,17 +129,16 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
     return user
 
 
-def adjustment_of(row: Any) -> Adjustment:
+def adjustment_of(row: Row) -> Adjustment:
     """A row of ``ADJUSTMENT`` as a value."""
-    adjustment_id, user_id, leave_year_start, half_days, reason, created_by, created_at = row
     return Adjustment(
-        id=adjustment_id,
-        user_id=user_id,
-        leave_year=int(leave_year_start[:4]),
-        half_days=half_days,
-        reason=reason,
-        created_by=created_by,
-        created_at=rows.instant(created_at),
+        id=row.id,
+        user_id=row.user_id,
+        leave_year=int(row.leave_year_start[:4]),
+        half_days=row.half_days,
+        reason=row.reason,
+        created_by=row.created_by,
+        created_at=rows.instant(row.created_at),
     )
 
 
@@ -213,7 +213,7 @@ def _adjustment_lines(
         last_day=date(calendar_year, 12, 31).isoformat(),
         limit=MOST_ADJUSTMENTS,
     )
-    by_id = {row[0]: adjustment_of(row) for row in found}
+    by_id = {row.id: adjustment_of(row) for row in found}
     # The amounts are the books': PostgreSQL may show this second statement a newer adjustment.
     return [
         Line(type="adjustment", half_days=one.half_days, adjustment=by_id[one.id])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 
 from peewee import Select, Tuple
@@ -11,11 +10,9 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow
-
-# Where it stands in rows.LEAVE_REQUEST.
-_START_DATE = 4
 
 
 def page(tx: Transaction, page: PageOf, *, by: Caller, today: date) -> Page[LeaveRequest]:
@@ -37,8 +34,8 @@ def page(tx: Transaction, page: PageOf, *, by: Caller, today: date) -> Page[Leav
     return page_of(tx, page, found, rows.leave_request, _by_start, *bound_to)
 
 
-def _by_start(row: Sequence[object]) -> list[object]:
-    return [row[_START_DATE], row[0]]
+def _by_start(row: Row) -> list[object]:
+    return [row.start_date, row.id]
 
 
 @compiled

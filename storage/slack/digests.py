@@ -7,7 +7,6 @@ is compared with what was shown last, so that leave needs no event of its own to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
@@ -19,6 +18,7 @@ from storage.base.values import HalfDay, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows
 from storage.events import notification_outbox, organisation_config
@@ -128,9 +128,9 @@ def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
     """The channel of the organisation's choice and why Slack refused it; None where it did not."""
     row = tx.first(_row, organisation_id=organisation_id)
     channel = organisation_config.of_organisation(tx, organisation_id).organisation.digest_channel
-    if row is None or channel is None or row[3] != channel:
+    if row is None or channel is None or row.refused_channel != channel:
         return None
-    return channel, row[4]
+    return channel, row.refused_because
 
 
 def is_digest_day(known: Reference, day: date) -> bool:
@@ -152,9 +152,13 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         # Naming the channel again begins anew.
         tx.change(_forget, organisation_id=organisation.id)
         return None
-    shown_channel, shown_day, ts, refused_channel, _, shown_sha256 = row
     due_at = _next_look(known, today, local.time())
-    if due_at is not None or refused_channel == channel or team_id is None or not known.is_in_slack:
+    if (
+        due_at is not None
+        or row.refused_channel == channel
+        or team_id is None
+        or not known.is_in_slack
+    ):
         _release(
             tx,
             organisation.id,
@@ -162,7 +166,7 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
             due_at or min(_tomorrow(organisation, today), now + timedelta(hours=1)),
         )
         return None
-    is_todays = shown_day == today.isoformat() and shown_channel == channel
+    is_todays = row.day == today.isoformat() and row.channel == channel
     found = tx.all(
         _out,
         organisation_id=organisation.id,
@@ -177,9 +181,9 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         locale=_locale(tx, organisation.id),
         day=today,
         out=tuple(_absent(one, today) for one in found),
-        total=found[0][0] if found else 0,
-        ts=(ts or None) if is_todays else None,
-        shown_sha256=(shown_sha256 or None) if is_todays else None,
+        total=found[0].total if found else 0,
+        ts=(row.ts or None) if is_todays else None,
+        shown_sha256=(row.shown_sha256 or None) if is_todays else None,
         lease_expires_at=now + QUEUE.lease,
         tomorrow_at=_tomorrow(organisation, today),
     )
@@ -222,14 +226,13 @@ def _locale(tx: Transaction, organisation_id: str) -> str | None:
     return next((locales[user_id] for user_id in owners if user_id in locales), None)
 
 
-def _absent(row: Sequence[Any], today: date) -> Out:
-    _, first_name, last_name, start_date, end_date, counted_halves, type_name, is_private = row
-    mask = int(counted_halves[(today - rows.day(start_date)).days])
+def _absent(row: Row, today: date) -> Out:
+    mask = int(row.counted_halves[(today - rows.day(row.start_date)).days])
     return Out(
-        name=f"{first_name} {last_name}".strip(),
-        type_name=None if is_private else type_name,
+        name=f"{row.first_name} {row.last_name}".strip(),
+        type_name=None if row.is_private else row.type_name,
         half=_HALVES.get(mask),
-        last_day=rows.day(end_date),
+        last_day=rows.day(row.end_date),
     )
 
 
@@ -272,13 +275,13 @@ def _out(
     return (
         rows.with_names(
             LeaveRequestRow.select(
-                fn.COUNT(LeaveRequestRow.id).over(),
+                fn.COUNT(LeaveRequestRow.id).over().alias("total"),
                 UserRow.first_name,
                 UserRow.last_name,
                 LeaveRequestRow.start_date,
                 LeaveRequestRow.end_date,
                 LeaveRequestRow.counted_halves,
-                LeaveTypeRow.name,
+                LeaveTypeRow.name.alias("type_name"),
                 LeaveTypeRow.is_private,
             )
         )

@@ -5,7 +5,7 @@ What is shown is read when it is sent; sending is the Slack side's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal
@@ -20,6 +20,7 @@ from storage.base.values import HalfDay, NoticeEvent, User, Webhook
 from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import (
     LeaveRequestRow,
     LeaveTypeRow,
@@ -215,23 +216,20 @@ def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[
     return sorted(notices, key=lambda notice: notice.id)
 
 
-def _notice(row: Sequence[Any], claim_id: str) -> Notice:
-    organisation_id, notice_id, kind, user_id, request_id, event_type, attempts, created_at = row[
-        :8
-    ]
+def _notice(row: Row, claim_id: str) -> Notice:
     return Notice(
-        organisation_id=organisation_id,
-        id=notice_id,
-        kind=kind,
-        user_id=user_id,
-        leave_request_id=request_id,
-        event_type=event_type,
-        attempts=attempts,
-        created_at=rows.instant(created_at),
+        organisation_id=row.organisation_id,
+        id=row.id,
+        kind=row.kind,
+        user_id=row.user_id,
+        leave_request_id=row.leave_request_id,
+        event_type=row.event_type,
+        attempts=row.attempts,
+        created_at=rows.instant(row.created_at),
         claim_id=claim_id,
-        webhook_id=row[8],
-        first_day=row[9] and rows.day(row[9]),
-        last_day=row[10] and rows.day(row[10]),
+        webhook_id=row.webhook_id,
+        first_day=rows.day_or_none(row.first_day),
+        last_day=rows.day_or_none(row.last_day),
     )
 
 
@@ -284,11 +282,10 @@ def load_webhook(tx: Transaction, notice: Notice) -> WebhookNotificationData | N
     row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
     if row is None or recipient is None or recipient.status != "active":
         return None
-    *columns, failing_since_at = row
-    webhook = rows.webhook(columns)
+    webhook = rows.webhook(row)
     is_news = not webhook.is_active
     if notice.kind == "webhook_failing":
-        is_news = webhook.is_active and failing_since_at is not None
+        is_news = webhook.is_active and row.failing_since_at is not None
     if not is_news or recipient.role not in ("admin", "owner"):
         return None
     organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
@@ -297,7 +294,7 @@ def load_webhook(tx: Transaction, notice: Notice) -> WebhookNotificationData | N
         recipient=recipient,
         locale=slack_locales.of_person(tx, notice.organisation_id, recipient.id),
         webhook=webhook,
-        failing_since=rows.instant_or_none(failing_since_at) if webhook.is_active else None,
+        failing_since=rows.instant_or_none(row.failing_since_at) if webhook.is_active else None,
         timezone=recipient.timezone or organisation.timezone,
     )
 
@@ -335,33 +332,22 @@ def load_summary(
     )
     if recipient is None or not approvers.may_be_asked(recipient) or not found:
         return None
-    count = found[0][0]
     requests = tuple(
         WaitingRequest(
-            requester_name=f"{first_name} {last_name}".strip(),
-            leave_type_name=type_name,
-            start_date=rows.day(start_date),
-            end_date=rows.day(end_date),
-            start_half_day=start_half_day,
-            end_half_day=end_half_day,
-            total_half_days=total_half_days,
+            requester_name=f"{row.first_name} {row.last_name}".strip(),
+            leave_type_name=row.type_name,
+            start_date=rows.day(row.start_date),
+            end_date=rows.day(row.end_date),
+            start_half_day=row.start_half_day,
+            end_half_day=row.end_half_day,
+            total_half_days=row.total_half_days,
         )
-        for (
-            _,
-            first_name,
-            last_name,
-            type_name,
-            start_date,
-            end_date,
-            start_half_day,
-            end_half_day,
-            total_half_days,
-        ) in found
+        for row in found
     )
     team_id = organisation.slack_team_id
     locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
     return SummaryNotificationData(
-        team_id=team_id, recipient=recipient, locale=locale, requests=requests, total=count
+        team_id=team_id, recipient=recipient, locale=locale, requests=requests, total=found[0].total
     )
 
 
@@ -421,7 +407,7 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
     row = tx.first(
         _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
     )
-    is_outdated = row is not None and row[0] != outcome.drawn.version
+    is_outdated = row is not None and row.version != outcome.drawn.version
     # A requester hears of every change by a notice of its own.
     if notice.kind == "approval_card" and is_outdated and not _is_awaited(tx, notice):
         # The request changed while it was drawn: no live button may stay behind.
@@ -469,10 +455,10 @@ def _waiting(
     return (
         rows.with_names(
             ReminderRow.select(
-                fn.COUNT(ReminderRow.user_id).over(),
+                fn.COUNT(ReminderRow.user_id).over().alias("total"),
                 UserRow.first_name,
                 UserRow.last_name,
-                LeaveTypeRow.name,
+                LeaveTypeRow.name.alias("type_name"),
                 LeaveRequestRow.start_date,
                 LeaveRequestRow.end_date,
                 LeaveRequestRow.start_half_day,

@@ -21,6 +21,7 @@ from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approvers, holiday_sets
 from storage.directory.approvers import MOST_APPROVERS
@@ -177,7 +178,9 @@ def _look_at(tx: Transaction, known: Reference, waiting: Sequence[_Waiting], now
     asked = approvers.of_people(
         tx, organisation_id, {one.requester_id for one in waiting}, today=today
     )
-    counts = dict(tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(people)))
+    counts: dict[str, int] = dict(
+        tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(people))
+    )
     first_day = min(local_day(one.asked_at, "UTC") for one in waiting)
     worktimes = _worktimes(tx, known, people.values(), first_day, today)
     unanswered: dict[str, str] = {}
@@ -359,28 +362,17 @@ def _away(
     return away
 
 
-def _waiting(row: Sequence[Any]) -> _Waiting:
-    (
-        request_id,
-        asked_at,
-        sent,
-        due_at,
-        status,
-        decided_at,
-        is_next_step,
-        requester_id,
-        *approver,
-    ) = row
+def _waiting(row: Row) -> _Waiting:
     return _Waiting(
-        request_id=request_id,
-        asked_at=rows.instant(asked_at),
-        sent=sent,
-        due_at=due_at,
-        status=status,
-        decided_at=rows.instant_or_none(decided_at),
-        is_next_step=bool(is_next_step),
-        requester_id=requester_id,
-        approver=rows.user(approver),
+        request_id=row.leave_request_id,
+        asked_at=rows.instant(row.asked_at),
+        sent=row.sent,
+        due_at=row.due_at,
+        status=row.request_status,
+        decided_at=rows.instant_or_none(row.decided_at),
+        is_next_step=bool(row.is_next_step),
+        requester_id=row.requester_id,
+        approver=rows.user(row),
     )
 
 
@@ -428,10 +420,10 @@ def _due(
             ReminderRow.asked_at,
             ReminderRow.sent,
             ReminderRow.due_at,
-            LeaveRequestRow.status,
+            LeaveRequestRow.status.alias("request_status"),
             LeaveRequestRow.decided_at,
             ReminderRow.is_next_step,
-            LeaveRequestRow.user_id,
+            LeaveRequestRow.user_id.alias("requester_id"),
             *rows.USER,
         )
         .join(

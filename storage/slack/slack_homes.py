@@ -27,7 +27,7 @@ def find(tx: Transaction, organisation_id: str, user_id: str, *, now: datetime) 
     """What ``remember`` kept in the last seven days; None for whoever is not looking."""
     since = now - WATCHED
     row = tx.first(_looked_since, organisation_id=organisation_id, user_id=user_id, since=since)
-    return None if row is None else row[0]
+    return None if row is None else row.leafed
 
 
 @compiled

@@ -99,17 +99,21 @@ class TokenUnreadable(Exception):
     """No key of this deployment decrypts the workspace's token; the operator has to restore it."""
 
 
-_mapped: Final = rows.mapper(Installation)
-
-
 def find(tx: Transaction, team_id: str) -> Installation | None:
     """The workspace's installation; None without one. Raises TokenUnreadable."""
     row = tx.first(_installation, team_id=team_id)
     if row is None:
         return None
     try:
-        *place, token, installed_at = row
-        return _mapped([*place, tx.secrets.decrypt(token), installed_at])
+        return Installation(
+            organisation_id=row.organisation_id,
+            team_id=row.team_id,
+            enterprise_id=row.enterprise_id,
+            bot_id=row.bot_id,
+            bot_user_id=row.bot_user_id,
+            bot_token=tx.secrets.decrypt(row.bot_token_encrypted),
+            installed_at=rows.instant(row.installed_at),
+        )
     except InvalidToken as error:
         raise TokenUnreadable from error
 
@@ -158,7 +162,7 @@ def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisati
     if organisation is None:
         return None
     row = tx.first(_any_of_team, organisation_id=organisation.id, team_id=team_id)
-    if row is not None and row[1] is not None:
+    if row is not None and row.uninstalled_at is not None:
         installation_id, uninstalled_at = row
         tx.change(_forget, organisation_id=organisation.id, installation_id=installation_id)
         told = {"team_id": team_id}
@@ -247,13 +251,13 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
         "uninstalled_at": None,
     }
     row = tx.first(_any_of_team, organisation_id=organisation_id, team_id=new.team_id)
-    installation_id = new_id(now) if row is None else str(row[0])
+    installation_id = new_id(now) if row is None else row.id
     if row is None:
         _insert(tx, organisation_id, installation_id, new.team_id, columns)
     else:
         place = {"organisation_id": organisation_id, "id": installation_id}
         tx.update(SlackInstallationRow, columns, **place)
-    uninstalled_at = None if row is None else row[1]
+    uninstalled_at = None if row is None else row.uninstalled_at
     action: AuditAction = (
         "slack_installation.created" if row is None else "slack_installation.renewed"
     )

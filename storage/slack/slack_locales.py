@@ -12,9 +12,9 @@ from typing import Final
 
 from peewee import Delete, Insert, Select
 
+from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
-from storage.db.rows import instant_or_none
 from storage.db.tables import SlackProfileRow
 
 _LONGEST_LOCALE: Final = 35
@@ -60,11 +60,10 @@ def keep(
 def find(tx: Transaction, organisation_id: str, user_id: str) -> Kept:
     """What is kept of the person; both None where nothing is."""
     row = tx.first(_kept, organisation_id=organisation_id, user_id=user_id)
-    return (
-        Kept(locale=None, slack_updated_at=None)
-        if row is None
-        else Kept(locale=row[0], slack_updated_at=instant_or_none(row[1]))
-    )
+    return Kept(locale=None, slack_updated_at=None) if row is None else kept(row)
+
+
+kept: Final = rows.mapper(Kept)
 
 
 def forget(tx: Transaction, organisation_id: str, user_id: str) -> None:

@@ -32,7 +32,7 @@ def find(
         leave_request_id=leave_request_id,
         user_id=user_id,
     )
-    return None if row is None else Posted(channel=row[0], ts=row[1])
+    return None if row is None else Posted(channel=row.channel, ts=row.ts)
 
 
 def remember(

@@ -19,6 +19,7 @@ from storage.base.values import AuditAction, Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
 from storage.directory import people_rows, slack_matching
@@ -71,7 +72,7 @@ def keep_all_in_step(
     """As ``keep_in_step``, for accounts that ``differing`` found."""
     # All of them before the first is written, so that no two transactions wait for each other.
     locks.organisation(tx, organisation_id)
-    known = [rows.user(columns) for _, _, *columns in _people_of(tx, organisation_id, profiles)]
+    known = [rows.user(row) for row in _people_of(tx, organisation_id, profiles)]
     people_rows.hold(tx, organisation_id, [user.id for user in known])
     found = [keep_in_step(tx, organisation_id, profile, now=now) for profile in profiles]
     return [synced for synced in found if synced is not None]
@@ -84,10 +85,10 @@ def differing(
     found = _people_of(tx, organisation_id, profiles)
     kept = {}
     by_slack_id, by_email = {}, {}
-    read = [(rows.user(columns), locale, at) for locale, at, *columns in found]
     # Archived people first: later ones with the same address or account replace them.
-    for user, locale, slack_updated_at in sorted(read, key=lambda one: one[0].status != "archived"):
-        kept[user.id] = Kept(locale=locale, slack_updated_at=rows.instant_or_none(slack_updated_at))
+    for row in sorted(found, key=lambda row: row.status != "archived"):
+        user = rows.user(row)
+        kept[user.id] = slack_locales.kept(row)
         by_email[user.email.casefold()] = user
         if user.slack_user_id is not None:
             by_slack_id[user.slack_user_id] = user
@@ -103,7 +104,7 @@ def differing(
 
 def _people_of(
     tx: Transaction, organisation_id: str, profiles: Sequence[SlackProfile]
-) -> list[Any]:
+) -> list[Row]:
     emails = {profile.confirmed_email for profile in profiles} - {None}
     return tx.all(
         _known,

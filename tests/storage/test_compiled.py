@@ -6,13 +6,13 @@ Each ``type: ignore`` below is used: mypy reports the same mistakes (``warn_unus
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from peewee import Select, Update
 
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Database, Transaction
+from storage.db.named_rows import Row
 from storage.db.tables import LeaseRow
 
 
@@ -44,7 +44,7 @@ def fill(tx: Transaction) -> None:
         tx.insert(LeaseRow, name=name, holder=holder, held_until=0)
 
 
-def all_leases(tx: Transaction) -> list[tuple[Any, ...]]:
+def all_leases(tx: Transaction) -> list[Row]:
     return tx.all(leases, holder=None, is_sorted=True, limit=10)
 
 
@@ -143,7 +143,7 @@ def test_a_filter_that_is_none_is_absent(database: Database) -> None:
 def test_a_value_that_may_be_none_is_bound_as_null(database: Database) -> None:
     database.write_now(fill)
 
-    def of(tx: Transaction, holder: str | None) -> list[tuple[Any, ...]]:
+    def of(tx: Transaction, holder: str | None) -> list[Row]:
         return tx.all(held_by, holder=holder)
 
     assert database.read_now(of, "ada") == [("digest",)]
