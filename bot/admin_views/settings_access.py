@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import fields, text, words
 from bot.views.fields import Option
-from bot.views.text import Block
 from storage.base.values import SCOPES, ApiKey, CalendarFeed
 from storage.db.pages import Page
 
@@ -18,7 +18,7 @@ _SECRET_ONCE: Final = gettext_noop(
 )
 
 
-def keys(page: Page[ApiKey], timezone: str, now: datetime) -> dict[str, Any]:
+def keys(page: Page[ApiKey], timezone: str, now: datetime) -> View:
     """One's keys that were not revoked, newest first."""
     blocks: list[Block] = [
         text.section(
@@ -51,7 +51,7 @@ def keys(page: Page[ApiKey], timezone: str, now: datetime) -> dict[str, Any]:
     return fields.modal(gettext("API keys"), blocks + more(ids.KEYS_MORE, page.next_cursor))
 
 
-def key_form() -> dict[str, Any]:
+def key_form() -> View:
     """What a new key is called, may do, and until when."""
     blocks = [
         fields.field(
@@ -76,19 +76,17 @@ def key_form() -> dict[str, Any]:
     )
 
 
-def new_key(name: str, secret: str) -> dict[str, Any]:
+def new_key(name: str, secret: str) -> View:
     """The only sight of a key."""
     blocks: list[Block] = [
-        {"type": "section", "text": text.verbatim(text.cut(name, 200))},
+        text.paragraph(text.cut(name, 200)),
         text.section(f"```{secret}```"),
         text.section(gettext(_SECRET_ONCE)),
     ]
     return fields.modal(gettext("Your new API key"), blocks, close=gettext("Done"))
 
 
-def feeds(
-    base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str
-) -> dict[str, Any]:
+def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str) -> View:
     """The three links of one's own token, and the feeds made beside it."""
     regenerate = fields.button(gettext("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
     regenerate["confirm"] = fields.confirm(
@@ -142,7 +140,7 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
     ]
 
 
-def feed_form() -> dict[str, Any]:
+def feed_form() -> View:
     """What a new feed is called."""
     name = fields.typed(placeholder=gettext("For example, kitchen display"))
     blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bot.admin_views.settings_access import more
 from bot.admin_views.settings_people import person_option
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.views import fields, text
 from storage.base.values import Department, User
 from storage.db.pages import Page
 
 
-def departments(page: Page[Department]) -> dict[str, Any]:
+def departments(page: Page[Department]) -> View:
     """The departments, oldest first."""
     blocks = [fields.actions(fields.button(gettext("Add a department"), ids.DEPARTMENT_NEW))]
     for one in page.items:
@@ -30,7 +29,7 @@ def departments(page: Page[Department]) -> dict[str, Any]:
     )
 
 
-def department(one: Department | None, manager: User | None) -> dict[str, Any]:
+def department(one: Department | None, manager: User | None) -> View:
     """The form of one department; of a new one where there is none yet."""
     allowance = None if one is None else one.default_leave_allowance_half_days
     blocks = [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from bot.admin_views.settings_access import more
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import consequences, fields, text, words
 from bot.views.consequences import NamedEffects
 from bot.views.fields import Option
-from bot.views.text import Block
 from storage.base.values import HolidayOverride, HolidaySet
 from storage.db.pages import Page
 
@@ -29,7 +29,7 @@ _KINDS: Final = (
 )
 
 
-def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> dict[str, Any]:
+def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
     """The countries and regions whose holidays people can have; ``names`` are by code."""
     blocks: list[Block] = [
         text.section(
@@ -55,7 +55,7 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> dict[str, Any]:
     )
 
 
-def set_form() -> dict[str, Any]:
+def set_form() -> View:
     """Which country or region to add."""
     search = fields.search(ids.COUNTRY_SEARCH, least=1)
     country = fields.field("country_code", gettext("Country or region"), search)
@@ -64,7 +64,7 @@ def set_form() -> dict[str, Any]:
     )
 
 
-def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[str, Any]:
+def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> View:
     """The days on which the set differs from its country."""
     remove = fields.button(gettext("Remove this country"), ids.HOLIDAYS_REMOVE, one.id, "danger")
     remove["confirm"] = fields.confirm(
@@ -76,7 +76,7 @@ def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[s
         gettext("Keep it"),
     )
     blocks: list[Block] = [
-        {"type": "section", "text": text.verbatim(name)},
+        text.paragraph(name),
         fields.actions(fields.button(gettext("Change a day"), ids.OVERRIDE_NEW, one.id), remove),
     ]
     if not page.items:
@@ -87,7 +87,7 @@ def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> dict[s
     )
 
 
-def override_form(set_id: str) -> dict[str, Any]:
+def override_form(set_id: str) -> View:
     """One day that differs."""
     blocks = [
         fields.field("date", gettext("Day"), fields.day()),
@@ -111,7 +111,7 @@ def override_form(set_id: str) -> dict[str, Any]:
     )
 
 
-def removal(set_id: str, one: HolidayOverride, named_effects: NamedEffects) -> dict[str, Any]:
+def removal(set_id: str, one: HolidayOverride, named_effects: NamedEffects) -> View:
     """What follows when a changed day is again what the country makes of it."""
     intro = gettext(
         "{day} ({name}) goes back to the country's standard.",

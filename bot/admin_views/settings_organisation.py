@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from bot.admin_views.settings_access import more
 from bot.admin_views.settings_people import working_days
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import fields, text, words
 from bot.views.fields import Option
-from bot.views.text import Block
 from storage.base.values import Country, LeaveType, Organisation
 from storage.db.pages import Page
 
@@ -37,7 +37,7 @@ JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
 
-def organisation(one: Organisation) -> dict[str, Any]:
+def organisation(one: Organisation) -> View:
     """All settings of the organisation."""
     months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
     ticked = [JOIN] * one.slack_members_join + [DIGEST] * (one.digest_channel is not None)
@@ -157,7 +157,7 @@ def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
     return [fields.option(Option(label=one, value=one)) for one in sorted(found)[:_MOST_FOUND]]
 
 
-def leave_types(page: Page[LeaveType]) -> dict[str, Any]:
+def leave_types(page: Page[LeaveType]) -> View:
     """The types, archived ones included, oldest first."""
     blocks = [fields.actions(fields.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
     for one in page.items:
@@ -174,7 +174,7 @@ def leave_types(page: Page[LeaveType]) -> dict[str, Any]:
     )
 
 
-def leave_type(one: LeaveType | None) -> dict[str, Any]:
+def leave_type(one: LeaveType | None) -> View:
     """The form of one type; of a new one where there is none yet."""
     ticked = (
         ["requires_approval", "deducts_allowance", "is_paid"]

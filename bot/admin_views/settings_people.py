@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import consequences, fields, text, words
 from bot.views.consequences import NamedEffects
 from bot.views.fields import Option
-from bot.views.text import Block
 from storage.base.values import ROLES, Department, User
 
 _WEEK: Final = (
@@ -43,7 +43,7 @@ def working_days() -> list[Option]:
     return found
 
 
-def people() -> dict[str, Any]:
+def people() -> View:
     """The search for a person; nobody lists five thousand of them."""
     add = fields.button(gettext("Add a person"), ids.PERSON_NEW)
     pick = fields.search(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
@@ -64,13 +64,13 @@ def person_option(user: User) -> Option:
     return Option(label=f"{text.cut(name, 40)} ({user.email})", value=user.id)
 
 
-def person(user: User, manager: User | None, departments: Sequence[Department]) -> dict[str, Any]:
+def person(user: User, manager: User | None, departments: Sequence[Department]) -> View:
     """Everything of one person that an admin sets."""
     head = f"{text.cut(user.name, 200)}\n{user.email}\n{gettext(_STATUSES[user.status])}"
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
-    blocks = [
-        {"type": "section", "text": text.verbatim(head)},
+    blocks: list[Block] = [
+        text.paragraph(head),
         *_account(user),
         *_office(departments, user, manager),
         fields.field(
@@ -113,7 +113,7 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
     )
 
 
-def deactivation(user: User, named_effects: NamedEffects) -> dict[str, Any]:
+def deactivation(user: User, named_effects: NamedEffects) -> View:
     """What follows when the person is switched off, asked before it is done."""
     intro = gettext(
         "{name} can't use Hiatus or approve leave until they are reactivated. Their requests "
@@ -130,7 +130,7 @@ def deactivation(user: User, named_effects: NamedEffects) -> dict[str, Any]:
     )
 
 
-def archiving(user: User, named_effects: NamedEffects) -> dict[str, Any]:
+def archiving(user: User, named_effects: NamedEffects) -> View:
     """What follows when the person is archived, asked before it is done."""
     intro = gettext(
         "{name} will be removed from Hiatus. Upcoming leave is cancelled, and past leave is "
@@ -148,7 +148,7 @@ def archiving(user: User, named_effects: NamedEffects) -> dict[str, Any]:
     )
 
 
-def new_person(departments: Sequence[Department]) -> dict[str, Any]:
+def new_person(departments: Sequence[Department]) -> View:
     """Who it is, from Slack or by address, and what he will be."""
     blocks = [
         fields.field(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from bot.admin_views.settings_access import more
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.views import fields, text, words
 from bot.views.fields import Option
-from bot.views.text import Block
 from storage.base.values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
 from storage.db.pages import Page
 
@@ -19,7 +19,7 @@ _LONGEST_LISTED: Final = 150
 _EVERY: Final = "*"
 
 
-def webhooks(page: Page[Webhook]) -> dict[str, Any]:
+def webhooks(page: Page[Webhook]) -> View:
     """The organisation's endpoints, newest first."""
     blocks = [fields.actions(fields.button(gettext("Add a webhook"), ids.WEBHOOK_NEW))]
     for one in page.items:
@@ -33,7 +33,7 @@ def webhooks(page: Page[Webhook]) -> dict[str, Any]:
     return fields.modal(gettext("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
 
 
-def form(one: Webhook | None = None) -> dict[str, Any]:
+def form(one: Webhook | None = None) -> View:
     """Where to send what; of a new endpoint where there is none yet."""
     events = [
         Option(label=gettext("All events"), value=_EVERY),
@@ -65,7 +65,7 @@ def form(one: Webhook | None = None) -> dict[str, Any]:
     )
 
 
-def secret(shown: str) -> dict[str, Any]:
+def secret(shown: str) -> View:
     """The only sight of a signing secret."""
     blocks = [
         text.section(f"```{shown}```"),
@@ -85,7 +85,7 @@ def webhook(
     last: LoggedDelivery | None,
     timezone: str,
     told: str = "",
-) -> dict[str, Any]:
+) -> View:
     """One endpoint: its state, the last attempt, and its buttons. ``told`` leads it."""
     lines = [
         text.cut(one.url, 1_000),
@@ -94,7 +94,7 @@ def webhook(
         *_health(health, timezone),
         _last(last, timezone),
     ]
-    blocks: list[Block] = [{"type": "section", "text": text.verbatim("\n".join(lines))}]
+    blocks: list[Block] = [text.paragraph("\n".join(lines))]
     if told:
         blocks.insert(0, text.section(told))
     rotate = fields.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, one.id)

@@ -8,14 +8,14 @@ Which one is spoken is known where it is known who listens, and holds for the re
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from babel import Locale
 from babel.messages.mofile import write_mo
@@ -112,5 +112,5 @@ def _read(name: str) -> Language:
     return Language(locale=locale, sentences=GNUTranslations(compiled))
 
 
-def _filled(message: str, values: dict[str, Any]) -> str:
+def _filled(message: str, values: Mapping[str, object]) -> str:
     return message.format(**values) if values else message

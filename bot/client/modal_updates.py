@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.base.block_kit import View
+from bot.base.payloads import Body
 from bot.client import slack_web
 
 # How many open modals one process remembers; of others the newest pick may be lost.
@@ -38,8 +40,8 @@ class ModalRefreshes:
     async def refresh(
         self,
         client: AsyncWebClient,
-        body: dict[str, Any],
-        draw: Callable[[], Awaitable[dict[str, Any]]],
+        body: Body,
+        draw: Callable[[], Awaitable[View]],
     ) -> None:
         """Show what ``draw`` gives in the view of a pick, unless a later pick is there already.
 

@@ -230,7 +230,7 @@ IN_SLACK: Final[Mapping[str, str]] = {
     ),
 }
 
-SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {
+SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
     InvalidInput: details,
     errors.NotFound: _absent,
     errors.Forbidden: detail,

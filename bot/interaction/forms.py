@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date
-from typing import Any, Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import orjson
 
 from bot.base import ids
+from bot.base.payloads import Answer, UnexpectedPayload, Values
 from bot.interaction import modals
-from bot.interaction.listening import Act, Interaction, Listener, UnexpectedPayload
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Act, Listener
 from bot.views import consequences, fields
 from bot.views.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
@@ -24,7 +26,9 @@ from storage.events import organisation_config
 T = TypeVar("T")
 
 # How Slack names what was typed or chosen in one element; of options their values are enough.
-_STATES: Final = ("value", "selected_date", "selected_conversation", "selected_user")
+_STATES: Final[
+    tuple[Literal["value", "selected_date", "selected_conversation", "selected_user"], ...]
+] = ("value", "selected_date", "selected_conversation", "selected_user")
 
 
 def listeners(name: str, save: Act) -> tuple[Listener, Listener]:
@@ -41,7 +45,7 @@ class Form:
     """
 
     def __init__(self, interaction: Interaction) -> None:
-        self._values: Mapping[str, Any]
+        self._values: Values
         self.name = str(interaction.body["view"].get("callback_id") or "")
         self.is_confirmed = self.name.endswith(ids.CONFIRMED)
         if self.is_confirmed:
@@ -94,10 +98,10 @@ class Form:
 
 
 # Carries out what a form asks for, and records what that does to others where it is handed one.
-Save = Callable[[Transaction, EffectsRecorder | None], Any]
+Save = Callable[[Transaction, EffectsRecorder | None], T]
 
 
-async def saved(interaction: Interaction, form: Form, save: Save, *, by: Caller) -> Any:
+async def saved(interaction: Interaction, form: Form, save: Save[T], *, by: Caller) -> T | None:
     """Save once however often the form is sent; ask first where it changes leave or overdraws.
 
     None while nothing was saved: refused, asked, or done before. The question takes the form's
@@ -116,7 +120,7 @@ async def saved(interaction: Interaction, form: Form, save: Save, *, by: Caller)
     return await modals.sent(interaction, lambda tx: save(tx, None), is_long=True)
 
 
-async def _tried(interaction: Interaction, save: Save, *, by: Caller) -> NamedEffects | None:
+async def _tried(interaction: Interaction, save: Save[T], *, by: Caller) -> NamedEffects | None:
     """None where it is refused, which is then said at the field at fault."""
     try:
         return await interaction.services.database.dry_run(effects_of, save, by=by)
@@ -125,7 +129,7 @@ async def _tried(interaction: Interaction, save: Save, *, by: Caller) -> NamedEf
         return None
 
 
-def effects_of(tx: Transaction, change: Save, *, by: Caller) -> NamedEffects:
+def effects_of(tx: Transaction, change: Save[T], *, by: Caller) -> NamedEffects:
     """Carry out the change, and name what it did and to whom; for a dry run."""
     known = organisation_config.of_organisation(tx, by.organisation_id)
     recorder = EffectsRecorder()
@@ -138,16 +142,16 @@ def effects_of(tx: Transaction, change: Save, *, by: Caller) -> NamedEffects:
     )
 
 
-def _kept(state: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: state[name] for name in _STATES if state.get(name)}
-    if state.get("selected_option"):
-        kept["selected_option"] = {"value": state["selected_option"]["value"]}
-    if state.get("selected_options"):
-        kept["selected_options"] = [{"value": one["value"]} for one in state["selected_options"]]
+def _kept(state: Answer) -> dict[str, object]:
+    kept: dict[str, object] = {name: state[name] for name in _STATES if state.get(name)}
+    if option := state.get("selected_option"):
+        kept["selected_option"] = {"value": option["value"]}
+    if options := state.get("selected_options"):
+        kept["selected_options"] = [{"value": one["value"]} for one in options]
     return kept
 
 
-def _unpacked(kept: str) -> tuple[str, Mapping[str, Any]]:
+def _unpacked(kept: str) -> tuple[str, Values]:
     """Raises NotFound for what no form of ours has kept."""
     try:
         found = orjson.loads(kept)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from bot.base.language import gettext_noop
 from bot.client import slack_web
 from bot.interaction import errors
-from bot.interaction.listening import Interaction
+from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
@@ -52,7 +53,7 @@ async def caller(interaction: Interaction) -> Caller:
     return as_caller(organisation, await _joined(interaction, organisation))
 
 
-def is_full_member(user: dict[str, Any], team_id: str) -> bool:
+def is_full_member(user: Mapping[str, object], team_id: str) -> bool:
     """Whether Slack's user object is somebody whom the workspace counts among its own.
 
     Source: docs.slack.dev, "User object".
@@ -69,9 +70,9 @@ def is_full_member(user: dict[str, Any], team_id: str) -> bool:
     )
 
 
-def is_own(user: dict[str, Any], team_id: str) -> bool:
+def is_own(user: Mapping[str, object], team_id: str) -> bool:
     """As ``is_full_member``; an account that was switched off counts as what it was until then."""
-    return is_full_member(user | {"deleted": False}, team_id)
+    return is_full_member({**user, "deleted": False}, team_id)
 
 
 class MalformedProfile(Exception):
@@ -82,13 +83,13 @@ class MalformedProfile(Exception):
         self.field = field
 
 
-def profile_of(user: dict[str, Any]) -> SlackProfile:
+def profile_of(user: Mapping[str, object]) -> SlackProfile:
     """What Slack's user object says of somebody. Raises MalformedProfile.
 
     Source: docs.slack.dev, "User object".
     """
     profile = user.get("profile") or {}
-    if not isinstance(profile, dict):
+    if not isinstance(profile, Mapping):
         raise MalformedProfile("profile")
     slack_user_id = _text(user, "id")
     if not slack_user_id:
@@ -111,7 +112,7 @@ def profile_of(user: dict[str, Any]) -> SlackProfile:
     )
 
 
-def _text(fields: dict[str, Any], name: str) -> str | None:
+def _text(fields: Mapping[str, object], name: str) -> str | None:
     """A member that is text, or absent. The database stores neither NUL nor lone surrogates."""
     value = fields.get(name)
     if value is None:
@@ -124,9 +125,10 @@ def _text(fields: dict[str, Any], name: str) -> str | None:
     return value
 
 
-def _updated_at(seconds: Any) -> datetime | None:
-    is_time = isinstance(seconds, int) and 0 < seconds < _LATEST_SECONDS
-    return datetime.fromtimestamp(seconds, UTC) if is_time else None
+def _updated_at(seconds: object) -> datetime | None:
+    if not isinstance(seconds, int) or not 0 < seconds < _LATEST_SECONDS:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 async def _organisation(interaction: Interaction) -> Organisation:
@@ -150,7 +152,8 @@ async def greet(interaction: Interaction) -> None:
     if locale is None:
         # The message matters more than its language.
         with contextlib.suppress(NotAMember, *slack_web.FAILURES):
-            locale = (await _looked_up(interaction, interaction.slack_user_id)).get("locale")
+            found = (await _looked_up(interaction, interaction.slack_user_id)).get("locale")
+            locale = found if isinstance(found, str) else None
     interaction.set_locale(locale)
 
 
@@ -161,7 +164,7 @@ def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | No
     return known, slack_locales.of_person(tx, known.organisation.id, known.user.id)
 
 
-async def full_member(interaction: Interaction, slack_user_id: str) -> dict[str, Any]:
+async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:
     """Slack's user object of somebody whom the workspace counts among its own.
 
     Raises NotAMember for everybody else, besides what ``slack_web.FAILURES`` names.
@@ -194,7 +197,7 @@ def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: 
     return user
 
 
-async def _looked_up(interaction: Interaction, slack_user_id: str) -> dict[str, Any]:
+async def _looked_up(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:
     try:
         async with asyncio.timeout(_LOOKUP_SECONDS):
             answer = await interaction.client.users_info(user=slack_user_id, include_locale=True)
@@ -202,7 +205,7 @@ async def _looked_up(interaction: Interaction, slack_user_id: str) -> dict[str, 
         if slack_web.error_code(failure) in ("user_not_found", "user_not_visible"):
             raise NotAMember(_NO_FULL_MEMBER) from failure
         raise
-    user: dict[str, Any] = answer["user"]
+    user: Mapping[str, object] = answer["user"]
     return user
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
+from bot.base.block_kit import View
 from bot.base.language import gettext
+from bot.base.payloads import ShownView
 from bot.client import slack_web
 from bot.interaction import errors, identity
-from bot.interaction.listening import Interaction
+from bot.interaction.interaction import Interaction
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, Refusal
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -29,8 +31,8 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 def clicked(interaction: Interaction) -> str:
     """The value of the button or option that was clicked or picked."""
     action = interaction.body["actions"][0]
-    chosen = action.get("selected_option") or {}
-    return str(action.get("value") or chosen.get("value") or "")
+    chosen = action.get("selected_option")
+    return action.get("value") or (chosen and chosen["value"]) or ""
 
 
 def kept(interaction: Interaction) -> str:
@@ -38,25 +40,25 @@ def kept(interaction: Interaction) -> str:
     return str(interaction.body["view"].get("private_metadata") or "")
 
 
-async def refresh(interaction: Interaction, view: dict[str, Any]) -> None:
+async def refresh(interaction: Interaction, view: View) -> None:
     """Replace the modal that was clicked, unless it has changed since."""
     shown = interaction.body["view"]
     await _update(interaction, {"view_id": shown["id"], "hash": shown["hash"]}, view)
 
 
-async def refresh_below(interaction: Interaction, view: dict[str, Any]) -> None:
+async def refresh_below(interaction: Interaction, view: View) -> None:
     """Replace the modal below the one that was sent, if there is one."""
     below = interaction.body["view"].get("previous_view_id")
     if below:
         await _update(interaction, {"view_id": below}, view)
 
 
-async def refresh_first(interaction: Interaction, view: dict[str, Any]) -> None:
+async def refresh_first(interaction: Interaction, view: View) -> None:
     """Replace the modal at the bottom of the stack: the list from which everything was opened."""
-    await _update(interaction, {"view_id": interaction.body["view"]["root_view_id"]}, view)
+    await _update(interaction, {"view_id": interaction.body["view"]["root_view_id"] or ""}, view)
 
 
-async def _update(interaction: Interaction, which: dict[str, str], view: dict[str, Any]) -> None:
+async def _update(interaction: Interaction, which: dict[str, str], view: View) -> None:
     try:
         await interaction.client.views_update(view=view, **which)
     except slack_web.FAILURES as failure:
@@ -110,7 +112,7 @@ async def refuse(interaction: Interaction, refusal: Refusal) -> None:
     await interaction.ack(response_action="errors", errors=found)
 
 
-async def answer_with(interaction: Interaction, view: dict[str, Any]) -> None:
+async def answer_with(interaction: Interaction, view: View) -> None:
     """Show a view in place of the form that was sent, also when Slack was answered meanwhile."""
     if interaction.is_answered:
         await _update(interaction, {"view_id": interaction.body["view"]["id"]}, view)
@@ -128,7 +130,7 @@ def _once(
     return (act(tx),)
 
 
-def inline(refusal: Refusal, view: dict[str, Any]) -> dict[str, str]:
+def inline(refusal: Refusal, view: ShownView) -> dict[str, str]:
     """The refusal as errors of a form: by the field that it names, else by the first."""
     inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
     pointers = refusal.errors if isinstance(refusal, InvalidInput) else ()

@@ -8,7 +8,8 @@ from typing import Final
 
 from bot.base import ids
 from bot.interaction import identity
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.listeners import own_leave, request_form
 from bot.views import answers, replies
 from bot.views.answers import Away

@@ -9,9 +9,11 @@ from typing import Final
 import structlog
 
 from bot.base import ids
+from bot.base.payloads import UnexpectedPayload
 from bot.client import slack_web
 from bot.interaction import errors, identity
-from bot.interaction.listening import Clicked, Interaction, Listener, UnexpectedPayload
+from bot.interaction.interaction import Clicked, Interaction
+from bot.interaction.listening import Listener
 from bot.views import card as cards
 from bot.views import decline
 from storage.base.errors import (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from bot.interaction import identity
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_installations, slack_profiles, slack_workspaces
@@ -19,7 +20,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def user_change(interaction: Interaction) -> None:
     """Keep a person in step with Slack; guests, bots and strangers are nobody of ours."""
-    user: Any = interaction.event.get("user")
+    user = interaction.event.get("user")
     if not isinstance(user, dict) or not identity.is_own(user, interaction.workspace.team_id):
         return
     try:

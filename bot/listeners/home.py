@@ -7,7 +7,8 @@ from typing import Final
 
 from bot.base import ids
 from bot.interaction import errors, identity
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.listeners import decisions, request_form
 from bot.messages import home_tab
 from bot.views import decline

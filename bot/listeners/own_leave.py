@@ -8,7 +8,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.language import gettext
 from bot.interaction import errors, identity
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import answers, replies
 from bot.views.answers import OwnLeave
 from storage.base.clock import local_day

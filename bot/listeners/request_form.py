@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids, language
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.typed import typed_leave
 from bot.typed.typed_days import is_month_first
 from bot.typed.typed_leave import Reader, Wish
 from bot.views import live_line, request_form
 from bot.views.request_form import Filled
-from bot.views.text import Block
 from storage.base.clock import local_day
 from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InvalidTransition, Refusal
@@ -40,7 +41,7 @@ class _Drawing:
     preview: Preview | None
     edited: LeaveRequest | None = None
 
-    def view(self, asides: list[Block]) -> dict[str, Any]:
+    def view(self, asides: list[Block]) -> View:
         problems = errors.foreseen(self.preview.refusals) if self.preview else []
         return request_form.view(
             self.known.leave_types.values(),
@@ -85,10 +86,10 @@ async def recount(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     view = interaction.body["view"]
-    asides = [one for one in view["blocks"] if one.get("block_id") == ids.ASIDES]
+    asides: list[Block] = [dict(one) for one in view["blocks"] if one.get("block_id") == ids.ASIDES]
     draw = _drawn_for_edit if view["callback_id"] == ids.EDIT_FORM else _drawn_filled
 
-    async def drawn() -> dict[str, Any]:
+    async def drawn() -> View:
         filled = request_form.filled_of(interaction.values)
         about = view["private_metadata"]
         drawing = await interaction.services.database.read(

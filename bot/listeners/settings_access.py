@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
-from typing import Any, Final
+from typing import Final
 
 from bot.admin_views import settings_access as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.interaction import identity, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from storage.access import api_keys, feeds
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -130,8 +132,8 @@ async def remove_feed(interaction: Interaction) -> None:
     await modals.refresh(interaction, await _feeds(interaction, by))
 
 
-async def _keys(interaction: Interaction, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    def read(tx: Transaction) -> dict[str, Any]:
+async def _keys(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
+    def read(tx: Transaction) -> View:
         page = api_keys.page(
             tx, PageOf(limit=_KEYS_SHOWN, cursor=cursor), by=by, own_only=True, is_revoked=False
         )
@@ -141,10 +143,10 @@ async def _keys(interaction: Interaction, by: Caller, cursor: str | None = None)
     return await interaction.services.database.read(read)
 
 
-async def _feeds(interaction: Interaction, by: Caller, cursor: str | None = None) -> dict[str, Any]:
+async def _feeds(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     base_url = interaction.services.base_url
 
-    def read(tx: Transaction) -> dict[str, Any]:
+    def read(tx: Transaction) -> View:
         # The token is made when it is first asked for.
         own = feeds.get_or_create_personal(tx, by=by, now=interaction.now)
         page = feeds.page(tx, PageOf(limit=_FEEDS_SHOWN, cursor=cursor), by=by)

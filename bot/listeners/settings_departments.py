@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from bot.admin_views import settings_departments as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import replies
 from storage.admin import departments
 from storage.admin.effects import EffectsRecorder
@@ -49,7 +51,7 @@ async def edit_department(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
 
-    def read(tx: Transaction) -> dict[str, Any]:
+    def read(tx: Transaction) -> View:
         one = departments.get(tx, modals.clicked(interaction), by=by)
         return views.department(one, people_search.option(tx, one.manager_id, by=by))
 
@@ -60,7 +62,7 @@ async def save_department(interaction: Interaction) -> None:
     """Add the department, or change the one that the form is about."""
     by, form = await modals.admin(interaction), Form(interaction)
 
-    def values() -> dict[str, Any]:
+    def values() -> dict[str, object]:
         return {
             "name": form.text("name") or "",
             "manager_id": form.chosen("manager_id"),
@@ -93,9 +95,7 @@ async def delete_department(interaction: Interaction) -> None:
     await modals.refresh_below(interaction, await _departments(interaction, by))
 
 
-async def _departments(
-    interaction: Interaction, by: Caller, cursor: str | None = None
-) -> dict[str, Any]:
+async def _departments(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     page = await interaction.services.database.read(
         departments.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from bot.admin_views import settings_holidays as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop, locale
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import replies
 from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.effects import EffectsRecorder
@@ -98,14 +100,21 @@ async def add_override(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return _add(tx, form, by=by, now=interaction.now, recorder=recorder)
+        return _add(tx, interaction, form, recorder, by=by)
 
     if await forms.saved(interaction, form, save, by=by) is not None:
         await interaction.ack()
         await modals.refresh_below(interaction, await _overrides(interaction, by, form.about))
 
 
-def _add(tx: Transaction, form: Form, **how: Any) -> HolidayOverride:
+def _add(
+    tx: Transaction,
+    interaction: Interaction,
+    form: Form,
+    recorder: EffectsRecorder | None,
+    *,
+    by: Caller,
+) -> HolidayOverride:
     """Add the override that was filled in. Raises InvalidInput, and what ``add`` raises."""
     day = form.day("date")
     if day is None:
@@ -115,7 +124,9 @@ def _add(tx: Transaction, form: Form, **how: Any) -> HolidayOverride:
         date=day, name=form.text("name"), is_holiday=is_holiday, half=_half(form.chosen("half"))
     )
     try:
-        return holiday_overrides.add(tx, form.about, new, **how)
+        return holiday_overrides.add(
+            tx, form.about, new, by=by, now=interaction.now, recorder=recorder
+        )
     except AlreadyExists as refusal:
         raise InvalidInput.of("date", "already_exists", refusal.detail) from refusal
 
@@ -126,7 +137,7 @@ async def ask_removal(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     set_id, override_id = modals.kept(interaction), modals.clicked(interaction)
 
-    def try_out(tx: Transaction) -> dict[str, Any]:
+    def try_out(tx: Transaction) -> View:
         override = holiday_overrides.get(tx, set_id, override_id, by=by)
         named_effects = forms.effects_of(
             tx,
@@ -158,8 +169,8 @@ def _half(given: str | None) -> Literal["am", "pm"] | None:
     return "am" if given == "am" else "pm" if given == "pm" else None
 
 
-async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None) -> dict[str, Any]:
-    def read(tx: Transaction) -> dict[str, Any]:
+async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
+    def read(tx: Transaction) -> View:
         page = holiday_sets.page(tx, PageOf(limit=_SETS_SHOWN, cursor=cursor), by=by)
         codes = [one.country_code for one in page.items]
         return views.sets(
@@ -172,8 +183,8 @@ async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None)
 
 async def _overrides(
     interaction: Interaction, by: Caller, set_id: str, cursor: str | None = None
-) -> dict[str, Any]:
-    def read(tx: Transaction) -> dict[str, Any]:
+) -> View:
+    def read(tx: Transaction) -> View:
         one = holiday_sets.get(organisation_config.of_organisation(tx, by.organisation_id), set_id)
         page = holiday_overrides.page(
             tx, set_id, PageOf(limit=_OVERRIDES_SHOWN, cursor=cursor), by=by

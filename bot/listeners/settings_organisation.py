@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 from zoneinfo import available_timezones
 
 from bot.admin_views import settings_organisation as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop, locale
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import replies
 from storage.admin import organisations
 from storage.admin.effects import EffectsRecorder
@@ -47,7 +49,7 @@ async def save_organisation(interaction: Interaction) -> None:
         await interaction.ack()
 
 
-def _settings(form: Form) -> dict[str, Any]:
+def _settings(form: Form) -> dict[str, object]:
     """What was filled in. Raises InvalidInput."""
     ticked = form.several("slack")
     channel = form.chosen("digest_channel")
@@ -124,7 +126,7 @@ async def save_leave_type(interaction: Interaction) -> None:
     """Add the type, or change the one that the form is about."""
     by, form = await modals.admin(interaction), Form(interaction)
     ticked = form.several("flags")
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "name": form.text("name") or "",
         "colour": form.text("colour") or "",
         "emoji": form.text("emoji"),
@@ -177,9 +179,7 @@ async def restore_leave_type(interaction: Interaction) -> None:
     await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
-async def _leave_types(
-    interaction: Interaction, by: Caller, cursor: str | None = None
-) -> dict[str, Any]:
+async def _leave_types(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     page = await interaction.services.database.read(
         leave_types.page, PageOf(limit=_TYPES_SHOWN, cursor=cursor), by=by
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from datetime import datetime
+from typing import Final, Protocol
 
 from bot.admin_views import settings_people as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import replies
 from bot.views.consequences import NamedEffects
 from storage.admin import people
@@ -64,7 +67,7 @@ async def save_person(interaction: Interaction) -> None:
     """Change the person as the form says."""
     by, form = await modals.admin(interaction), Form(interaction)
 
-    def changes() -> dict[str, Any]:
+    def changes() -> dict[str, object]:
         return _office(form) | {
             "working_days": form.several("working_days") or None,
             "leave_allowance_half_days": form.half_days("leave_allowance"),
@@ -111,13 +114,13 @@ async def add_person(interaction: Interaction) -> None:
         await modals.answer_with(interaction, await _person(interaction, by, added.id))
 
 
-def _identity(form: Form) -> dict[str, Any]:
+def _identity(form: Form) -> dict[str, object]:
     """What was typed about who it is."""
     typed = {name: form.text(name) for name in ("email", "first_name", "last_name")}
     return {name: value for name, value in typed.items() if value is not None}
 
 
-def _office(form: Form) -> dict[str, Any]:
+def _office(form: Form) -> dict[str, object]:
     """What both forms ask."""
     return {
         "role": form.chosen("role"),
@@ -129,7 +132,7 @@ def _office(form: Form) -> dict[str, Any]:
 def _added(
     tx: Transaction,
     profile: SlackProfile | None,
-    values: dict[str, Any],
+    values: dict[str, object],
     *,
     by: Caller,
     interaction: Interaction,
@@ -206,16 +209,30 @@ async def archive(interaction: Interaction) -> None:
         await modals.refresh_below(interaction, replies.notice(gettext("Person"), told))
 
 
+class _Ending(Protocol):
+    """Archive or deactivate a person."""
+
+    def __call__(
+        self,
+        tx: Transaction,
+        user_id: str,
+        *,
+        by: Caller,
+        now: datetime,
+        recorder: EffectsRecorder | None,
+    ) -> User: ...
+
+
 async def _ask(
     interaction: Interaction,
-    change: Callable[..., User],
-    question: Callable[[User, NamedEffects], dict[str, Any]],
+    change: _Ending,
+    question: Callable[[User, NamedEffects], View],
 ) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     user_id = modals.clicked(interaction)
 
-    def try_out(tx: Transaction) -> dict[str, Any]:
+    def try_out(tx: Transaction) -> View:
         user = people_rows.get(tx, user_id, by=by)
         named_effects = forms.effects_of(
             tx,
@@ -227,8 +244,8 @@ async def _ask(
     await interaction.open(await interaction.services.database.dry_run(try_out))
 
 
-async def _person(interaction: Interaction, by: Caller, user_id: str) -> dict[str, Any]:
-    def read(tx: Transaction) -> dict[str, Any]:
+async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
+    def read(tx: Transaction) -> View:
         user = people_rows.get(tx, user_id, by=by)
         known = organisation_config.of_organisation(tx, by.organisation_id)
         manager = people_search.option(tx, user.manager_id, by=by)

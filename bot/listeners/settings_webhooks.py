@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from bot.admin_views import settings_webhooks as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.interaction import modals
 from bot.interaction.forms import Form
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import replies
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -73,7 +75,7 @@ async def save_webhook(interaction: Interaction) -> None:
     """Change where an endpoint is and what it hears of, as PATCH does."""
     by, form = await modals.admin(interaction), Form(interaction)
     one = await interaction.services.database.read(webhooks.get, form.about, by=by)
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     if (url := form.text("url") or "") != one.url:
         changes["url"] = url
     if set(events := form.several("events")) != set(one.events):
@@ -152,19 +154,15 @@ async def _switch(interaction: Interaction, *, is_active: bool) -> None:
     await modals.refresh_below(interaction, await _webhooks(interaction, by))
 
 
-async def _webhooks(
-    interaction: Interaction, by: Caller, cursor: str | None = None
-) -> dict[str, Any]:
+async def _webhooks(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     page = await interaction.services.database.read(
         webhooks.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
     )
     return views.webhooks(page)
 
 
-async def _webhook(
-    interaction: Interaction, by: Caller, webhook_id: str, told: str = ""
-) -> dict[str, Any]:
-    def read(tx: Transaction) -> dict[str, Any]:
+async def _webhook(interaction: Interaction, by: Caller, webhook_id: str, told: str = "") -> View:
+    def read(tx: Transaction) -> View:
         one = webhooks.get(tx, webhook_id, by=by)
         log = delivery_log.page(tx, one.id, PageOf(limit=1), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation

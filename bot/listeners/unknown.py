@@ -5,15 +5,13 @@ Buttons and forms outlive the version that drew them.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from bot.base.language import gettext
 from bot.interaction import identity
-from bot.interaction.listening import Interaction, Listener
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
 from bot.views import replies
-
-_ANYTHING: Final = re.compile("")
 
 
 async def unknown_command(interaction: Interaction) -> None:
@@ -41,11 +39,11 @@ async def ignored(interaction: Interaction) -> None:
 
 
 LISTENERS: Final = (
-    Listener(kind="command", name=_ANYTHING, act=unknown_command),
-    Listener(kind="action", name=_ANYTHING, act=unknown_action),
-    Listener(kind="shortcut", name=_ANYTHING, act=outdated),
-    Listener(kind="view", name=_ANYTHING, act=outdated),
-    Listener(kind="view_closed", name=_ANYTHING, act=ignored),
-    Listener(kind="options", name=_ANYTHING, act=ignored),
-    Listener(kind="event", name=_ANYTHING, act=ignored),
+    Listener(kind="command", name="", act=unknown_command),
+    Listener(kind="action", name="", act=unknown_action),
+    Listener(kind="shortcut", name="", act=outdated),
+    Listener(kind="view", name="", act=outdated),
+    Listener(kind="view_closed", name="", act=ignored),
+    Listener(kind="options", name="", act=ignored),
+    Listener(kind="event", name="", act=ignored),
 )

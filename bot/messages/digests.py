@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import orjson
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.base.block_kit import Message
 from bot.base.language import locale_set
 from bot.client import slack_web
 from bot.client.workspaces import Workspaces
@@ -130,7 +131,7 @@ async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
     return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
 
 
-async def _update(client: AsyncWebClient, channel: str, ts: str, message: dict[str, Any]) -> None:
+async def _update(client: AsyncWebClient, channel: str, ts: str, message: Message) -> None:
     try:
         await client.chat_update(channel=channel, ts=ts, **message)
     except slack_web.FAILURES as failure:

@@ -10,10 +10,11 @@ import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
@@ -158,7 +159,7 @@ class DirectorySync:
             changed=changed,
         )
 
-    async def _page(self, workspace: Workspace, cursor: str) -> Any:
+    async def _page(self, workspace: Workspace, cursor: str) -> AsyncSlackResponse:
         for waits in range(MAX_WAITS + 1):
             try:
                 return await workspace.client.users_list(
@@ -209,7 +210,7 @@ class DirectorySync:
         return switched_off
 
 
-def _profiles(sync: Sync, members: Sequence[Any]) -> list[SlackProfile]:
+def _profiles(sync: Sync, members: Sequence[object]) -> list[SlackProfile]:
     """The profiles of the workspace's own members; a malformed one is logged and left out."""
     profiles = []
     for member in members:

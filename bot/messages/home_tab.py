@@ -13,7 +13,7 @@ from bot.base.language import locale_set
 from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from bot.interaction import identity
-from bot.interaction.listening import Interaction, Services
+from bot.interaction.interaction import Interaction, Services
 from bot.views import home as views
 from storage.base.errors import DatabaseUnavailable, Refusal
 from storage.base.values import Caller

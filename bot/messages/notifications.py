@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.base.block_kit import Message
 from bot.base.language import locale_set, set_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
@@ -228,7 +229,9 @@ class Notifier:
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Drawn anew: only now it may be known which language to speak.
-        message = replies.requester_notice(data.card, notice.event_type, data.news) or {}
+        message: Message = replies.requester_notice(data.card, notice.event_type, data.news) or {
+            "text": ""
+        }
         if data.message is not None:
             await _updated(data.message, replies.superseded(data.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
@@ -365,7 +368,7 @@ def _is_worth_refreshing(data: NotificationData) -> bool:
     return is_open and not data.is_superseded
 
 
-async def _updated(message: Posted, anew: dict[str, Any], client: AsyncWebClient) -> bool:
+async def _updated(message: Posted, anew: Message, client: AsyncWebClient) -> bool:
     """Draw a message anew; False where Slack will not, now or later."""
     try:
         await client.chat_update(channel=message.channel, ts=message.ts, **anew)

@@ -18,7 +18,8 @@ from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from bot.interaction import errors
-from bot.interaction.listening import FOUND, CheckUrl, Listener, Services, register
+from bot.interaction.interaction import FOUND, CheckUrl, Services
+from bot.interaction.listening import Listener, register
 from bot.listeners import registered, unknown
 from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync

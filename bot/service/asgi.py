@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
@@ -48,7 +48,9 @@ def routes(bolt: AsyncApp, signing_secret: str) -> list[Route]:
 def installation_routes(installing: Installing) -> list[Route]:
     """``GET /slack/install`` sends a browser to Slack, and it comes back to the other."""
 
-    def page(show: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]) -> Any:
+    def page(
+        show: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]],
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             headers: dict[str, str | Sequence[str]] = dict(request.headers.items())
             shown = await show(AsyncBoltRequest(body="", query=request.url.query, headers=headers))

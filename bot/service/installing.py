@@ -6,10 +6,10 @@ link an organisation that is there already is decided by ``storage.slack.slack_i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from logging import Logger
-from typing import Any, Final
+from typing import Final
 
 import aiohttp
 import structlog
@@ -171,7 +171,7 @@ async def _described(client: AsyncWebClient, installation: Installation) -> NewI
     if bot["team_id"] != team_id:
         raise NotInstalled(install_page.SLACK_FAILED, 502)
     answer = await client.users_info(user=installation.user_id, include_locale=True)
-    user: dict[str, Any] = answer["user"]
+    user: Mapping[str, object] = answer["user"]
     if not identity.is_full_member(user, team_id):
         raise NotInstalled(install_page.NO_FULL_MEMBER, 403)
     return NewInstallation(
@@ -221,7 +221,7 @@ class _States(AsyncOAuthStateStore):
     def logger(self) -> Logger:
         return slack_web.LOGGER
 
-    async def async_issue(self, *args: Any, **kwargs: Any) -> str:
+    async def async_issue(self, *args: object, **kwargs: object) -> str:
         return await self._database.write(slack_states.issue, now=self._clock())
 
     async def async_consume(self, state: str) -> bool:

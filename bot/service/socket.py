@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from aiohttp import WSMessage
@@ -133,7 +133,7 @@ class _Handler(AsyncSocketModeHandler):
 
     is_switched_off = False
 
-    async def note_switched_off(self, message: WSMessage) -> None:
+    async def note_switched_off(self, message: WSMessage) -> None:  # type: ignore[explicit-any]
         """Slack says so once; the client would try to connect for ever."""
         if '"link_disabled"' in message.data:
             sent = json.loads(message.data)
@@ -149,7 +149,7 @@ class _Handler(AsyncSocketModeHandler):
 
 
 async def _replace_odd_payload(
-    client: AsyncBaseSocketModeClient, message: dict[str, Any], raw_message: str | None
+    client: AsyncBaseSocketModeClient, message: dict[str, object], raw_message: str | None
 ) -> None:
     """Empty a payload that is no object: ``dispatch`` refuses it, the SDK would raise."""
     if not isinstance(message.get("payload", {}), dict):

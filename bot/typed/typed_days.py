@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Final, Literal
+from typing import Final
 
+from bot.typed import typed_dates
+from bot.typed.puzzles import Puzzle, Unclear
 from bot.typed.typed_terms import Day, Term, Word, WordKind
 from storage.base.values import HalfDay
 
@@ -22,41 +24,6 @@ _EITHER: Final = frozenset(("CA", "ZA"))
 _LONGEST_GUESS_DAYS: Final = 183
 # How long ago leave may have been that is recorded afterwards and whose year is not typed.
 _NEAR_PAST_DAYS: Final = 92
-# Between two 29 February there may be eight years.
-_LEAP_YEARS: Final = 9
-
-PuzzleKind = Literal[
-    "unknown",
-    "which_day",
-    "which_month",
-    "which_year",
-    "which_half",
-    "half_of_which_day",
-    "impossible_day",
-    "several_days",
-    "which_first_day",
-    "which_last_day",
-    "which_length",
-    "which_type",
-    "several_types",
-]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Puzzle:
-    """Something that was typed and not understood; ``choices`` are what it could mean."""
-
-    kind: PuzzleKind
-    typed: str
-    choices: tuple[str, ...] = ()
-
-
-class Unclear(Exception):
-    """What was typed can be read in more than one way, or in none."""
-
-    def __init__(self, kind: PuzzleKind, typed: str, choices: tuple[str, ...] = ()) -> None:
-        super().__init__(kind)
-        self.puzzle = Puzzle(kind=kind, typed=typed, choices=choices)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,7 +166,7 @@ def _in_order(day: Day, is_month_first: bool | None) -> Day:
     """Two numbers as day and month. Raises Unclear."""
     if day.pair is None:
         return day
-    ways = [way for way in (day.pair, day.pair[::-1]) if _is_day(*way, day.year)]
+    ways = [way for way in (day.pair, day.pair[::-1]) if typed_dates.is_day(*way, day.year)]
     if not ways:
         raise Unclear("impossible_day", day.typed)
     if len(set(ways)) > 1:
@@ -207,14 +174,6 @@ def _in_order(day: Day, is_month_first: bool | None) -> Day:
             raise Unclear("which_day", day.typed)
         ways = [day.pair[::-1] if is_month_first else day.pair]
     return replace(day, number=ways[0][0], month=ways[0][1], pair=None)
-
-
-def _is_day(number: int, month: int, year: int | None) -> bool:
-    try:
-        date(2024 if year is None else year, month, number)
-    except ValueError:
-        return False
-    return True
 
 
 def _from_one_day(typed: _Typed, seen: _SeenFrom) -> Span:
@@ -254,17 +213,17 @@ def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFro
 def _since(day: Day, today: date) -> date:
     """The latest such day; a weekday is before today. Raises Unclear where it is not past."""
     if _is_certain(day):
-        found = _resolved(day, today, today)
+        found = typed_dates.resolved(day, today, today)
     elif day.month is not None:
-        found = _checked(day, _latest(day, today))
+        found = typed_dates.checked(day, typed_dates.latest_date(day, today))
         if (today - found).days >= _LONGEST_GUESS_DAYS:
             raise Unclear("which_year", day.typed)
     elif day.which_week is None:
-        found = _weekday_before(day, today)
+        found = typed_dates.weekday_before(day, today)
     elif day.which_week == "this":
-        found = _of_week(day, today, 0)
+        found = typed_dates.of_week(day, today, 0)
     else:
-        found = _weekday(day, today, today)
+        found = typed_dates.weekday(day, today, today)
     if found > today:
         raise Unclear("which_day", day.typed)
     return found
@@ -273,14 +232,14 @@ def _since(day: Day, today: date) -> date:
 def _first(day: Day, seen: _SeenFrom) -> date:
     """The only or first day: the next such one, or the latest where the near past is preferred."""
     today = seen.today
-    if seen.prefers_past and _is_yearless(day):
-        found = _latest(day, today)
+    if seen.prefers_past and typed_dates.is_yearless(day):
+        found = typed_dates.latest_date(day, today)
         is_near = (today - found).days <= _NEAR_PAST_DAYS
         if is_near and day.weekday in (None, found.weekday()):
             return found
     elif seen.prefers_past and day.month is None and not day.which_week and not _is_certain(day):
-        return _weekday_before(day, today + timedelta(days=1))
-    return _resolved(day, today, today)
+        return typed_dates.weekday_before(day, today + timedelta(days=1))
+    return typed_dates.resolved(day, today, today)
 
 
 def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple[date, date]:
@@ -289,13 +248,13 @@ def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple
     first, last = _sharing_month(first, last, typed)
     if is_since:
         start = _since(first, today)
-        end = _resolved(last, today, start)
-    elif _is_yearless(first) and _is_certain(last):
-        end = _resolved(last, today, today)
-        start = _checked(first, _latest(first, end))
+        end = typed_dates.resolved(last, today, start)
+    elif typed_dates.is_yearless(first) and _is_certain(last):
+        end = typed_dates.resolved(last, today, today)
+        start = typed_dates.checked(first, typed_dates.latest_date(first, end))
     else:
         start = _first(first, seen)
-        end = _resolved(last, today, start)
+        end = typed_dates.resolved(last, today, start)
     if _is_certain(first) and _is_certain(last):
         return start, end
     if start > end:
@@ -309,10 +268,10 @@ def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple
 
 def _is_running(first: Day, last: Day, today: date) -> bool:
     """Whether two days without a year may be the ones round today as well as next year's."""
-    if not (_is_yearless(first) and _is_yearless(last)):
+    if not (typed_dates.is_yearless(first) and typed_dates.is_yearless(last)):
         return False
-    start = _latest(first, today)
-    end = _next(last, start)
+    start = typed_dates.latest_date(first, today)
+    end = typed_dates.next_date(last, start)
     return start < today <= end and (end - start).days < _LONGEST_GUESS_DAYS
 
 
@@ -342,71 +301,6 @@ def _lacks_month(day: Day) -> bool:
     return day.number is not None and day.month is None
 
 
-def _is_yearless(day: Day) -> bool:
-    return day.month is not None and day.year is None
-
-
-def _resolved(day: Day, today: date, not_before: date) -> date:
-    """The date; the first such one from ``not_before`` on. Raises Unclear."""
-    if day.days_from_today is not None:
-        return today + timedelta(days=day.days_from_today)
-    if day.month is None:
-        return _weekday(day, today, not_before)
-    if day.year is None:
-        return _checked(day, _next(day, not_before))
-    try:
-        return _checked(day, date(day.year, day.month, day.number or 0))
-    except ValueError:
-        raise Unclear("impossible_day", day.typed) from None
-
-
-def _checked(day: Day, found: date) -> date:
-    """Raises Unclear where another weekday was typed before the date."""
-    if day.weekday is not None and found.weekday() != day.weekday:
-        raise Unclear("impossible_day" if day.year else "which_year", day.typed)
-    return found
-
-
-def _weekday(day: Day, today: date, not_before: date) -> date:
-    assert day.weekday is not None
-    coming = today + timedelta(days=(day.weekday - today.weekday() - 1) % 7 + 1)
-    match day.which_week:
-        case "this":
-            found = _of_week(day, today, 0)
-            if found < today:
-                raise Unclear("which_day", day.typed)
-            return found
-        case "next":
-            return _of_week(day, today, 1)
-        case "coming":
-            return coming
-        case "next_or_coming":
-            return _agreed(day, coming, _of_week(day, today, 1))
-        case "last":
-            return _agreed(day, _weekday_before(day, today), _of_week(day, today, -1))
-    return not_before + timedelta(days=(day.weekday - not_before.weekday()) % 7)
-
-
-def _agreed(day: Day, one: date, other: date) -> date:
-    """Raises Unclear if the named week is not that of the weekday nearest to today."""
-    if one != other:
-        raise Unclear("which_day", day.typed)
-    return one
-
-
-def _of_week(day: Day, today: date, weeks: int) -> date:
-    return _monday(today) + timedelta(days=day.weekday or 0, weeks=weeks)
-
-
-def _weekday_before(day: Day, before: date) -> date:
-    assert day.weekday is not None
-    return before - timedelta(days=(before.weekday() - day.weekday - 1) % 7 + 1)
-
-
-def _monday(day: date) -> date:
-    return day - timedelta(days=day.weekday())
-
-
 def _week(term: Word, seen: _SeenFrom) -> tuple[date, date]:
     return _working_week(seen.today + timedelta(weeks=term.amount), term.typed, seen)
 
@@ -420,8 +314,10 @@ def _week_of(typed: _Typed, seen: _SeenFrom) -> tuple[date, date]:
     if day.number is not None and day.month is None:
         raise Unclear("which_month", phrase)
     found = _first(day, seen)
-    is_guessed = _is_yearless(day) and found > seen.today
-    if is_guessed and _monday(_latest(day, seen.today)) == _monday(seen.today):
+    is_guessed = typed_dates.is_yearless(day) and found > seen.today
+    if is_guessed and typed_dates.monday(
+        typed_dates.latest_date(day, seen.today)
+    ) == typed_dates.monday(seen.today):
         # Of the current week the day has passed: next year's may not be meant.
         raise Unclear("which_year", phrase)
     return _working_week(found, phrase, seen)
@@ -431,33 +327,11 @@ def _working_week(day: date, typed: str, seen: _SeenFrom) -> tuple[date, date]:
     # Where people work at weekends it is not sure when a week begins.
     if not seen.weekdays or max(seen.weekdays) > 4:
         raise Unclear("which_day", typed)
-    monday = _monday(day)
+    monday = typed_dates.monday(day)
     return (
         monday + timedelta(days=min(seen.weekdays)),
         monday + timedelta(days=max(seen.weekdays)),
     )
-
-
-def _next(day: Day, not_before: date) -> date:
-    years = range(not_before.year, not_before.year + _LEAP_YEARS)
-    return _first_of(day, [one for one in _in_years(day, years) if one >= not_before])
-
-
-def _latest(day: Day, not_after: date) -> date:
-    years = range(not_after.year, not_after.year - _LEAP_YEARS, -1)
-    return _first_of(day, [one for one in _in_years(day, years) if one <= not_after])
-
-
-def _in_years(day: Day, years: range) -> list[date]:
-    """The date in each year that has it."""
-    number, month = day.number or 0, day.month or 0
-    return [date(year, month, number) for year in years if _is_day(number, month, year)]
-
-
-def _first_of(day: Day, found: Sequence[date]) -> date:
-    if not found:
-        raise Unclear("impossible_day", day.typed)
-    return found[0]
 
 
 def _halved_day(day: date, halves: Sequence[Word]) -> Span:

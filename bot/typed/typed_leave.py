@@ -13,7 +13,8 @@ from datetime import date
 from typing import Final
 
 from bot.typed import typed_days, typed_terms
-from bot.typed.typed_days import Puzzle, Span, Unclear
+from bot.typed.puzzles import Puzzle, Unclear
+from bot.typed.typed_days import Span
 from bot.typed.typed_terms import Day, Term
 from bot.typed.typed_words import Words, words_of
 from storage.base.values import HalfDay, LeaveType

@@ -167,7 +167,7 @@ def _together(one: Words, other: Words) -> Words:
     return Words(**{name: _joined(words[name], others[name]) for name in words})
 
 
-def _joined(one: Any, other: Any) -> Any:
+def _joined(one: Any, other: Any) -> Any:  # type: ignore[explicit-any]  # tuples, sets or dicts
     return one + other if isinstance(one, tuple) else one | other
 
 
@@ -176,7 +176,7 @@ def _without_umlauts(words: Words) -> Words:
     return Words(**{name: _spelt_out(one) for name, one in as_dict(words).items()})
 
 
-def _spelt_out(words: Any) -> Any:
+def _spelt_out(words: Any) -> Any:  # type: ignore[explicit-any]  # a tuple, set or dict
     if isinstance(words, Mapping):
         return {name.translate(_UMLAUTS): meant for name, meant in words.items()}
     return type(words)(name.translate(_UMLAUTS) for name in words)

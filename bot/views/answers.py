@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.views import text, words
-from bot.views.text import Block
 from storage.base.values import Absence, LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
@@ -40,7 +40,7 @@ class OwnLeave:
     leave_types: Mapping[str, LeaveType]
 
 
-def balance(found: Balance) -> dict[str, Any]:
+def balance(found: Balance) -> Message:
     """What is left of the leave year, and how that comes about."""
     told = [
         gettext(
@@ -67,7 +67,7 @@ def balance(found: Balance) -> dict[str, Any]:
     return {"text": "\n".join(told)}
 
 
-def out(away: Away) -> dict[str, Any]:
+def out(away: Away) -> Message:
     """Who is off: first of the team, then of everybody else."""
     when = gettext("today, {day}", day=words.short_day(away.first_day))
     if away.first_day != away.last_day:
@@ -91,7 +91,7 @@ def out(away: Away) -> dict[str, Any]:
     return _message([group for group in groups if len(group) > 1])
 
 
-def own_leave(found: OwnLeave) -> dict[str, Any]:
+def own_leave(found: OwnLeave) -> Message:
     """What somebody has before him and waits for."""
     if not found.page.items:
         return {"text": gettext(_NOTHING)}
@@ -99,14 +99,14 @@ def own_leave(found: OwnLeave) -> dict[str, Any]:
     return _message([[gettext("Your leave:"), *lines, *_more(found.page.next_cursor)]])
 
 
-def own_leave_to_cancel(found: OwnLeave, told: str = "") -> dict[str, Any]:
+def own_leave_to_cancel(found: OwnLeave, told: str = "") -> Message:
     """The same, each with a button; ``told`` says what was just done."""
     if not found.page.items:
         return {"text": f"{told} {gettext(_NOTHING)}".strip(), "blocks": []}
     heading = gettext("Leave you can cancel:")
     heading = f"{told} {heading}".strip()
     lines = [_what(one, found) for one in found.page.items]
-    blocks = [{"type": "section", "text": text.verbatim(heading)}]
+    blocks = [text.paragraph(heading)]
     blocks += [_with_button(one, found) for one in found.page.items]
     if found.page.next_cursor is not None:
         blocks.append(text.quiet(gettext(_MORE)))
@@ -169,9 +169,9 @@ def _line(one: Absence) -> str:
     return f"• {name}: {when} ({what})"
 
 
-def _message(groups: Sequence[Sequence[str]]) -> dict[str, Any]:
+def _message(groups: Sequence[Sequence[str]]) -> Message:
     """Each group as a paragraph of plain text, and as much of it as fits for screen readers."""
-    blocks = [{"type": "section", "text": text.verbatim("\n".join(group))} for group in groups]
+    blocks = [text.paragraph("\n".join(group)) for group in groups]
     return {"text": _fallback([line for group in groups for line in group]), "blocks": blocks}
 
 

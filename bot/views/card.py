@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bot.base import ids
+from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.views import colleagues, text, words
-from bot.views.text import Block
 from storage.base.values import LeaveRequest
 from storage.slack.approval_cards import ApprovalCard
 
 
-def message(card: ApprovalCard) -> dict[str, Any]:
+def message(card: ApprovalCard) -> Message:
     """``text`` and ``blocks`` of a message; buttons only while the viewer can decide.
 
     The text alone says everything that matters: screen readers read nothing else
@@ -37,14 +35,12 @@ def blocks(card: ApprovalCard) -> list[Block]:
         shown.append(text.section("\n".join(_balance_lines(card))))
     if card.colleagues and request.status == "pending":
         lines = colleagues.lines(card.colleagues, card.colleagues_count)
-        shown.append({"type": "section", "text": text.verbatim("\n".join(lines))})
+        shown.append(text.paragraph("\n".join(lines)))
     if request.note:
-        shown.append(
-            {"type": "section", "text": text.verbatim(gettext("Note: {note}", note=request.note))}
-        )
+        shown.append(text.paragraph(gettext("Note: {note}", note=request.note)))
     if request.status == "declined" and request.decision_reason:
         reason = gettext("Reason: {reason}", reason=request.decision_reason)
-        shown.append({"type": "section", "text": text.verbatim(reason)})
+        shown.append(text.paragraph(reason))
     shown.append(text.quiet(text.escaped(_standing(card))))
     if card.may_decide:
         shown.append(_buttons(request.id))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import fields, text, words
-from bot.views.text import Block
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base.values import LeaveEffect, Rerouted, User
 
@@ -37,7 +37,7 @@ def named(effects: Effects) -> list[str]:
     return sorted(requesters | overdrawn | set(effects.reports[:_MOST_NAMED]))
 
 
-def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> dict[str, Any]:
+def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> View:
     """Asks whether what was filled in is meant."""
     intro = gettext("Here's what will change. Nothing is saved yet.")
     return asking(
@@ -47,12 +47,10 @@ def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> d
 
 def asking(
     title: str, intro: str, named_effects: NamedEffects, callback_id: str, submit: str, kept: str
-) -> dict[str, Any]:
+) -> View:
     """A modal that tells what follows, and does it when it is sent. ``intro`` is plain text."""
     paragraphs = [intro, *(paragraph for paragraph in _paragraphs(named_effects) if paragraph)]
-    blocks: list[Block] = [
-        {"type": "section", "text": text.verbatim(paragraph)} for paragraph in paragraphs
-    ]
+    blocks: list[Block] = [text.paragraph(paragraph) for paragraph in paragraphs]
     return fields.modal(title, blocks, callback_id, submit, gettext("Cancel"), kept)
 
 

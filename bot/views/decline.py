@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext
+from bot.base.payloads import Values
 from bot.views import card as cards
-from bot.views import text
+from bot.views import fields, text
 from storage.leave.leave_requests import LONGEST_REASON
 from storage.slack.approval_cards import ApprovalCard
 
@@ -33,34 +34,31 @@ class Subject:
         return cls(request_id=request_id, channel=channel, ts=ts)
 
 
-def view(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
+def view(card: ApprovalCard, subject: Subject) -> View:
     """The modal; the reason is optional."""
-    return _modal(_what(card), ids.DECLINE_FORM, subject.packed())
+    return _form(card, ids.DECLINE_FORM, subject.packed())
 
 
-def view_from_home(card: ApprovalCard) -> dict[str, Any]:
+def view_from_home(card: ApprovalCard) -> View:
     """As ``view``, where no message was clicked; it keeps the request's id."""
-    return _modal(_what(card), ids.HOME_DECLINE_FORM, card.request.id)
+    return _form(card, ids.HOME_DECLINE_FORM, card.request.id)
 
 
-def reconsidered(card: ApprovalCard, subject: Subject) -> dict[str, Any]:
+def reconsidered(card: ApprovalCard, subject: Subject) -> View:
     """The modal that changes the decision into the other one."""
-    kept = subject.packed()
-    stands = text.quiet(text.escaped(cards.state(card)))
+    title, kept = gettext("Change decision"), subject.packed()
+    blocks = [text.section(_what(card)), text.quiet(text.escaped(cards.state(card)))]
     if card.request.status == "approved":
-        modal = _modal(_what(card), ids.DECLINE_AFTER_ALL_FORM, kept)
-        what, *rest = modal["blocks"]
-        blocks = [what, stands, *rest]
-        submit = gettext("Decline instead")
-    else:
-        modal = _modal(_what(card), ids.APPROVE_AFTER_ALL_FORM, kept)
-        blocks = [modal["blocks"][0], stands]
-        submit = gettext("Approve instead")
-    return modal | {
-        "title": text.plain(gettext("Change decision"), text.LONGEST_TITLE),
-        "submit": text.plain(submit),
-        "blocks": blocks,
-    }
+        return _modal(
+            title,
+            gettext("Decline instead"),
+            [*blocks, _reason()],
+            callback_id=ids.DECLINE_AFTER_ALL_FORM,
+            kept=kept,
+        )
+    return _modal(
+        title, gettext("Approve instead"), blocks, callback_id=ids.APPROVE_AFTER_ALL_FORM, kept=kept
+    )
 
 
 def _what(card: ApprovalCard) -> str:
@@ -72,35 +70,29 @@ def _what(card: ApprovalCard) -> str:
     )
 
 
-def _modal(what: str, callback_id: str, kept: str) -> dict[str, Any]:
-    return {
-        "type": "modal",
-        "callback_id": callback_id,
-        "private_metadata": kept,
-        "title": text.plain(gettext("Decline request"), text.LONGEST_TITLE),
-        "submit": text.plain(gettext("Decline")),
-        "close": text.plain(gettext("Back")),
-        "blocks": [
-            text.section(what),
-            {
-                "type": "input",
-                "block_id": ids.REASON,
-                "optional": True,
-                "label": text.plain(gettext("Reason")),
-                "hint": text.plain(gettext("The requester will see this.")),
-                "element": {
-                    "type": "plain_text_input",
-                    "action_id": ids.ANSWER,
-                    "multiline": True,
-                    "max_length": LONGEST_REASON,
-                },
-            },
-        ],
-    }
+def _form(card: ApprovalCard, callback_id: str, kept: str) -> View:
+    blocks = [text.section(_what(card)), _reason()]
+    return _modal(
+        gettext("Decline request"), gettext("Decline"), blocks, callback_id=callback_id, kept=kept
+    )
 
 
-def reason_of(values: Mapping[str, Any]) -> str | None:
+def _modal(
+    title: str, submit: str, blocks: Sequence[Block], *, callback_id: str, kept: str
+) -> View:
+    return fields.modal(title, blocks, callback_id, submit, gettext("Back"), kept)
+
+
+def _reason() -> Block:
+    return fields.field(
+        ids.REASON,
+        gettext("Reason"),
+        {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_REASON},
+        hint=gettext("The requester will see this."),
+        is_optional=True,
+    )
+
+
+def reason_of(values: Values) -> str | None:
     """What was typed, from the view's ``state.values``."""
-    answer = (values.get(ids.REASON) or {}).get(ids.ANSWER) or {}
-    reason: str | None = answer.get("value")
-    return reason
+    return fields.answer(values, ids.REASON)

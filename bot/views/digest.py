@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
+from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.views import text, words
 from storage.slack.digests import Digest, Out
@@ -16,7 +17,7 @@ _LONGEST_LIST: Final = 2_600
 SHARED: Final = "externally_shared"
 
 
-def message(digest: Digest) -> dict[str, Any]:
+def message(digest: Digest) -> Message:
     """``text`` names everybody whom the blocks name."""
     title = gettext("Out today, {day}", day=words.day(digest.day))
     lines = _that_fit([f"• {_line(one, digest.day)}" for one in digest.out])
@@ -28,12 +29,12 @@ def message(digest: Digest) -> dict[str, Any]:
         "text": "\n".join((f"{title}:", *map(text.escaped, lines))),
         "blocks": [
             text.section(f"*{title}*"),
-            {"type": "section", "text": text.verbatim("\n".join(lines))},
+            text.paragraph("\n".join(lines)),
         ],
     }
 
 
-def refused(channel: str, because: str) -> dict[str, Any]:
+def refused(channel: str, because: str) -> Message:
     """What admins are told; ``channel`` is its id, ``because`` Slack's word for what is wrong."""
     told = gettext("I can't post the daily list of who's out.")
     cures = {

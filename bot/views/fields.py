@@ -5,15 +5,16 @@ A field is an input block: its block id is the name by which the domain refuses 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext
+from bot.base.payloads import Answer, Values
 from bot.views import text
-from bot.views.text import Block
 
 LONGEST_LABEL: Final = 75
 # Of a menu; of groups in a menu as well.
@@ -66,9 +67,9 @@ def modal(
     submit: str = "",
     close: str = "",
     kept: str = "",
-) -> dict[str, Any]:
+) -> View:
     """A modal; with ``submit`` it can be sent. ``kept`` comes back: ids, or what was filled in."""
-    view: dict[str, Any] = {
+    view: View = {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
         "close": text.plain(close or gettext("Close"), text.LONGEST_TITLE),
@@ -122,7 +123,8 @@ def days_a_year(half_days: int | None) -> Block:
 
 
 def day(value: date | None = None) -> Block:
-    return {"type": "datepicker"} | ({} if value is None else {"initial_date": value.isoformat()})
+    picker: Block = {"type": "datepicker"}
+    return picker if value is None else picker | {"initial_date": value.isoformat()}
 
 
 def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str = "") -> Block:
@@ -178,25 +180,35 @@ def option(one: Option) -> Block:
     return {"text": text.plain(one.label, text.LONGEST_OPTION), "value": one.value}
 
 
-def answer(values: Mapping[str, Any], name: str) -> str | None:
+def answer(values: Values, name: str) -> str | None:
     """What was typed or chosen in a field, from a view's ``state.values``; None if nothing was."""
     found = _state(values, name)
-    for key in ("value", "selected_date", "selected_conversation", "selected_user"):
-        if found.get(key):
-            return str(found[key])
-    chosen = found.get("selected_option") or {}
-    return str(chosen["value"]) if chosen.get("value") else None
+    chosen = found.get("selected_option")
+    return (
+        found.get("value")
+        or found.get("selected_date")
+        or found.get("selected_conversation")
+        or found.get("selected_user")
+        or (chosen and chosen["value"])
+        or None
+    )
 
 
-def answers(values: Mapping[str, Any], name: str) -> list[str]:
+def picked_day(values: Values, name: str) -> date | None:
+    """The picked date of a field."""
+    picked = answer(values, name)
+    return None if picked is None else date.fromisoformat(picked)
+
+
+def answers(values: Values, name: str) -> list[str]:
     """The values of all options that were chosen."""
     found = _state(values, name)
-    return [str(one["value"]) for one in found.get("selected_options") or []]
+    return [one["value"] for one in found.get("selected_options") or []]
 
 
-def _state(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _state(values: Values, name: str) -> Answer:
     # Searches have action ids of their own, so the one element goes by any.
-    answers_of_block: Mapping[str, Mapping[str, Any] | None] = values.get(name) or {}
+    answers_of_block = values.get(name) or {}
     return next(iter(answers_of_block.values()), None) or {}
 
 

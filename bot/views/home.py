@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.views import card as cards
 from bot.views import fields, text, words
-from bot.views.text import Block
 from storage.base.values import Absence, User
 from storage.leave.ledgers import Balance
 from storage.slack.home import Home, Item, PageCursors
@@ -21,7 +21,7 @@ _TAKEN, _PENDING, _LEFT = "█", "▒", "░"
 _LONGEST_NOTE: Final = 200
 
 
-def view(home: Home) -> dict[str, Any]:
+def view(home: Home) -> View:
     """The Home tab of one person; everything in it was looked up for him."""
     return {
         "type": "home",
@@ -37,12 +37,12 @@ def view(home: Home) -> dict[str, Any]:
     }
 
 
-def closed(sentence: str) -> dict[str, Any]:
+def closed(sentence: str) -> View:
     """The Home tab of somebody whom Hiatus has nothing to show, and why; plain text."""
     return {
         "type": "home",
         "callback_id": ids.HOME,
-        "blocks": [{"type": "section", "text": text.verbatim(sentence)}],
+        "blocks": [text.paragraph(sentence)],
     }
 
 
@@ -142,7 +142,7 @@ def _asked(item: Item) -> list[Block]:
     if request.note:
         # As on the card: in plain text, so that Slack does not format what was typed.
         note = gettext("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
-        shown.append({"type": "section", "text": text.verbatim(note)})
+        shown.append(text.paragraph(note))
     return shown
 
 
@@ -238,7 +238,7 @@ def _absences(title: str, found: Sequence[Absence]) -> list[Block]:
     lines = "\n".join(f"• {_absent(one)}" for one in found)
     return [
         text.section(f"*{title}*"),
-        {"type": "section", "text": text.verbatim(lines)},
+        text.paragraph(lines),
     ]
 
 

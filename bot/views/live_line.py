@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.base import ids
+from bot.base.block_kit import Block
 from bot.base.language import gettext, ngettext
 from bot.views import colleagues, text, words
-from bot.views.text import Block
 from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
 
@@ -43,7 +43,7 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
 
 
 def _plain(lines: Sequence[str], block_id: str) -> Block:
-    block = {"type": "section", "text": text.verbatim("\n".join(lines))}
+    block = text.paragraph("\n".join(lines))
     return {"block_id": block_id, **block}
 
 

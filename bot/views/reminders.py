@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import text, words
@@ -23,7 +22,7 @@ def reminder(card: ApprovalCard) -> str:
     )
 
 
-def summary(data: SummaryNotificationData) -> dict[str, Any]:
+def summary(data: SummaryNotificationData) -> Message:
     """The message of the day for somebody for whom many requests wait."""
     title = ngettext(
         "{count} request is waiting for your decision",
@@ -39,7 +38,7 @@ def summary(data: SummaryNotificationData) -> dict[str, Any]:
         "text": fallback if len(fallback) <= text.LONGEST_MESSAGE else f"{title}. {cure}",
         "blocks": [
             text.section(f"*{title}*"),
-            {"type": "section", "text": text.verbatim("\n".join(lines))},
+            text.paragraph("\n".join(lines)),
             text.quiet(cure),
         ],
     }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, Message, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
-from bot.views.text import Block
 from storage.admin.recalculation import Cause, News
 from storage.base.values import NoticeEvent, Webhook
 from storage.events.deliveries import FAILING_FOR
@@ -73,19 +73,19 @@ def unknown_command(command: str) -> str:
     )
 
 
-def notice(title: str, sentence: str) -> dict[str, Any]:
+def notice(title: str, sentence: str) -> View:
     """A modal that says one thing; the sentence is plain text."""
     return {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
         "close": text.plain(gettext("Close")),
-        "blocks": [{"type": "section", "text": text.verbatim(sentence)}],
+        "blocks": [text.paragraph(sentence)],
     }
 
 
 def requester_notice(
     card: ApprovalCard, event_type: NoticeEvent, news: News | None = None
-) -> dict[str, Any] | None:
+) -> Message | None:
     """The DM that tells a requester what happened; None when what happened is history already.
 
     Later news travels in a notice of its own, so an overtaken one would only confuse.
@@ -96,12 +96,12 @@ def requester_notice(
     return _about_own(card, told, has_buttons=True)
 
 
-def own_request(card: ApprovalCard) -> dict[str, Any]:
+def own_request(card: ApprovalCard) -> Message:
     """The requester's message once they used its button: the request's state, without buttons."""
     return _about_own(card, _news(card), has_buttons=False)
 
 
-def superseded(card: ApprovalCard) -> dict[str, Any]:
+def superseded(card: ApprovalCard) -> Message:
     """An earlier message to the requester once there is a newer one: where to look.
 
     Details are only in the newer message, so that a screen reader does not read them twice.
@@ -121,16 +121,14 @@ _SEE_BELOW: Final = {
 }
 
 
-def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> dict[str, Any]:
+def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> Message:
     request = card.request
     what = _what(card)
     blocks: list[Block] = [text.section(f"*{text.escaped(told)}*\n{what}")]
     fallback = f"{text.escaped(told)} {what}."
     if request.status == "declined" and request.decision_reason:
         reason = request.decision_reason
-        blocks.append(
-            {"type": "section", "text": text.verbatim(gettext("Reason: {reason}", reason=reason))}
-        )
+        blocks.append(text.paragraph(gettext("Reason: {reason}", reason=reason)))
         shown = text.excerpt(reason, text.room_after([fallback]))
         fallback += " " + gettext("Reason: {reason}", reason=shown)
     if has_buttons and request.status in ("pending", "approved"):
@@ -160,7 +158,7 @@ def _own_buttons(card: ApprovalCard) -> Block:
     return {"type": "actions", "elements": [edit, cancel] if is_pending else [cancel]}
 
 
-def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
+def webhook_disabled(webhook: Webhook) -> Message:
     """The DM that tells an admin of a webhook that was switched off, and the cure."""
     told = gettext("One of your organisation's webhooks was switched off.")
     url = text.verbatim(webhook.url)
@@ -174,7 +172,7 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     blocks: list[Block] = [
         text.section(f"*{told}*"),
         {"type": "section", "text": url},
-        {"type": "section", "text": text.verbatim(gettext("Reason: {reason}", reason=reason))},
+        text.paragraph(gettext("Reason: {reason}", reason=reason)),
         cure,
         _open_webhook(webhook),
     ]
@@ -182,7 +180,7 @@ def webhook_disabled(webhook: Webhook) -> dict[str, Any]:
     return {"text": fallback, "blocks": blocks}
 
 
-def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[str, Any]:
+def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> Message:
     """The DM that tells an admin of a webhook that has failed for a day, before it is too late."""
     told = gettext("One of your organisation's webhooks keeps failing.")
     off_at = words.moment(since + FAILING_FOR, timezone)
@@ -194,7 +192,7 @@ def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> dict[st
     )
     blocks: list[Block] = [
         text.section(f"*{told}*"),
-        {"type": "section", "text": text.verbatim(webhook.url)},
+        text.paragraph(webhook.url),
         text.section(failing),
         _open_webhook(webhook),
     ]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.typed.typed_days import Puzzle, PuzzleKind
-from bot.views import text, words
-from bot.views.text import Block
+from bot.base.payloads import Values
+from bot.typed.puzzles import Puzzle, PuzzleKind
+from bot.views import fields, text, words
+from bot.views.fields import Option
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest, LeaveType
 from storage.leave.drafts import LONGEST_NOTE, Draft
@@ -82,7 +84,7 @@ def view(
     asides: Sequence[Block] = (),
     *,
     edited_id: str = "",
-) -> dict[str, Any]:
+) -> View:
     """The modal. ``live`` stands under the dates, ``asides`` before everything.
 
     With ``edited_id`` it changes that request, whose type stays.
@@ -100,12 +102,12 @@ def view(
         "blocks": [
             *asides,
             _kept_type(types, filled) if edited_id else _type_field(types, filled),
-            _field(ids.FIRST_DAY, gettext("First day"), _day(filled.start_date)),
+            _field(ids.FIRST_DAY, gettext("First day"), fields.day(filled.start_date)),
             _field(ids.BEGINS, gettext("Starts"), _halves(_BEGINS, filled.begins_at_midday)),
             _field(
                 ids.LAST_DAY,
                 gettext("Last day"),
-                _day(filled.end_date),
+                fields.day(filled.end_date),
                 hint=gettext("Your last day off, not the day you're back."),
             ),
             _field(ids.ENDS, gettext("Ends"), _halves(_ENDS, filled.ends_at_midday)),
@@ -130,7 +132,7 @@ def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
     if not puzzles:
         return []
     lines = [_puzzle(one) for one in puzzles[:_MOST_PUZZLES]]
-    block = {"type": "section", "text": text.verbatim("\n".join(lines))}
+    block = text.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
 
 
@@ -174,15 +176,15 @@ def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
     )[:_MOST_TYPES]
 
 
-def filled_of(values: Mapping[str, Any], leave_type_id: str | None = None) -> Filled:
+def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
     """What was filled in, from a view's ``state.values``; the type is that of a kept one."""
     return Filled(
-        leave_type_id=leave_type_id or _chosen(values, ids.LEAVE_TYPE),
-        start_date=_picked_day(values, ids.FIRST_DAY),
-        end_date=_picked_day(values, ids.LAST_DAY),
-        begins_at_midday=_chosen(values, ids.BEGINS) == ids.MIDDAY,
-        ends_at_midday=_chosen(values, ids.ENDS) == ids.MIDDAY,
-        note=_answer(values, ids.NOTE).get("value"),
+        leave_type_id=leave_type_id or fields.answer(values, ids.LEAVE_TYPE),
+        start_date=fields.picked_day(values, ids.FIRST_DAY),
+        end_date=fields.picked_day(values, ids.LAST_DAY),
+        begins_at_midday=fields.answer(values, ids.BEGINS) == ids.MIDDAY,
+        ends_at_midday=fields.answer(values, ids.ENDS) == ids.MIDDAY,
+        note=fields.answer(values, ids.NOTE),
     )
 
 
@@ -239,21 +241,25 @@ def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> B
     types = offered(leave_types)
     menu: Block = {"type": "static_select", "placeholder": text.plain(gettext("Choose a type"))}
     if len(types) <= _MOST_IN_GROUP:
-        menu["options"] = [_option(_label(one), one.id) for one in types]
+        menu["options"] = [_option(one) for one in types]
     else:
         groups = range(0, len(types), _MOST_IN_GROUP)
         menu["option_groups"] = [_group(types[at : at + _MOST_IN_GROUP]) for at in groups]
     for one in types:
         if one.id == chosen_id or len(types) == 1:
-            menu["initial_option"] = _option(_label(one), one.id)
+            menu["initial_option"] = _option(one)
     return menu
 
 
 def _group(types: Sequence[LeaveType]) -> Block:
     half = text.LONGEST_OPTION // 2 - 2
     label = f"{text.cut(types[0].name, half)} – {text.cut(types[-1].name, half)}"
-    options = [_option(_label(one), one.id) for one in types]
+    options = [_option(one) for one in types]
     return {"label": text.plain(label, text.LONGEST_OPTION), "options": options}
+
+
+def _option(leave_type: LeaveType) -> Block:
+    return fields.option(Option(label=_label(leave_type), value=leave_type.id))
 
 
 def _label(leave_type: LeaveType) -> str:
@@ -261,17 +267,11 @@ def _label(leave_type: LeaveType) -> str:
     return emoji + leave_type.name
 
 
-def _option(label: str, value: str) -> Block:
-    return {"text": text.plain(label, text.LONGEST_OPTION), "value": value}
-
-
-def _day(day: date | None) -> Block:
-    picker: Block = {"type": "datepicker"}
-    return picker if day is None else picker | {"initial_date": day.isoformat()}
-
-
 def _halves(labels: tuple[str, str], at_midday: bool) -> Block:
-    options = [_option(gettext(labels[0]), ids.WHOLE_DAY), _option(gettext(labels[1]), ids.MIDDAY)]
+    options = [
+        fields.option(Option(label=gettext(labels[0]), value=ids.WHOLE_DAY)),
+        fields.option(Option(label=gettext(labels[1]), value=ids.MIDDAY)),
+    ]
     return {"type": "static_select", "options": options, "initial_option": options[at_midday]}
 
 
@@ -283,19 +283,3 @@ def _note(typed: str | None) -> Block:
         "placeholder": text.plain(gettext("Visible to your approver")),
     }
     return field | {"initial_value": typed} if typed else field
-
-
-def _answer(values: Mapping[str, Any], block_id: str) -> Mapping[str, Any]:
-    of_block: Mapping[str, Any] = values.get(block_id) or {}
-    return next(iter(of_block.values()), {}) or {}
-
-
-def _chosen(values: Mapping[str, Any], block_id: str) -> str | None:
-    option = _answer(values, block_id).get("selected_option") or {}
-    value: str | None = option.get("value")
-    return value
-
-
-def _picked_day(values: Mapping[str, Any], block_id: str) -> date | None:
-    picked = _answer(values, block_id).get("selected_date")
-    return date.fromisoformat(picked) if picked else None

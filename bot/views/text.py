@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-Block = dict[str, Any]
+from bot.base.block_kit import Block
 
 LONGEST_SECTION: Final = 3_000
 LONGEST_OPTION: Final = 75
@@ -47,6 +47,11 @@ def marked(text: str) -> Block:
 def section(text: str) -> Block:
     """A paragraph in mrkdwn."""
     return {"type": "section", "text": marked(text)}
+
+
+def paragraph(typed: str) -> Block:
+    """A paragraph in which nothing has a meaning: what people typed."""
+    return {"type": "section", "text": verbatim(typed)}
 
 
 def quiet(text: str) -> Block:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.interaction.listening import ANSWER_SECONDS, Interaction, Listener
+from bot.interaction.interaction import ANSWER_SECONDS, Interaction
+from bot.interaction.listening import Listener
 from storage.access import api_keys, authentication
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable, Unauthenticated

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bot.interaction import errors
-from bot.interaction.listening import Interaction, Kind, Listener
+from bot.interaction.interaction import Interaction, Kind
+from bot.interaction.listening import Listener
 from bot.views import replies
 from storage.db.database import Database
 from tests.bot.anything import Subject, send_all

@@ -15,7 +15,8 @@ from structlog.testing import capture_logs
 
 from bot.base import ids
 from bot.interaction import errors
-from bot.interaction.listening import ANSWER_SECONDS, Interaction, Listener
+from bot.interaction.interaction import ANSWER_SECONDS, Interaction
+from bot.interaction.listening import Listener
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.database import Database

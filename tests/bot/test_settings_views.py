@@ -133,7 +133,7 @@ def test_forms_of_people_and_departments(
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
     assert len(settings_people.department_options(many, "")) <= 100
-    offered = settings_people.person_options([somebody] * 99, with_no_one=True)
+    offered: Any = settings_people.person_options([somebody] * 99, with_no_one=True)
     assert len(offered) <= 100
     assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
 
@@ -186,7 +186,8 @@ def test_questions_about_what_follows(
         consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
         assert problems_of_view(drawn) == []
-        assert len(drawn["blocks"]) == (1 if number == 0 else 4)
+        blocks: Any = drawn["blocks"]
+        assert len(blocks) == (1 if number == 0 else 4)
 
 
 @given(text(200), text(200))
@@ -228,6 +229,7 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
 @settings(max_examples=6)
 def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
     countries = holiday_calendar.all_countries()
+    offered: Any
     for offered in (
         settings_organisation.country_options(countries, typed),
         settings_organisation.timezone_options(available_timezones(), typed),

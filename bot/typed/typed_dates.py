@@ -1,0 +1,108 @@
+"""Which date one typed day means, as seen from another. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from bot.typed.puzzles import Unclear
+from bot.typed.typed_terms import Day
+
+# Between two 29 February there may be eight years.
+_LEAP_YEARS: Final = 9
+
+
+def resolved(day: Day, today: date, not_before: date) -> date:
+    """The date; the first such one from ``not_before`` on. Raises Unclear."""
+    if day.days_from_today is not None:
+        return today + timedelta(days=day.days_from_today)
+    if day.month is None:
+        return weekday(day, today, not_before)
+    if day.year is None:
+        return checked(day, next_date(day, not_before))
+    try:
+        return checked(day, date(day.year, day.month, day.number or 0))
+    except ValueError:
+        raise Unclear("impossible_day", day.typed) from None
+
+
+def checked(day: Day, found: date) -> date:
+    """Raises Unclear where another weekday was typed before the date."""
+    if day.weekday is not None and found.weekday() != day.weekday:
+        raise Unclear("impossible_day" if day.year else "which_year", day.typed)
+    return found
+
+
+def weekday(day: Day, today: date, not_before: date) -> date:
+    assert day.weekday is not None
+    coming = today + timedelta(days=(day.weekday - today.weekday() - 1) % 7 + 1)
+    match day.which_week:
+        case "this":
+            found = of_week(day, today, 0)
+            if found < today:
+                raise Unclear("which_day", day.typed)
+            return found
+        case "next":
+            return of_week(day, today, 1)
+        case "coming":
+            return coming
+        case "next_or_coming":
+            return _agreed(day, coming, of_week(day, today, 1))
+        case "last":
+            return _agreed(day, weekday_before(day, today), of_week(day, today, -1))
+    return not_before + timedelta(days=(day.weekday - not_before.weekday()) % 7)
+
+
+def _agreed(day: Day, one: date, other: date) -> date:
+    """Raises Unclear if the named week is not that of the weekday nearest to today."""
+    if one != other:
+        raise Unclear("which_day", day.typed)
+    return one
+
+
+def of_week(day: Day, today: date, weeks: int) -> date:
+    return monday(today) + timedelta(days=day.weekday or 0, weeks=weeks)
+
+
+def weekday_before(day: Day, before: date) -> date:
+    assert day.weekday is not None
+    return before - timedelta(days=(before.weekday() - day.weekday - 1) % 7 + 1)
+
+
+def monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def next_date(day: Day, not_before: date) -> date:
+    years = range(not_before.year, not_before.year + _LEAP_YEARS)
+    return _first_of(day, [one for one in _in_years(day, years) if one >= not_before])
+
+
+def latest_date(day: Day, not_after: date) -> date:
+    years = range(not_after.year, not_after.year - _LEAP_YEARS, -1)
+    return _first_of(day, [one for one in _in_years(day, years) if one <= not_after])
+
+
+def is_yearless(day: Day) -> bool:
+    return day.month is not None and day.year is None
+
+
+def _in_years(day: Day, years: range) -> list[date]:
+    """The date in each year that has it."""
+    number, month = day.number or 0, day.month or 0
+    return [date(year, month, number) for year in years if is_day(number, month, year)]
+
+
+def is_day(number: int, month: int, year: int | None) -> bool:
+    try:
+        date(2024 if year is None else year, month, number)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_of(day: Day, found: Sequence[date]) -> date:
+    if not found:
+        raise Unclear("impossible_day", day.typed)
+    return found[0]
