@@ -196,8 +196,8 @@ def answer(values: Values, name: str) -> str | None:
 
 def picked_day(values: Values, name: str) -> date | None:
     """The picked date of a field."""
-    picked = answer(values, name)
-    return None if picked is None else date.fromisoformat(picked)
+    picked = _state(values, name).get("selected_date")
+    return date.fromisoformat(picked) if picked else None
 
 
 def answers(values: Values, name: str) -> list[str]:
