@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from storage.base.values import Webhook
+from storage.base.event_values import Webhook
 from tests import outside
 from tests.builders import NOW, Acme
 

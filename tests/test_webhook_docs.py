@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from api.webhooks.webhook_delivery import sign
+from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
-from storage.base.values import DELIVERY_EVENTS
 from storage.db.database import Database
 from storage.events import deliveries, delivery_queue, webhooks
 from storage.events.retry_schedule import RETRY_AFTER_SECONDS

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.documentation.json_schema import Json
-from storage.base.values import EVENT_TYPES
+from storage.base.event_values import EVENT_TYPES
 
 ADA: Final = "0197c2a4-5b10-7a21-8c43-2f6d10a9e301"
 GRACE: Final = "0197c2a4-5b11-7c09-9d17-6be2c4f8a702"

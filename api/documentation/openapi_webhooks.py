@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from api.documentation.json_schema import Json
 from api.documentation.openapi_examples import Examples
 from api.documentation.openapi_vocabulary import OTHER
-from storage.base.values import EVENT_TYPES
+from storage.base.event_values import EVENT_TYPES
 from storage.events import webhook_outbox
 from storage.events.webhook_outbox import EventBody, PingBody
 

@@ -22,8 +22,8 @@ from api.http.handlers import Services
 from storage.access import feed_owners
 from storage.access.feed_owners import FeedOwner
 from storage.base import secrets
+from storage.base.calendar_values import FeedScope
 from storage.base.errors import FieldError, InvalidInput, NotFound
-from storage.base.values import FeedScope
 from storage.db.database import Transaction
 
 _SCOPES: Final[Mapping[str, FeedScope]] = {

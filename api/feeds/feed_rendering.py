@@ -19,8 +19,8 @@ from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
 from storage.access import absences, feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
-from storage.base.dataclass_fields import as_dict
-from storage.base.values import Absence, FeedScope, HalfDay
+from storage.base.calendar_values import Absence, FeedScope
+from storage.base.values import HalfDay, as_dict
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
 from storage.events import organisation_config

@@ -18,8 +18,9 @@ from zoneinfo import ZoneInfo
 from icalendar import Calendar, Event, vText
 
 from api.feeds.css_colours import nearest_css_name
+from storage.base.calendar_values import Absence
 from storage.base.fields import without_bidirectional
-from storage.base.values import Absence, HalfDay, LeaveStatus
+from storage.base.values import HalfDay, LeaveStatus
 
 PRODID: Final = "-//Hiatus//Leave calendar//EN"
 AWAY: Final = "Away"

@@ -19,8 +19,8 @@ from typing_extensions import TypedDict
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.base import errors
 from storage.base.amounts import days_of
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import Refusal
+from storage.base.values import as_dict
 
 # A refusal has the status of its nearest ancestor in here.
 STATUS: Final[Mapping[type[Refusal], int]] = {

@@ -9,7 +9,7 @@ from api.schemas.answers import CalendarFeedRecord, FeedTokenRecord, Listing, li
 from api.schemas.bodies import NewCalendarFeed
 from storage.access import feeds
 from storage.base import errors
-from storage.base.values import CalendarFeed
+from storage.base.calendar_values import CalendarFeed
 from storage.db.database import Transaction
 
 

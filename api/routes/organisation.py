@@ -13,7 +13,7 @@ from api.schemas.bodies import NewHolidaySet, OrganisationChanges
 from api.schemas.records import OrganisationRecord
 from storage.admin import organisations
 from storage.base import errors
-from storage.base.values import HolidaySet
+from storage.base.calendar_values import HolidaySet
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, people_rows
 from storage.events import organisation_config

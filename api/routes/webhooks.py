@@ -18,7 +18,7 @@ from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
 from api.schemas.webhook_records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
 from api.webhooks import addresses
 from storage.base import errors
-from storage.base.values import Webhook
+from storage.base.event_values import Webhook
 from storage.db.database import Transaction
 from storage.events import deliveries, delivery_log, redelivery, webhook_secrets, webhooks
 

@@ -7,14 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.http.fields import Day, Paged, PagedOnRequest, Query, Uuid, Word
-from storage.base.values import (
-    AuditAction,
-    DeliveryEvent,
-    DeliveryStatus,
-    LeaveStatus,
-    Role,
-    UserStatus,
-)
+from storage.base.event_values import AuditAction, DeliveryEvent, DeliveryStatus
+from storage.base.values import LeaveStatus, Role, UserStatus
 from storage.directory import holiday_sets
 
 Flag = Literal["true", "false"]

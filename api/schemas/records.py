@@ -9,14 +9,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from storage.base.amounts import days_of
+from storage.base.calendar_values import Country, HolidayOnDate, HolidayOverride
+from storage.base.event_values import AuditEntry
 from storage.base.records import Days, Id
 from storage.base.values import (
-    AuditEntry,
-    Country,
     Department,
     HalfDay,
-    HolidayOnDate,
-    HolidayOverride,
     LeaveYearType,
     Organisation,
     Role,

@@ -8,14 +8,14 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from storage.base.records import Id
-from storage.base.values import (
+from storage.base.event_values import (
     DeliveryEvent,
     DeliveryStatus,
     LoggedDelivery,
     Webhook,
     WebhookHealth,
 )
+from storage.base.records import Id
 
 
 class WebhookRecord(TypedDict):

@@ -10,7 +10,8 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import fields, text, words
 from bot.views.fields import Option
-from storage.base.values import SCOPES, ApiKey, CalendarFeed
+from storage.base.calendar_values import CalendarFeed
+from storage.base.values import SCOPES, ApiKey
 from storage.db.pages import Page
 
 _SECRET_ONCE: Final = gettext_noop(

@@ -12,7 +12,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.views import consequences, fields, text, words
 from bot.views.consequences import NamedEffects
 from bot.views.fields import Option
-from storage.base.values import HolidayOverride, HolidaySet
+from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.db.pages import Page
 
 WHOLE: Final = "whole"

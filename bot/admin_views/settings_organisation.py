@@ -12,7 +12,8 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import fields, text, words
 from bot.views.fields import Option
-from storage.base.values import Country, LeaveType, Organisation
+from storage.base.calendar_values import Country
+from storage.base.values import LeaveType, Organisation
 from storage.db.pages import Page
 
 _MOST_FOUND: Final = 100

@@ -10,7 +10,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.views import fields, text, words
 from bot.views.fields import Option
-from storage.base.values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
+from storage.base.event_values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
 from storage.db.pages import Page
 
 _LONGEST_URL: Final = 2_000

@@ -18,9 +18,8 @@ from bot.typed.typed_leave import Reader, Wish
 from bot.views import live_line, request_form
 from bot.views.request_form import Filled
 from storage.base.clock import local_day
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InvalidTransition, Refusal
-from storage.base.values import Caller, LeaveRequest
+from storage.base.values import Caller, LeaveRequest, as_dict
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config

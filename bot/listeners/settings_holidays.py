@@ -16,8 +16,9 @@ from bot.views import replies
 from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.effects import EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
+from storage.base.calendar_values import HolidayOverride
 from storage.base.errors import AlreadyExists, InvalidInput
-from storage.base.values import Caller, HolidayOverride
+from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets

@@ -13,8 +13,7 @@ from typing import Any, Final, Literal
 
 from babel import Locale
 
-from storage.base.dataclass_fields import as_dict
-from storage.base.values import HalfDay
+from storage.base.values import HalfDay, as_dict
 
 # "coming" is the first such day after today, "next" that of the next week, "next_or_coming" is one
 # that may mean either.

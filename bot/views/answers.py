@@ -11,7 +11,8 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.views import text, words
-from storage.base.values import Absence, LeaveRequest, LeaveType
+from storage.base.calendar_values import Absence
+from storage.base.values import LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 

@@ -11,7 +11,8 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.views import card as cards
 from bot.views import fields, text, words
-from storage.base.values import Absence, User
+from storage.base.calendar_values import Absence
+from storage.base.values import User
 from storage.leave.ledgers import Balance
 from storage.slack.home import Home, Item, PageCursors
 

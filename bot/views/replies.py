@@ -11,7 +11,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from storage.admin.recalculation import Cause, News
-from storage.base.values import NoticeEvent, Webhook
+from storage.base.event_values import NoticeEvent, Webhook
 from storage.events.deliveries import FAILING_FOR
 from storage.slack.approval_cards import ApprovalCard
 

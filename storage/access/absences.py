@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 from peewee import Select, Tuple
 
 from storage.access.feed_owners import FeedOwner
-from storage.base.values import Absence, FeedScope, Organisation, User
+from storage.base.calendar_values import Absence, FeedScope
+from storage.base.values import Organisation, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row

@@ -13,10 +13,11 @@ from typing import Any, Final
 from peewee import Select, Update, fn
 
 from storage.base import fields
+from storage.base.calendar_values import CalendarFeed
 from storage.base.errors import Conflict, Forbidden, NotFound
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, fingerprint, new_token
-from storage.base.values import CalendarFeed, Caller, User
+from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

@@ -14,10 +14,10 @@ from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InUse, NameTaken, NotFound
+from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, Caller, Department, LeaveRequest, User
+from storage.base.values import Caller, Department, LeaveRequest, User, as_dict
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction

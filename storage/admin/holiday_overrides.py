@@ -12,11 +12,12 @@ from peewee import Delete, Select
 from storage.admin import effects, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
+from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.base.clock import local_day
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, Caller, HalfDay, HolidayOverride, HolidaySet
+from storage.base.values import Caller, HalfDay, as_dict
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction

@@ -7,8 +7,9 @@ from datetime import datetime
 from peewee import Delete, Select, fn
 
 from storage.admin.holiday_overrides import AUDITED
+from storage.base.calendar_values import HolidaySet
 from storage.base.errors import InUse
-from storage.base.values import Caller, HolidaySet
+from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow

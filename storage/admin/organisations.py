@@ -17,17 +17,10 @@ from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
+from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import (
-    AuditAction,
-    Caller,
-    LeaveYearType,
-    Organisation,
-    Source,
-    User,
-)
+from storage.base.values import Caller, LeaveYearType, Organisation, Source, User, as_dict
 from storage.db import locks, rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction

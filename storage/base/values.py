@@ -6,9 +6,12 @@ Field names are the wire's where the wire shows the field. Amounts of leave are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Role = Literal["member", "approver", "admin", "owner"]
 ROLES: Final[tuple[Role, ...]] = ("member", "approver", "admin", "owner")
@@ -22,93 +25,7 @@ LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = ("pending", "approved", "declin
 HalfDay = Literal["am", "pm"]
 LeaveYearType = Literal["calendar", "fiscal", "anniversary"]
 Source = Literal["api", "slack", "cli", "scheduler"]
-FeedScope = Literal["personal", "team", "org"]
 
-EventType = Literal[
-    "leave_request.created",
-    "leave_request.updated",
-    "leave_request.approved",
-    "leave_request.declined",
-    "leave_request.cancelled",
-]
-EVENT_TYPES: Final[tuple[EventType, ...]] = (
-    "leave_request.created",
-    "leave_request.updated",
-    "leave_request.approved",
-    "leave_request.declined",
-    "leave_request.cancelled",
-)
-
-DeliveryStatus = Literal["pending", "delivered", "failed"]
-DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", "failed")
-# What an endpoint is sent: the events that one subscribes to, and the test that is asked for.
-DeliveryEvent = Literal[EventType, "ping"]
-DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
-# What a notice is about: an event, or something that only the audit trail and Slack speak of.
-NoticeEvent = (
-    EventType
-    | Literal[
-        "leave_request.recounted",
-        "leave_request.rerouted",
-        "leave_request.decision_changed",
-        "leave_request.settled",
-        "approval_card.refresh",
-        "leave_request.shortened",
-    ]
-)
-
-# What the audit trail has entries of. Names are public and never change.
-AuditAction = Literal[
-    "allowance_adjustment.created",
-    "api_key.created",
-    "api_key.revoked",
-    "calendar_feed.created",
-    "calendar_feed.revoked",
-    "calendar_feed.token_created",
-    "calendar_feed.token_regenerated",
-    "department.created",
-    "department.deleted",
-    "department.updated",
-    "holiday_override.created",
-    "holiday_override.deleted",
-    "holiday_set.created",
-    "holiday_set.deleted",
-    "leave_request.approved",
-    "leave_request.cancelled",
-    "leave_request.created",
-    "leave_request.declined",
-    "leave_request.next_step_asked",
-    "leave_request.recounted",
-    "leave_request.rerouted",
-    "leave_request.shortened",
-    "leave_request.updated",
-    "leave_type.archived",
-    "leave_type.created",
-    "leave_type.deleted",
-    "leave_type.updated",
-    "organisation.created",
-    "organisation.slack_linked",
-    "organisation.updated",
-    "slack_installation.created",
-    "slack_installation.ended",
-    "slack_installation.renewed",
-    "slack_installation.replaced",
-    "user.activated",
-    "user.archived",
-    "user.created",
-    "user.deactivated",
-    "user.linked_to_slack",
-    "user.reactivated",
-    "user.restored",
-    "user.unlinked_from_slack",
-    "user.updated",
-    "webhook.created",
-    "webhook.deleted",
-    "webhook.disabled",
-    "webhook.redelivery_requested",
-    "webhook.secret_rotated",
-    "webhook.updated",
-]
 
 SCOPES: Final[tuple[str, ...]] = (
     "users:read",
@@ -281,69 +198,6 @@ class Adjustment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HolidaySet:
-    id: str
-    country_code: str
-    created_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CalendarFeed:
-    """A subscription. ``token`` is the secret part of its URL; "" where no key decrypts it.
-
-    ``last_fetched_by`` is the program's name, where it said one. Both are kept once an hour.
-    """
-
-    id: str
-    name: str
-    token: str
-    created_at: datetime
-    last_fetched_at: datetime | None = None
-    last_fetched_by: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HolidayOverride:
-    """A day on which a holiday set differs from its country.
-
-    With ``is_holiday`` it is a public holiday, else it is none; ``half`` None is the whole day.
-    """
-
-    id: str
-    date: date
-    name: str
-    is_holiday: bool
-    half: HalfDay | None
-    created_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HolidayOnDate:
-    """What a set makes of one date.
-
-    ``half`` is the half that is a public holiday, None for the whole day. A date whose holiday an
-    override took away is here with ``is_holiday`` False. ``override_id`` is None where the
-    country's own calendar holds.
-    """
-
-    date: date
-    name: str
-    source: Literal["country", "override"]
-    half: HalfDay | None
-    is_holiday: bool
-    override_id: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Country:
-    """A country that can be chosen. ``regions`` are code and name, by code; often none."""
-
-    code: str
-    name: str
-    regions: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
     id: str
     user_id: str
@@ -355,69 +209,6 @@ class ApiKey:
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Webhook:
-    id: str
-    url: str
-    events: tuple[str, ...]
-    is_active: bool
-    disabled_reason: str | None
-    created_at: datetime
-    updated_at: datetime
-    version: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WebhookHealth:
-    """The state of an endpoint. ``failing_since`` is when its unbroken failures began, else None;
-    ``next_attempt_at`` is None where no delivery waits for it, or it is switched off."""
-
-    failing_since: datetime | None
-    next_attempt_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LoggedAttempt:
-    """One try; ``answer`` is how the receiver's answer began, ``error`` a short stable word."""
-
-    attempted_at: datetime
-    status_code: int | None
-    error: str | None
-    duration_milliseconds: int
-    answer: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LoggedDelivery:
-    """``next_attempt_at`` is None while one is being sent, and once it is settled."""
-
-    id: str
-    event_id: str
-    event_type: DeliveryEvent
-    leave_request_id: str | None
-    sequence: int
-    status: DeliveryStatus
-    next_attempt_at: datetime | None
-    created_at: datetime
-    settled_at: datetime | None
-    attempts: list[LoggedAttempt]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AuditEntry:
-    """``changes`` maps a field to its ``before`` and ``after``; it never holds a secret."""
-
-    id: str
-    action: str
-    timestamp: datetime
-    actor_id: str | None
-    source: Source
-    subject_type: str
-    subject_id: str
-    changes: dict[str, dict[str, object]]
-    request_id: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -438,25 +229,10 @@ class Rerouted:
     after: tuple[User, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Absence:
-    """One leave request as a calendar may show it to one viewer: nothing here is hidden from him.
+def field_names(value: DataclassInstance | type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(value))
 
-    ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".
-    ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None where the type is hidden.
-    ``sequence`` rises and ``updated_at`` moves on whenever anything else here changes.
-    """
 
-    request_id: str
-    person_name: str
-    is_own: bool
-    status: LeaveStatus
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None
-    end_half_day: HalfDay | None
-    summary_type: str | None
-    colour: str | None
-    timezone: str
-    sequence: int
-    updated_at: datetime
+def as_dict(value: DataclassInstance) -> dict[str, Any]:
+    """A value's fields by name; unlike ``dataclasses.asdict``, without copies."""
+    return {name: getattr(value, name) for name in field_names(value)}

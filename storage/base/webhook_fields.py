@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from storage.base.errors import InvalidInput
-from storage.base.values import EVENT_TYPES
+from storage.base.event_values import EVENT_TYPES
 
 MAX_URL_CHARACTERS: Final = 2_000
 EVERY_EVENT: Final = "*"

@@ -14,9 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from storage.admin import people_import
 from storage.admin.people_import import Imported
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InvalidInput
-from storage.base.values import Organisation
+from storage.base.values import Organisation, as_dict
 from storage.cli import commands
 from storage.cli.commands import AsJson
 from storage.db.database import Database, Transaction

@@ -15,17 +15,10 @@ import orjson
 from peewee import Select
 
 from storage.base.amounts import days_of
+from storage.base.calendar_values import HolidaySet
+from storage.base.event_values import Webhook
 from storage.base.records import LeaveRequestRecord
-from storage.base.values import (
-    ApiKey,
-    Department,
-    HolidaySet,
-    LeaveRequest,
-    LeaveType,
-    Organisation,
-    User,
-    Webhook,
-)
+from storage.base.values import ApiKey, Department, LeaveRequest, LeaveType, Organisation, User
 from storage.db.named_rows import Row
 from storage.db.tables import (
     ApiKeyRow,

@@ -24,7 +24,8 @@ from peewee import (
 )
 
 from storage.base.amounts import MOST_HALF_DAYS
-from storage.base.values import DELIVERY_STATUSES, LEAVE_STATUSES, ROLES, USER_STATUSES
+from storage.base.event_values import DELIVERY_STATUSES
+from storage.base.values import LEAVE_STATUSES, ROLES, USER_STATUSES
 
 
 class IdField(Field):  # type: ignore[misc]  # the stubs make it Any

@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from peewee import Select
 
-from storage.base.dataclass_fields import as_dict
+from storage.base.calendar_values import HolidayOnDate, HolidaySet
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
-from storage.base.values import Caller, HalfDay, HolidayOnDate, HolidaySet, User
+from storage.base.values import Caller, HalfDay, User, as_dict
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction

@@ -10,10 +10,10 @@ from typing import Any, Final
 from peewee import SQL, Case, Select, Tuple
 
 from storage.base import fields
-from storage.base.dataclass_fields import as_dict, field_names
 from storage.base.errors import Conflict, EmailTaken, InvalidInput, NotFound
+from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, Caller, User, UserStatus
+from storage.base.values import Caller, User, UserStatus, as_dict, field_names
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction

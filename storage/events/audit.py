@@ -10,8 +10,9 @@ import orjson
 from peewee import Select, Tuple, fn
 
 from storage.base.amounts import days_of
+from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, AuditEntry, Caller
+from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position

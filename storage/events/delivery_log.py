@@ -11,15 +11,15 @@ from peewee import Select, fn
 
 from storage.base import fields
 from storage.base.errors import NotFound
-from storage.base.values import (
+from storage.base.event_values import (
     DELIVERY_EVENTS,
     DELIVERY_STATUSES,
-    Caller,
     DeliveryEvent,
     DeliveryStatus,
     LoggedAttempt,
     LoggedDelivery,
 )
+from storage.base.values import Caller
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction

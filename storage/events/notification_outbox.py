@@ -12,8 +12,9 @@ from typing import Any, Final, Literal
 
 from peewee import Select
 
+from storage.base.event_values import NoticeEvent
 from storage.base.ids import new_id
-from storage.base.values import Caller, LeaveRequest, NoticeEvent, User
+from storage.base.values import Caller, LeaveRequest, User
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import NoticeRow, SlackMessageRow, UserRow

@@ -13,8 +13,10 @@ from typing import Final
 
 from peewee import Select, Update
 
+from storage.base.calendar_values import HolidaySet
 from storage.base.errors import NotFound
-from storage.base.values import Department, HalfDay, HolidaySet, LeaveType, Organisation, Webhook
+from storage.base.event_values import Webhook
+from storage.base.values import Department, HalfDay, LeaveType, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction

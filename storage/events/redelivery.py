@@ -9,11 +9,8 @@ from typing import Any, Final
 
 from peewee import Tuple, Update
 
-from storage.base.values import (
-    EVENT_TYPES,
-    Caller,
-    LoggedDelivery,
-)
+from storage.base.event_values import EVENT_TYPES, LoggedDelivery
+from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow

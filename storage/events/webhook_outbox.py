@@ -13,9 +13,10 @@ import orjson
 from typing_extensions import TypedDict
 
 from storage.base import records
+from storage.base.event_values import EventType
 from storage.base.ids import new_id
 from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
-from storage.base.values import EventType, LeaveRequest, User
+from storage.base.values import LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
 from storage.events.organisation_config import Reference

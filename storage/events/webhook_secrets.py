@@ -9,8 +9,9 @@ from typing import Final
 from peewee import Select
 
 from storage.base.errors import NotFound
+from storage.base.event_values import Webhook
 from storage.base.secrets import InvalidToken, new_signing_secret
-from storage.base.values import Caller, Webhook
+from storage.base.values import Caller
 from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.named_rows import Row

@@ -15,9 +15,10 @@ from peewee import SQL, Case, Delete, Select, fn
 
 from storage.base import fields
 from storage.base.errors import Conflict, NotFound
+from storage.base.event_values import Webhook, WebhookHealth
 from storage.base.ids import new_id
 from storage.base.secrets import new_signing_secret
-from storage.base.values import Caller, Webhook, WebhookHealth
+from storage.base.values import Caller
 from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine

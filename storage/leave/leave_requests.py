@@ -15,7 +15,6 @@ from peewee import Select, fn
 
 from storage.base import fields
 from storage.base.clock import local_day
-from storage.base.dataclass_fields import field_names
 from storage.base.errors import (
     Forbidden,
     InsufficientRole,
@@ -25,8 +24,9 @@ from storage.base.errors import (
     OwnRequest,
     Unauthenticated,
 )
+from storage.base.event_values import EventType, NoticeEvent
 from storage.base.ids import new_id
-from storage.base.values import Caller, EventType, LeaveRequest, LeaveType, NoticeEvent, User
+from storage.base.values import Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Transaction

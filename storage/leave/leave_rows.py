@@ -12,8 +12,8 @@ from typing import Any, Final
 from peewee import Select, Update
 
 from storage.base.amounts import days_of
-from storage.base.dataclass_fields import as_dict
-from storage.base.values import AuditAction, Caller, LeaveRequest
+from storage.base.event_values import AuditAction
+from storage.base.values import Caller, LeaveRequest, as_dict
 from storage.db import rows
 from storage.db.compiled import (
     Param,

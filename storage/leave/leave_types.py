@@ -11,11 +11,11 @@ from typing import Any, Final
 from peewee import Delete, Select
 
 from storage.base import fields
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
+from storage.base.event_values import AuditAction
 from storage.base.fields import slug_of
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, Caller, LeaveType
+from storage.base.values import Caller, LeaveType, as_dict
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction

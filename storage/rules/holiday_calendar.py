@@ -15,8 +15,8 @@ import holidays
 from babel import Locale
 from holidays.registry import COUNTRIES
 
+from storage.base.calendar_values import Country
 from storage.base.errors import InvalidInput
-from storage.base.values import Country
 from storage.rules.days import WHOLE_DAY, Holiday
 
 # The registry lists the alpha-2 code right after the class name; later ones are aliases (GBR, UK).

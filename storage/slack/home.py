@@ -8,17 +8,10 @@ from datetime import date, datetime
 from typing import Final, TypeVar
 
 from storage.access import absences
+from storage.base.calendar_values import Absence, FeedScope
 from storage.base.clock import end_of_week, local_day
 from storage.base.errors import NotFound, UnusableCursor
-from storage.base.values import (
-    Absence,
-    Caller,
-    FeedScope,
-    LeaveRequest,
-    LeaveType,
-    Organisation,
-    User,
-)
+from storage.base.values import Caller, LeaveRequest, LeaveType, Organisation, User
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.directory import people_rows

@@ -15,8 +15,9 @@ from peewee import Delete, Select, Tuple, Update, fn
 from storage.admin import recalculation
 from storage.admin.recalculation import News
 from storage.base.clock import local_day
+from storage.base.event_values import NoticeEvent, Webhook
 from storage.base.ids import new_id
-from storage.base.values import HalfDay, NoticeEvent, User, Webhook
+from storage.base.values import HalfDay, User
 from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction

@@ -8,7 +8,8 @@ from datetime import datetime
 from storage.admin import reassignment
 from storage.base import fields
 from storage.base.errors import EmailTaken, Forbidden, InvalidInput
-from storage.base.values import AuditAction, Caller, User
+from storage.base.event_values import AuditAction
+from storage.base.values import Caller, User
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_rows, slack_matching

@@ -13,7 +13,8 @@ from typing import Final
 from peewee import Select
 
 from storage.admin import reassignment
-from storage.base.values import LeaveRequest, LeaveStatus, NoticeEvent
+from storage.base.event_values import NoticeEvent
+from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction

@@ -22,8 +22,9 @@ from storage.admin.organisations import NewOrganisation
 from storage.base import fields
 from storage.base.email_domains import employer_domain
 from storage.base.errors import AlreadyExists, Forbidden
+from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
-from storage.base.values import AuditAction, Caller, Organisation
+from storage.base.values import Caller, Organisation
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction

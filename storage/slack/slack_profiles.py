@@ -15,7 +15,8 @@ from peewee import JOIN, OP, Expression, Select
 from storage.admin import people, reassignment
 from storage.base import fields
 from storage.base.errors import EmailTaken, FieldError, InvalidInput, LastOwner
-from storage.base.values import AuditAction, Caller, User
+from storage.base.event_values import AuditAction
+from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction

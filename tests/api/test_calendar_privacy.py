@@ -11,7 +11,8 @@ from typing import Final
 import pytest
 
 from storage.admin import people
-from storage.base.values import FeedScope, LeaveType, User
+from storage.base.calendar_values import FeedScope
+from storage.base.values import LeaveType, User
 from storage.db.database import Database
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from storage.base.values import AuditAction
+from storage.base.event_values import AuditAction
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation

@@ -14,7 +14,7 @@ from api.documentation.openapi_examples import Examples, NoExample
 from api.documentation.openapi_guide import TAGS
 from api.http.operations import Operation
 from api.service.app import OPERATIONS, OTHER_PATHS
-from storage.base.values import EVENT_TYPES
+from storage.base.event_values import EVENT_TYPES
 from storage.db.database import Database
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import an_organisation

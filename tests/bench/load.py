@@ -20,7 +20,7 @@ from typing import Any
 
 import uvloop
 
-from storage.base.dataclass_fields import as_dict
+from storage.base.values import as_dict
 
 _START_SECONDS = 30
 _LENGTH = b"content-length: "

@@ -20,7 +20,7 @@ import httpx
 import uvloop
 from httpx_aiohttp import AiohttpTransport
 
-from storage.base.dataclass_fields import as_dict
+from storage.base.values import as_dict
 from storage.db.engines import open_database
 from storage.events.deliveries import Settled
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.base.dataclass_fields import as_dict
+from storage.base.values import as_dict
 from tests import postgres
 from tests.bench.bare import Ready
 

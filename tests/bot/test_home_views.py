@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bot.views import home as views
 from playground.loopback.limits import is_too_large, problems_of_view
-from storage.base.dataclass_fields import field_names
-from storage.base.values import Absence, LeaveRequest, Organisation
+from storage.base.calendar_values import Absence
+from storage.base.values import LeaveRequest, Organisation, field_names
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 from storage.rules.leave_years import LeaveYear

@@ -12,7 +12,9 @@ import pytest
 from api.webhooks.addresses import resolve_and_check
 from bot.base import ids
 from storage.admin import holiday_overrides, people
-from storage.base.values import HolidayOverride, User, Webhook
+from storage.base.calendar_values import HolidayOverride
+from storage.base.event_values import Webhook
+from storage.base.values import User
 from storage.db.pages import PageOf
 from storage.events import notification_outbox, organisation_config, webhooks
 from tests.bot.test_settings_access import _as_sent, click, settings

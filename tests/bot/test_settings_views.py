@@ -22,26 +22,26 @@ from bot.views import consequences
 from bot.views.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
-from storage.base.dataclass_fields import field_names
-from storage.base.values import (
+from storage.base.calendar_values import CalendarFeed, HolidayOverride, HolidaySet
+from storage.base.event_values import (
     EVENT_TYPES,
+    LoggedAttempt,
+    LoggedDelivery,
+    Webhook,
+    WebhookHealth,
+)
+from storage.base.values import (
     ROLES,
     SCOPES,
     ApiKey,
-    CalendarFeed,
     Department,
-    HolidayOverride,
-    HolidaySet,
     LeaveEffect,
     LeaveRequest,
     LeaveStatus,
-    LoggedAttempt,
-    LoggedDelivery,
     Organisation,
     Rerouted,
     Role,
-    Webhook,
-    WebhookHealth,
+    field_names,
 )
 from storage.db.pages import Page
 from storage.rules import holiday_calendar

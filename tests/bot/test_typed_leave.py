@@ -15,8 +15,7 @@ from bot.base.language import available, gettext, locale, locale_set
 from bot.typed.typed_days import is_month_first
 from bot.typed.typed_leave import Reader, Wish, read
 from bot.views import replies
-from storage.base.dataclass_fields import field_names
-from storage.base.values import LeaveType
+from storage.base.values import LeaveType, field_names
 
 # A Monday.
 TODAY = date(2026, 6, 1)

@@ -18,8 +18,9 @@ from bot.views import card as cards
 from bot.views.answers import Away, OwnLeave
 from bot.views.request_form import Filled
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
-from storage.base.dataclass_fields import field_names
-from storage.base.values import EVENT_TYPES, LEAVE_STATUSES, Absence, LeaveRequest, LeaveType, User
+from storage.base.calendar_values import Absence
+from storage.base.event_values import EVENT_TYPES
+from storage.base.values import LEAVE_STATUSES, LeaveRequest, LeaveType, User, field_names
 from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.drafts import LONGEST_NOTE

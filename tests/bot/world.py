@@ -24,7 +24,8 @@ from bot.base.settings import SlackSettings
 from bot.interaction.listening import Listener
 from bot.service import socket as slack_socket
 from bot.service.app import SlackApp, build_app
-from storage.base.values import AuditAction, Caller, LeaveRequest, User
+from storage.base.event_values import AuditAction
+from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit, organisation_config

@@ -14,7 +14,8 @@ import pytest
 
 from api.webhooks.webhook_delivery import Sender
 from api.webhooks.webhook_dispatch import webhook_dispatcher
-from storage.base.values import User, Webhook
+from storage.base.event_values import Webhook
+from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.events import delivery_queue, webhooks
 from tests.backlog import park

@@ -10,8 +10,9 @@ import pytest
 from storage.access import absences
 from storage.access.feed_owners import FeedOwner
 from storage.admin import people
+from storage.base.calendar_values import Absence, FeedScope
 from storage.base.ids import new_id
-from storage.base.values import Absence, FeedScope, LeaveStatus, LeaveType, User
+from storage.base.values import LeaveStatus, LeaveType, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from storage.base.errors import InsufficientRole, NotFound
-from storage.base.values import LoggedDelivery, Webhook, WebhookHealth
+from storage.base.event_values import LoggedDelivery, Webhook, WebhookHealth
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf

@@ -7,8 +7,8 @@ from collections import Counter
 from contextlib import closing
 from datetime import date, timedelta
 
+from storage.base.event_values import Webhook
 from storage.base.secrets import Secrets
-from storage.base.values import Webhook
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.events import deliveries, delivery_queue, webhooks

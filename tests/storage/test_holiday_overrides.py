@@ -8,8 +8,9 @@ import pytest
 
 from storage.admin import holiday_overrides, holiday_set_removal, organisations, people
 from storage.admin.holiday_overrides import NewOverride
+from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.errors import InsufficientRole, NotFound
-from storage.base.values import HalfDay, HolidayOnDate, HolidayOverride, HolidaySet
+from storage.base.values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets

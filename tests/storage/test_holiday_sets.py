@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from storage.base.calendar_values import HolidaySet
 from storage.base.errors import InsufficientRole, InvalidInput
 from storage.base.ids import new_id
-from storage.base.values import HolidaySet
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import HolidayOverrideRow

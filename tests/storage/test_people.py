@@ -8,7 +8,6 @@ import pytest
 
 from storage.access import api_keys
 from storage.admin import people
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import (
     CannotArchiveSelf,
     EmailTaken,
@@ -18,7 +17,7 @@ from storage.base.errors import (
     NotYourField,
     UnusableCursor,
 )
-from storage.base.values import Caller, User
+from storage.base.values import Caller, User, as_dict
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows

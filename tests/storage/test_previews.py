@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import people
-from storage.base.dataclass_fields import as_dict
 from storage.base.errors import InsufficientRole, NotFound, Refusal
-from storage.base.values import LeaveRequest, User
+from storage.base.values import LeaveRequest, User, as_dict
 from storage.db.database import Database
 from storage.leave import adjustments, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft

@@ -10,8 +10,7 @@ import pytest
 from peewee import SQL, Select
 
 from storage.base import records
-from storage.base.dataclass_fields import field_names
-from storage.base.values import LeaveRequest
+from storage.base.values import LeaveRequest, field_names
 from storage.db import rows
 from storage.db.compiled import Compiled, compiled
 from storage.db.database import Database, Transaction

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from storage.base.errors import InsufficientRole, InvalidInput, NotFound
+from storage.base.event_values import EVENT_TYPES, Webhook
 from storage.base.ids import new_id
-from storage.base.values import EVENT_TYPES, Caller, Role, Webhook
+from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction

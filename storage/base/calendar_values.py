@@ -1,0 +1,98 @@
+"""Values of calendars: public holidays, and the absences that a feed shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from storage.base.values import HalfDay, LeaveStatus
+
+FeedScope = Literal["personal", "team", "org"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HolidaySet:
+    id: str
+    country_code: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CalendarFeed:
+    """A subscription. ``token`` is the secret part of its URL; "" where no key decrypts it.
+
+    ``last_fetched_by`` is the program's name, where it said one. Both are kept once an hour.
+    """
+
+    id: str
+    name: str
+    token: str
+    created_at: datetime
+    last_fetched_at: datetime | None = None
+    last_fetched_by: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HolidayOverride:
+    """A day on which a holiday set differs from its country.
+
+    With ``is_holiday`` it is a public holiday, else it is none; ``half`` None is the whole day.
+    """
+
+    id: str
+    date: date
+    name: str
+    is_holiday: bool
+    half: HalfDay | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HolidayOnDate:
+    """What a set makes of one date.
+
+    ``half`` is the half that is a public holiday, None for the whole day. A date whose holiday an
+    override took away is here with ``is_holiday`` False. ``override_id`` is None where the
+    country's own calendar holds.
+    """
+
+    date: date
+    name: str
+    source: Literal["country", "override"]
+    half: HalfDay | None
+    is_holiday: bool
+    override_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Country:
+    """A country that can be chosen. ``regions`` are code and name, by code; often none."""
+
+    code: str
+    name: str
+    regions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Absence:
+    """One leave request as a calendar may show it to one viewer: nothing here is hidden from him.
+
+    ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".
+    ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None where the type is hidden.
+    ``sequence`` rises and ``updated_at`` moves on whenever anything else here changes.
+    """
+
+    request_id: str
+    person_name: str
+    is_own: bool
+    status: LeaveStatus
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    summary_type: str | None
+    colour: str | None
+    timezone: str
+    sequence: int
+    updated_at: datetime

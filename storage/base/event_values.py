@@ -1,0 +1,163 @@
+"""Values of the audit trail, and of webhooks with their deliveries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from storage.base.values import Source
+
+EventType = Literal[
+    "leave_request.created",
+    "leave_request.updated",
+    "leave_request.approved",
+    "leave_request.declined",
+    "leave_request.cancelled",
+]
+
+EVENT_TYPES: Final[tuple[EventType, ...]] = (
+    "leave_request.created",
+    "leave_request.updated",
+    "leave_request.approved",
+    "leave_request.declined",
+    "leave_request.cancelled",
+)
+
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+
+DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", "failed")
+
+# What an endpoint is sent: the events that one subscribes to, and the test that is asked for.
+DeliveryEvent = Literal[EventType, "ping"]
+
+DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
+
+# What a notice is about: an event, or something that only the audit trail and Slack speak of.
+NoticeEvent = (
+    EventType
+    | Literal[
+        "leave_request.recounted",
+        "leave_request.rerouted",
+        "leave_request.decision_changed",
+        "leave_request.settled",
+        "approval_card.refresh",
+        "leave_request.shortened",
+    ]
+)
+
+# What the audit trail has entries of. Names are public and never change.
+AuditAction = Literal[
+    "allowance_adjustment.created",
+    "api_key.created",
+    "api_key.revoked",
+    "calendar_feed.created",
+    "calendar_feed.revoked",
+    "calendar_feed.token_created",
+    "calendar_feed.token_regenerated",
+    "department.created",
+    "department.deleted",
+    "department.updated",
+    "holiday_override.created",
+    "holiday_override.deleted",
+    "holiday_set.created",
+    "holiday_set.deleted",
+    "leave_request.approved",
+    "leave_request.cancelled",
+    "leave_request.created",
+    "leave_request.declined",
+    "leave_request.next_step_asked",
+    "leave_request.recounted",
+    "leave_request.rerouted",
+    "leave_request.shortened",
+    "leave_request.updated",
+    "leave_type.archived",
+    "leave_type.created",
+    "leave_type.deleted",
+    "leave_type.updated",
+    "organisation.created",
+    "organisation.slack_linked",
+    "organisation.updated",
+    "slack_installation.created",
+    "slack_installation.ended",
+    "slack_installation.renewed",
+    "slack_installation.replaced",
+    "user.activated",
+    "user.archived",
+    "user.created",
+    "user.deactivated",
+    "user.linked_to_slack",
+    "user.reactivated",
+    "user.restored",
+    "user.unlinked_from_slack",
+    "user.updated",
+    "webhook.created",
+    "webhook.deleted",
+    "webhook.disabled",
+    "webhook.redelivery_requested",
+    "webhook.secret_rotated",
+    "webhook.updated",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhook:
+    id: str
+    url: str
+    events: tuple[str, ...]
+    is_active: bool
+    disabled_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebhookHealth:
+    """The state of an endpoint. ``failing_since`` is when its unbroken failures began, else None;
+    ``next_attempt_at`` is None where no delivery waits for it, or it is switched off."""
+
+    failing_since: datetime | None
+    next_attempt_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedAttempt:
+    """One try; ``answer`` is how the receiver's answer began, ``error`` a short stable word."""
+
+    attempted_at: datetime
+    status_code: int | None
+    error: str | None
+    duration_milliseconds: int
+    answer: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedDelivery:
+    """``next_attempt_at`` is None while one is being sent, and once it is settled."""
+
+    id: str
+    event_id: str
+    event_type: DeliveryEvent
+    leave_request_id: str | None
+    sequence: int
+    status: DeliveryStatus
+    next_attempt_at: datetime | None
+    created_at: datetime
+    settled_at: datetime | None
+    attempts: list[LoggedAttempt]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditEntry:
+    """``changes`` maps a field to its ``before`` and ``after``; it never holds a secret."""
+
+    id: str
+    action: str
+    timestamp: datetime
+    actor_id: str | None
+    source: Source
+    subject_type: str
+    subject_id: str
+    changes: dict[str, dict[str, object]]
+    request_id: str | None
