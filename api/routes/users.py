@@ -71,7 +71,7 @@ def get(tx: Transaction, context: RequestContext) -> UserRecord:
 def lock(tx: Transaction, context: RequestContext) -> None:
     # In the order in which changes of a person take them.
     lock_organisation(tx, context)
-    people_rows.get(tx, context.id, by=context.caller, is_held=True)
+    people_rows.get(tx, context.id, by=context.caller, for_update=True)
 
 
 def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserRecord:

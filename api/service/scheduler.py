@@ -62,7 +62,7 @@ async def running(
         job_defaults={"misfire_grace_time": None, "coalesce": True}
     )
     for dispatcher in dispatchers:
-        database.on_wake(dispatcher.name, dispatcher.wake)
+        database.on_notify(dispatcher.name, dispatcher.wake)
         dispatcher.start()
     under_way: set[asyncio.Task[object]] = set()
     for job in jobs:
@@ -71,7 +71,7 @@ async def running(
     # To wake twice is to wake once: a late tick may meet the next one.
     scheduler.add_job(_noted(tick, under_way), "interval", seconds=tick_seconds, max_instances=10)
     scheduler.start()
-    hearing = asyncio.create_task(database.hear_wakes(), name="hear-wakes")
+    hearing = asyncio.create_task(database.listen(), name="hear-wakes")
     try:
         yield
     finally:

@@ -173,7 +173,7 @@ def _check(
 
 def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
     # Held: archiving either sees the new key and revokes it, or is seen here.
-    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
     if user.status in ("deactivated", "archived"):
         raise InvalidInput.of(
             "user_id",

@@ -216,7 +216,7 @@ def _token(tx: Transaction, encrypted: str) -> str:
 def _lock_owner(tx: Transaction, by: Caller) -> User:
     if by.user_id is None:
         raise Forbidden("Only people have calendar feeds. Use the API key of a person.")
-    return people_rows.get(tx, by.user_id, by=by, is_held=True)
+    return people_rows.get(tx, by.user_id, by=by, for_update=True)
 
 
 def _add(

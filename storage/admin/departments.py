@@ -64,14 +64,14 @@ def create(
     return department
 
 
-def get(tx: Transaction, department_id: str, *, by: Caller, is_held: bool = False) -> Department:
-    """One department. Raises NotFound. ``is_held``: it stays so until this transaction ends."""
+def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = False) -> Department:
+    """One department. Raises NotFound. ``for_update``: it stays so until this transaction ends."""
     if fields.is_id(department_id):
         row = tx.first(
             _department,
             organisation_id=by.organisation_id,
             department_id=department_id,
-            is_held=is_held,
+            for_update=for_update,
         )
         if row is not None:
             return rows.department(row)
@@ -170,7 +170,7 @@ def _checked_update(
     tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller
 ) -> tuple[Department, Department]:
     """The department as it is and as it will be, once everything about the change is sound."""
-    before = get(tx, department_id, by=by, is_held=True)
+    before = get(tx, department_id, by=by, for_update=True)
     after = replace(before, **fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
         people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
@@ -203,7 +203,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    department = get(tx, department_id, by=by, is_held=True)
+    department = get(tx, department_id, by=by, for_update=True)
     if (
         tx.first(_anybody, organisation_id=by.organisation_id, department_id=department_id)
         is not None
@@ -263,13 +263,13 @@ def _record(
 
 @compiled_per_engine
 def _department(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], is_held: bool
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
 ) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
     # The strongest: even a foreign key that is about to point here has to wait.
-    return locks.held(query, engine, "FOR UPDATE") if is_held else query
+    return locks.locked(query, engine, "FOR UPDATE") if for_update else query
 
 
 @compiled

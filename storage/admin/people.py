@@ -212,7 +212,7 @@ def _checked_update(
     values = fields.checked(changes, _UPDATE_CHECKS)
     if not values.keys().isdisjoint(_LOOKING_AROUND):
         locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
     if by.is_admin:
         check_may_manage(by, user, values.get("role"))
     if user.status == "archived":
@@ -320,7 +320,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
     check_may_manage(by, user)
     if user.status == "archived":
         raise UserArchived
@@ -345,7 +345,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
     check_may_manage(by, user)
     if user.status != "archived":
         return user
@@ -375,7 +375,7 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
     """The person, locked, whom ``by`` may archive or deactivate."""
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
     check_may_manage(by, user)
     # First: the last owner can only be met by himself, and should hear why it cannot work.
     check_owner_remains(tx, user, by=by)
@@ -465,7 +465,7 @@ def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
 def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
     """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
     if department_id is not None and not people_rows.has_department(
-        tx, by.organisation_id, department_id, is_held=True
+        tx, by.organisation_id, department_id, for_update=True
     ):
         raise InvalidInput.of("department_id", "not_found", "There is no such department.")
 

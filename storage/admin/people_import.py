@@ -16,7 +16,7 @@ from storage.base.errors import Conflict, FieldError, Refusal
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
 from storage.db import locks, rows
-from storage.db.database import ROWS_AT_ONCE, Transaction
+from storage.db.database import INSERT_BATCH, Transaction
 from storage.directory import people_rows, slack_syncs
 from storage.events import organisation_config
 from storage.rules.people_file import BadLines, Line
@@ -325,9 +325,9 @@ def _add(
 ) -> int:
     """Write those who are new; how many there are."""
     new = [person.values | {"id": person.id} for person in found if person.user is None]
-    for start in range(0, len(new), ROWS_AT_ONCE):
-        people_rows.add_all(tx, new[start : start + ROWS_AT_ONCE], "pending", by=by, now=now)
-        progress(min(start + ROWS_AT_ONCE, len(new)))
+    for start in range(0, len(new), INSERT_BATCH):
+        people_rows.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
+        progress(min(start + INSERT_BATCH, len(new)))
     return len(new)
 
 

@@ -247,7 +247,7 @@ def _people(
         )
         .order_by(UserRow.id)
     )
-    return locks.held(query, engine)
+    return locks.locked(query, engine)
 
 
 @compiled

@@ -23,9 +23,9 @@ from storage.db.named_rows import Row, row_maker
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Rows in one INSERT: with 30 columns, half of what SQLite binds in one statement.
-ROWS_AT_ONCE: Final = 512
-# For how long a call waits for the database unless the settings say otherwise.
+# Rows in one INSERT: with 30 columns, half of the parameters that SQLite allows.
+INSERT_BATCH: Final = 512
+# How long a call waits for the database by default.
 TIMEOUT_SECONDS: Final = 10.0
 
 # By statement, as its cursors name the columns.
@@ -35,10 +35,10 @@ _UPDATES: dict[Any, Statement] = {}
 
 
 def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
-    """The same work, which sees the caller's context variables on whichever thread runs it.
+    """The same work with the caller's context variables, on the thread that runs it.
 
-    Threads start with an empty context: a view rendered there would forget the reader's language,
-    a log line the request that it belongs to.
+    Threads start with an empty context: a view rendered there would lose the reader's language,
+    a log line its request id.
     """
     return partial(copy_context().run, work)
 
@@ -63,9 +63,9 @@ class DuplicateRow(Exception):
 
 
 class Transaction:
-    """What a use case sees of the database; it is valid until the use case returns."""
+    """A use case's access to the database, valid until the use case returns."""
 
-    __slots__ = ("_execute", "engine", "reference_cache", "secrets", "woken")
+    __slots__ = ("_execute", "engine", "reference_cache", "secrets", "notified")
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Transaction:
         self.engine = engine
         self.secrets = secrets
         self.reference_cache = reference_cache
-        self.woken: set[str] = set()
+        self.notified: set[str] = set()
 
     def all(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> list[Row]:
         """Every row; the query bounds how many there can be."""
@@ -105,7 +105,7 @@ class Transaction:
         self._execute(statement.sql, statement.bound(values))
 
     def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
-        """Add one row under an id of its own, before the next statement or the commit.
+        """Add one row with a new id, before the next statement or the commit.
 
         On PostgreSQL every statement is a round trip; enqueued changes share one.
         """
@@ -127,21 +127,21 @@ class Transaction:
         start = 0
         while start < len(rows):
             # Powers of two: one statement for each is all that ever has to be compiled.
-            size = min(1 << (len(rows) - start).bit_length() - 1, ROWS_AT_ONCE)
-            some = rows[start : start + size]
-            statement = inserts_of(table, list(some[0]), size, self.engine)
+            size = min(1 << (len(rows) - start).bit_length() - 1, INSERT_BATCH)
+            batch = rows[start : start + size]
+            statement = inserts_of(table, list(batch[0]), size, self.engine)
             values = {
                 f"{name}_{index}": value
-                for index, row in enumerate(some)
+                for index, row in enumerate(batch)
                 for name, value in row.items()
             }
             self._execute(statement.sql, statement.bound(values))
             start += size
 
     def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
-        """Change the rows whose columns equal ``where``; how many there were.
+        """Change the rows whose columns equal ``where``; return how many there were.
 
-        Every status change passes through here with the status it leaves in ``where``.
+        Every status change uses this, with the previous status in ``where``.
         """
         key = (table, self.engine, *changes, None, *where)
         statement = _UPDATES.get(key)
@@ -151,9 +151,9 @@ class Transaction:
         changed: int = self._execute(statement.sql, statement.bound(params)).rowcount
         return changed
 
-    def wake(self, name: str) -> None:
-        """Call the dispatcher of that name once this transaction is committed."""
-        self.woken.add(name)
+    def notify(self, name: str) -> None:
+        """Notify the dispatchers of that name once this transaction is committed."""
+        self.notified.add(name)
 
 
 Work = Callable[[Transaction], T]
@@ -168,7 +168,7 @@ class Database(ABC):
     def __init__(self, secrets: Secrets) -> None:
         self.secrets = secrets
         self.reference_cache: dict[str, Any] = {}
-        self._wakers: dict[str, Callable[[], None]] = {}
+        self._listeners: dict[str, Callable[[], None]] = {}
 
     async def read(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -241,19 +241,19 @@ class Database(ABC):
     def close(self) -> None:
         """Finish what was begun and close every connection."""
 
-    def on_wake(self, name: str, call: Callable[[], None]) -> None:
-        """Have ``call`` run after every commit that woke ``name``, on the thread that committed.
+    def on_notify(self, name: str, call: Callable[[], None]) -> None:
+        """Run ``call`` after every commit that notifies ``name``, on the thread that committed.
 
         It must neither block nor raise: other callers' writes wait behind it.
         """
-        self._wakers[name] = call
+        self._listeners[name] = call
 
-    def _wake(self, names: set[str]) -> None:
+    def _notify(self, names: set[str]) -> None:
         for name in names:
-            waker = self._wakers.get(name)
-            if waker is not None:
-                waker()
+            listener = self._listeners.get(name)
+            if listener is not None:
+                listener()
 
-    async def hear_wakes(self) -> None:
-        """Pass on what other processes wake, until cancelled; SQLite has no way to tell."""
+    async def listen(self) -> None:
+        """Pass on notifications of other processes until cancelled; SQLite has none."""
         await asyncio.Event().wait()

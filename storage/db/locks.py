@@ -1,10 +1,9 @@
-"""Rows held for the rest of a transaction, where a rule spans more than one row.
+"""Row locks until the end of a transaction, for rules that span more than one row.
 
-SQLite has one writer at a time, so there is nothing to hold there. The lock lets foreign keys be
-checked meanwhile.
+SQLite has one writer at a time and needs none. The locks leave foreign key checks possible.
 
-Everybody takes them in one order, so that nobody waits in a circle: the organisation, then its
-people by id, then what is theirs or the organisation's own: leave, departments, webhooks.
+To avoid deadlocks, every transaction takes them in one order: the organisation, its people by id,
+then leave, departments and webhooks.
 """
 
 from __future__ import annotations
@@ -19,29 +18,29 @@ from storage.db.tables import OrganisationRow
 
 
 def organisation(tx: Transaction, organisation_id: str) -> None:
-    """Let no other transaction past this point for the organisation until this one ends."""
+    """Lock the organisation until this transaction ends."""
     tx.first(_organisation, organisation_id=organisation_id)
 
 
 def workspace(tx: Transaction, team_id: str) -> None:
-    """Let no other transaction past this point for the Slack workspace until this one ends.
+    """Lock the Slack workspace until this transaction ends.
 
-    There may be no row to lock yet, so PostgreSQL locks a number that the id makes.
+    There may be no row to lock yet, so PostgreSQL locks a hash of the id (an advisory lock).
     """
     if tx.engine == "postgresql":
         tx.first(_workspace, team_id=team_id)
 
 
-def held(query: Any, engine: str, strength: str = "FOR NO KEY UPDATE") -> Select:
-    """The query with its rows held; call inside a ``compiled`` function."""
-    held_query: Select = query.for_update(strength) if engine == "postgresql" else query
-    return held_query
+def locked(query: Any, engine: str, strength: str = "FOR NO KEY UPDATE") -> Select:
+    """The query with its rows locked; call inside a ``compiled`` function."""
+    locked_query: Select = query.for_update(strength) if engine == "postgresql" else query
+    return locked_query
 
 
 @compiled_per_engine
 def _organisation(engine: Engine, organisation_id: Param[str]) -> Select:
     query = OrganisationRow.select(OrganisationRow.id).where(OrganisationRow.id == organisation_id)
-    return held(query, engine)
+    return locked(query, engine)
 
 
 @compiled

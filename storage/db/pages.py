@@ -40,7 +40,7 @@ class Page(Generic[T]):
 def position(tx: Transaction, page: PageOf, *bound_to: object) -> list[Any] | None:
     """The keyset position in ``page.cursor``; None at the start.
 
-    ``bound_to`` is whatever the list depends on: its name, organisation, filters, sort. Raises
+    ``bound_to`` is all that the list depends on: its name, organisation, filters, sort. Raises
     UnusableCursor for a cursor that was altered or belongs to anything else.
     """
     if page.cursor is None:
@@ -51,8 +51,8 @@ def position(tx: Transaction, page: PageOf, *bound_to: object) -> list[Any] | No
         payload = _signer(tx, bound_to).unsign(page.cursor)
     except BadData as error:
         raise UnusableCursor from error
-    found: list[Any] = orjson.loads(base64_decode(payload))
-    return found
+    keyset: list[Any] = orjson.loads(base64_decode(payload))
+    return keyset
 
 
 def page_of(

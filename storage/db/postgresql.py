@@ -19,7 +19,7 @@ from psycopg.types.string import TextLoader
 
 from storage.base.errors import DatabaseUnavailable, OutcomeUnknown
 from storage.base.secrets import Secrets
-from storage.db import connections, wakeups
+from storage.db import connections, notifier
 from storage.db.compiled import Compiled, Engine
 from storage.db.connections import Connection, NoAnswer
 from storage.db.database import (
@@ -97,7 +97,7 @@ class PostgresqlDatabase(Database):
         super().__init__(secrets)
         self._timeout_seconds = timeout_seconds
         self._parameters = connections.parameters_of(url, timeout_seconds)
-        self._announcer = wakeups.Announcer(self._parameters, timeout_seconds)
+        self._notifier = notifier.Notifier(self._parameters, timeout_seconds)
         self._local = threading.local()
         self._connections: list[Connection] = []
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
@@ -105,8 +105,8 @@ class PostgresqlDatabase(Database):
     async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
         """Run ``work`` on a thread; waiting for a thread counts towards the time-out.
 
-        Work that no thread has begun by then is never done. Short work ends within the time-out as
-        a whole. Long work must only have a connection by then: each of its statements has the
+        Work that no thread has begun by then is dropped. Short work ends within the time-out as a
+        whole. Long work must only have a connection by then: each of its statements has the
         time-out for itself.
         """
         ends_at = time.monotonic() + self._timeout_seconds
@@ -143,23 +143,23 @@ class PostgresqlDatabase(Database):
         }
         return partial(attempts[mode], work)
 
-    def _wake(self, names: set[str]) -> None:
-        super()._wake(names)
-        for name in names - self._wakers.keys():
-            # Nobody here does that work.
-            self._announcer.announce(name)
+    def _notify(self, names: set[str]) -> None:
+        super()._notify(names)
+        for name in names - self._listeners.keys():
+            # Other processes do that work.
+            self._notifier.notify(name)
 
-    async def hear_wakes(self) -> None:
-        # What is heard is for this process alone.
-        await wakeups.hear(
-            self._parameters, self._timeout_seconds, self._wake_here, list(self._wakers)
+    async def listen(self) -> None:
+        # Other processes listen themselves, so nothing is passed on to them.
+        await notifier.listen(
+            self._parameters, self._timeout_seconds, self._notify_here, list(self._listeners)
         )
 
-    def _wake_here(self, name: str) -> None:
-        super()._wake({name})
+    def _notify_here(self, name: str) -> None:
+        super()._notify({name})
 
     def close(self) -> None:
-        self._announcer.close()
+        self._notifier.close()
         self._executor.shutdown()
         for connection in self._connections:
             connection.close()
@@ -168,10 +168,9 @@ class PostgresqlDatabase(Database):
         return work(self._transaction(self.reference_cache))
 
     def _attempt_write(self, work: Work[T]) -> T:
-        # What is read in here is everybody's only once it is committed.
+        # Other transactions see what this one caches only once it is committed.
         cache = self.reference_cache
-        known = cache.copy()
-        tx = self._transaction(known)
+        tx = self._transaction(cache.copy())
         connection = self._connection()
         connection.execute("BEGIN")
         try:
@@ -185,15 +184,15 @@ class PostgresqlDatabase(Database):
             ended = connection.execute("COMMIT")
         except psycopg.OperationalError as error:
             if connection.pgconn.transaction_status == TransactionStatus.IDLE:
-                # PostgreSQL says that it has undone the transaction.
+                # PostgreSQL has rolled back and said so.
                 raise
-            # Not repeated: whether it was committed is unknown.
+            # No retry: the transaction may be committed.
             self._forget_connection()
             raise OutcomeUnknown("The connection was lost during COMMIT.") from error
         if ended.statusmessage != "COMMIT":
             raise RuntimeError("The use case went on after an error that undid its transaction.")
-        cache.update(known)
-        self._wake(tx.woken)
+        cache.update(tx.reference_cache)
+        self._notify(tx.notified)
         return result
 
     def _attempt_dry_run(self, work: Work[T]) -> T:
@@ -202,7 +201,7 @@ class PostgresqlDatabase(Database):
         connection.execute("BEGIN")
         try:
             result = work(tx)
-            # What they violate is refused as in a real write.
+            # Constraint violations are raised as in a real write.
             tx.flush()
         finally:
             if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
@@ -212,7 +211,7 @@ class PostgresqlDatabase(Database):
     def _retry(
         self, attempt: Callable[[], T], ends_at: float | None = None, *, is_short: bool = False
     ) -> T:
-        """Repeat what PostgreSQL undid because of others: a deadlock, a lost connection.
+        """Retry after a deadlock, a serialisation failure or a lost connection.
 
         With ``ends_at``, an attempt has half of the time that is left, so that a server that does
         not answer leaves time for another connection, perhaps to another host. Long work has to
@@ -225,8 +224,8 @@ class PostgresqlDatabase(Database):
                 self._local.ends_at = until if is_short else None
                 return attempt()
             except psycopg.errors.ForeignKeyViolation:
-                # What the row refers to was deleted after we read it, perhaps before we remembered
-                # it: the next attempt reads it again. If that changes nothing, the fault is ours.
+                # The referenced row was deleted after it was read, perhaps into the cache: the next
+                # attempt reads it again. If that does not help, it is our bug.
                 self.reference_cache = {}
                 if not attempts_left:
                     raise
@@ -251,7 +250,7 @@ class PostgresqlDatabase(Database):
             self._parameters, self._timeout_seconds, ends_at=self._local.connects_by
         )
         connection.ends_at = ends_at
-        # Ids and dates as text: the same rows as SQLite gives, and nothing is parsed in vain.
+        # Ids and dates as text, as SQLite returns them.
         for name in ("uuid", "date"):
             connection.adapters.register_loader(name, TextLoader)
         self._local.connection = connection
@@ -269,11 +268,11 @@ class PostgresqlDatabase(Database):
             self.reference_cache = {}
             self._connections.remove(connection)
             connection.close()
-            # Another host may have taken over; the one that was lost is asked last.
+            # Another host may have taken over: try the lost one last.
             self._parameters = connections.with_last(self._parameters, *self._local.host)
 
-    def _transaction(self, known: dict[str, Any]) -> _Transaction:
-        return _Transaction(self._connection().cursor(), self.secrets, known)
+    def _transaction(self, reference_cache: dict[str, Any]) -> _Transaction:
+        return _Transaction(self._connection().cursor(), self.secrets, reference_cache)
 
 
 def _half_way(ends_at: float | None) -> float | None:
@@ -288,8 +287,8 @@ def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Curs
         return cursor.execute(sql, values)
     except psycopg.errors.UniqueViolation as error:
         # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
-        found = _KEY.search(error.diag.message_detail or "")
-        raise DuplicateRow(str(error), found.group(1).split(", ") if found else ()) from error
+        key = _KEY.search(error.diag.message_detail or "")
+        raise DuplicateRow(str(error), key.group(1).split(", ") if key else ()) from error
 
 
 @lru_cache(maxsize=256)

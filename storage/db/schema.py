@@ -121,7 +121,7 @@ def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
 def _connect(database: Any) -> None:
     """Connect, and wait while another process locks the SQLite file.
 
-    Switching a new file to WAL fails at once while it is locked, whatever timeout is set.
+    Switching a new file to WAL fails at once while it is locked, despite any timeout.
     """
     gives_up_at = time.monotonic() + _BUSY_SECONDS
     while True:

@@ -53,7 +53,7 @@ class SqliteDatabase(Database):
         self._connections: list[sqlite3.Connection] = []
         self._long_reads = ThreadPoolExecutor(LONG_READ_THREADS, thread_name_prefix="long-read")
         self._writer = SqliteWriter(
-            self._connect, secrets, self.reference_cache, self._wake, group_seconds
+            self._connect, secrets, self.reference_cache, self._notify, group_seconds
         )
 
     async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:

@@ -130,7 +130,7 @@ class SqliteWriter:
                 continue
             if not outcome.job.is_dry_run:
                 self._reference_cache.update(outcome.tx.reference_cache)
-                notified |= outcome.tx.woken
+                notified |= outcome.tx.notified
             outcome.job.future.set_result(outcome.result)
         self._notify(notified)
 

@@ -38,21 +38,21 @@ class ChangedMeanwhile(Conflict):
 
 
 def find(
-    tx: Transaction, organisation_id: str, user_id: str, *, is_held: bool = False
+    tx: Transaction, organisation_id: str, user_id: str, *, for_update: bool = False
 ) -> User | None:
-    """The person of that id. ``is_held``: nobody else changes him before this transaction ends."""
+    """The person of that id. ``for_update``: locked for this transaction."""
     if not fields.is_id(user_id):
         return None
-    row = tx.first(_user, organisation_id=organisation_id, user_id=user_id, is_held=is_held)
+    row = tx.first(_user, organisation_id=organisation_id, user_id=user_id, for_update=for_update)
     return None if row is None else rows.user(row)
 
 
-def get(tx: Transaction, user_id: str, *, by: Caller, is_held: bool = False) -> User:
+def get(tx: Transaction, user_id: str, *, by: Caller, for_update: bool = False) -> User:
     """Anybody of the caller's organisation, archived people included. Raises NotFound.
 
-    ``is_held`` locks the person until this transaction ends.
+    ``for_update`` locks the person until this transaction ends.
     """
-    user = find(tx, by.organisation_id, user_id, is_held=is_held)
+    user = find(tx, by.organisation_id, user_id, for_update=for_update)
     if user is None:
         raise NotFound("user")
     return user
@@ -238,13 +238,16 @@ def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: st
 
 
 def has_department(
-    tx: Transaction, organisation_id: str, department_id: str, *, is_held: bool = False
+    tx: Transaction, organisation_id: str, department_id: str, *, for_update: bool = False
 ) -> bool:
-    """Whether there is such a department. ``is_held``: it is not deleted meanwhile either."""
+    """Whether there is such a department. ``for_update``: it is not deleted meanwhile either."""
     if not fields.is_id(department_id):
         return False
     row = tx.first(
-        _department, organisation_id=organisation_id, department_id=department_id, is_held=is_held
+        _department,
+        organisation_id=organisation_id,
+        department_id=department_id,
+        for_update=for_update,
     )
     return row is not None
 
@@ -295,12 +298,12 @@ def _living(
 
 @compiled_per_engine
 def _user(
-    engine: Engine, organisation_id: Param[str], user_id: Param[str], is_held: bool
+    engine: Engine, organisation_id: Param[str], user_id: Param[str], for_update: bool
 ) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.id == user_id
     )
-    return locks.held(query, engine) if is_held else query
+    return locks.locked(query, engine) if for_update else query
 
 
 @compiled_per_engine
@@ -308,7 +311,7 @@ def _held(engine: Engine, organisation_id: Param[str], user_ids: Param[list[str]
     query = UserRow.select(UserRow.id).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
-    return locks.held(query.order_by(UserRow.id), engine)
+    return locks.locked(query.order_by(UserRow.id), engine)
 
 
 def _not_archived_first(query: Select) -> Select:
@@ -422,10 +425,10 @@ def _in_chain_above(
 
 @compiled_per_engine
 def _department(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], is_held: bool
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
 ) -> Select:
     query = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
     # As the foreign key does: a delete waits, everything else goes on.
-    return locks.held(query, engine, "FOR KEY SHARE") if is_held else query
+    return locks.locked(query, engine, "FOR KEY SHARE") if for_update else query

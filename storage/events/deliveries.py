@@ -301,7 +301,7 @@ def _url(engine: Engine, organisation_id: Param[str], webhook_id: Param[str]) ->
     query = WebhookRow.select(WebhookRow.url).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
-    return locks.held(query, engine)
+    return locks.locked(query, engine)
 
 
 @compiled
@@ -396,4 +396,4 @@ def _failing_for_long(
         )
         .order_by(WebhookRow.organisation_id, WebhookRow.id)
     )
-    return locks.held(query, engine) if is_locked else query
+    return locks.locked(query, engine) if is_locked else query

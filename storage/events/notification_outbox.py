@@ -85,7 +85,7 @@ def notify(
         for user_id in sorted(holders - {request.user_id}):
             row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
             tx.enqueue_insert(NoticeRow, **row | later)
-    tx.wake(NOTICES)
+    tx.notify(NOTICES)
 
 
 def notify_all(
@@ -122,7 +122,7 @@ def notify_all(
         for request_id, user_id in sorted(cards)
     ]
     tx.insert_all(NoticeRow, rows)
-    tx.wake(NOTICES)
+    tx.notify(NOTICES)
 
 
 def post_missing_cards(
@@ -159,7 +159,7 @@ def post_missing_cards(
             if request.id not in queued
         ],
     )
-    tx.wake(NOTICES)
+    tx.notify(NOTICES)
 
 
 def notify_approvers(
@@ -179,7 +179,7 @@ def notify_approvers(
             for user_id in sorted(user_ids)
         ],
     )
-    tx.wake(NOTICES)
+    tx.notify(NOTICES)
 
 
 def notice_row(
@@ -243,7 +243,7 @@ def _notify_admins(
             for (user_id,) in admins
         ],
     )
-    tx.wake(NOTICES)
+    tx.notify(NOTICES)
 
 
 def remind(
@@ -258,7 +258,7 @@ def remind(
     kind: NoticeKind = "reminder_summary" if leave_request_id is None else "reminder"
     row = notice_row(organisation_id, kind, user_id, leave_request_id, REMINDER, now)
     tx.insert(NoticeRow, **row)
-    tx.wake(NOTICES)
+    tx.notify(NOTICES)
 
 
 def _cards_of(

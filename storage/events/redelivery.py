@@ -81,7 +81,7 @@ def _record_request(
     audit.record(
         tx, "webhook.redelivery_requested", "webhook", webhook_id, by=by, now=now, after=what
     )
-    tx.wake(webhook_outbox.WEBHOOKS)
+    tx.notify(webhook_outbox.WEBHOOKS)
 
 
 @compiled

@@ -129,7 +129,7 @@ def enqueue_all(
         tx.insert_all(EventRow, events)
         tx.insert_all(DeliveryRow, queued)
         tx.insert_all(DeliveryRow, missed)
-    tx.wake(WEBHOOKS)
+    tx.notify(WEBHOOKS)
 
 
 def _receivers(reference: Reference, event_type: EventType) -> dict[str, bool]:
@@ -187,7 +187,7 @@ def _enqueue(
     for webhook_id, is_active in receivers.items():
         row = _delivery_row if is_active else _missed_row
         tx.enqueue_insert(DeliveryRow, **row(event, webhook_id, now))
-    tx.wake(WEBHOOKS)
+    tx.notify(WEBHOOKS)
     event_id: str = event["id"]
     return event_id
 

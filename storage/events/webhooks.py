@@ -283,7 +283,7 @@ def _one(
     query = WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
-    return locks.held(query, engine, strength) if strength else query
+    return locks.locked(query, engine, strength) if strength else query
 
 
 @compiled

@@ -59,7 +59,7 @@ def add(
     """
     request_rules.check_role(by.role, "admin")
     # Held, so that nothing is asked for meanwhile on the strength of what is taken off here.
-    user = people_rows.find(tx, by.organisation_id, user_id, is_held=True)
+    user = people_rows.find(tx, by.organisation_id, user_id, for_update=True)
     if user is None:
         raise NotFound("user")
     known = organisation_config.of_organisation(tx, by.organisation_id)

@@ -181,7 +181,7 @@ def _refresh(
     ]
     if refreshed:
         tx.insert_all(NoticeRow, refreshed)
-        tx.wake(notification_outbox.NOTICES)
+        tx.notify(notification_outbox.NOTICES)
 
 
 @compiled

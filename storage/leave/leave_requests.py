@@ -541,4 +541,4 @@ def _locked_person(
     # for a change of what counts as a day, and then sees the version that the change left.
     # The organisation is locked before the person, as everywhere, to avoid deadlocks.
     counting = 'FOR SHARE OF "organisation" ' if is_counting else ""
-    return locks.held(query, engine, counting + 'FOR NO KEY UPDATE OF "t1"')
+    return locks.locked(query, engine, counting + 'FOR NO KEY UPDATE OF "t1"')

@@ -186,14 +186,14 @@ def create(
     return leave_type
 
 
-def get(tx: Transaction, leave_type_id: str, *, by: Caller, is_held: bool = False) -> LeaveType:
-    """One type, archived or not. Raises NotFound. ``is_held``: it stays so for this transaction."""
+def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = False) -> LeaveType:
+    """One type, archived or not. Raises NotFound. ``for_update``: locked for this transaction."""
     if fields.is_id(leave_type_id):
         row = tx.first(
             _leave_type,
             organisation_id=by.organisation_id,
             leave_type_id=leave_type_id,
-            is_held=is_held,
+            for_update=for_update,
         )
         if row is not None:
             return rows.leave_type(row)
@@ -210,7 +210,7 @@ def update(
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    before = get(tx, leave_type_id, by=by, is_held=True)
+    before = get(tx, leave_type_id, by=by, for_update=True)
     if changes.get("emoji") == before.emoji:
         # An older type may have an emoji that would be refused today; it keeps it.
         changes = {name: value for name, value in changes.items() if name != "emoji"}
@@ -238,7 +238,7 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    leave_type = get(tx, leave_type_id, by=by, is_held=True)
+    leave_type = get(tx, leave_type_id, by=by, for_update=True)
     if (
         tx.first(_any_request, organisation_id=by.organisation_id, leave_type_id=leave_type.id)
         is None
@@ -358,13 +358,13 @@ def _record(
 
 @compiled_per_engine
 def _leave_type(
-    engine: Engine, organisation_id: Param[str], leave_type_id: Param[str], is_held: bool
+    engine: Engine, organisation_id: Param[str], leave_type_id: Param[str], for_update: bool
 ) -> Select:
     query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
     )
     # The strongest: a request that is about to have this type has to wait.
-    return locks.held(query, engine, "FOR UPDATE") if is_held else query
+    return locks.locked(query, engine, "FOR UPDATE") if for_update else query
 
 
 @compiled

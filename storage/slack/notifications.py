@@ -425,7 +425,7 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
             due_at=now,
             created_at=now,
         )
-        tx.wake(notification_outbox.NOTICES)
+        tx.notify(notification_outbox.NOTICES)
 
 
 def _is_awaited(tx: Transaction, notice: Notice) -> bool:

@@ -47,7 +47,7 @@ def join_from_slack(
         source="slack",
     )
     user = slack_matching.find(tx, organisation_id, profile)
-    user = user and people_rows.find(tx, organisation_id, user.id, is_held=True)
+    user = user and people_rows.find(tx, organisation_id, user.id, for_update=True)
     if user is not None:
         return _recognised(tx, user, profile, by=by, now=now)
     if not profile.email:

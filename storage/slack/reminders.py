@@ -528,7 +528,7 @@ def _requests(engine: Engine, organisation_id: Param[str], request_ids: Param[li
         .order_by(LeaveRequestRow.id)
     )
     # The strongest: even a foreign key that is about to point here has to wait.
-    return locks.held(query, engine, "FOR UPDATE")
+    return locks.locked(query, engine, "FOR UPDATE")
 
 
 @compiled

@@ -336,7 +336,7 @@ def _any_of_team(engine: Engine, organisation_id: Param[str], team_id: Param[str
     query = row.select(row.id, row.uninstalled_at).where(
         row.organisation_id == organisation_id, row.team_id == team_id
     )
-    return locks.held(query, engine)
+    return locks.locked(query, engine)
 
 
 @compiled

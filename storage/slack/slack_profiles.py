@@ -174,7 +174,9 @@ def switch_off_missing(
     """
     locks.organisation(tx, organisation_id)
     by = _slack(organisation_id)
-    found = [people_rows.find(tx, organisation_id, user_id, is_held=True) for user_id in user_ids]
+    found = [
+        people_rows.find(tx, organisation_id, user_id, for_update=True) for user_id in user_ids
+    ]
     return [
         _switched_off(tx, user, by=by, now=now)
         for user in found
@@ -250,7 +252,7 @@ def link(
     """
     # Joining takes this lock first, too: a Slack account belongs to one person.
     locks.organisation(tx, organisation_id)
-    user = people_rows.find(tx, organisation_id, user_id, is_held=True)
+    user = people_rows.find(tx, organisation_id, user_id, for_update=True)
     if user is not None and user.slack_user_id is not None:
         return user.slack_user_id  # Linked since the caller looked.
     matched = slack_matching.find(tx, organisation_id, profile)
@@ -272,7 +274,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, is_held=True)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
     people.check_may_manage(by, user)
     if user.status == "archived":
         raise people.UserArchived
@@ -299,7 +301,7 @@ def _held(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User 
         # Before the person's row, as everybody takes them; the Slack user may be another by now.
         locks.organisation(tx, organisation_id)
         user = slack_matching.find(tx, organisation_id, profile)
-    return user and people_rows.find(tx, organisation_id, user.id, is_held=True)
+    return user and people_rows.find(tx, organisation_id, user.id, for_update=True)
 
 
 def _described(

@@ -105,7 +105,7 @@ def remember_slack_id(
     """Keep who a person is in Slack, unless that is known already, or somebody else is he."""
     # Whoever joins takes it first, too: a Slack user is one person.
     locks.organisation(tx, organisation_id)
-    user = people_rows.find(tx, organisation_id, user_id, is_held=True)
+    user = people_rows.find(tx, organisation_id, user_id, for_update=True)
     if user is None or user.slack_user_id is not None:
         return
     if people_rows.find_by_slack_id(tx, organisation_id, slack_user_id) is not None:

@@ -423,7 +423,7 @@ def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Data
 
     runs = crossing(
         database,
-        lambda tx: people_rows.get(tx, eve.id, by=acme.caller, is_held=True),
+        lambda tx: people_rows.get(tx, eve.id, by=acme.caller, for_update=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
         lambda tx: slack_profiles.keep_all_in_step(tx, acme.id, named, now=NOW),
     )

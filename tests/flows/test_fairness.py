@@ -59,7 +59,7 @@ async def delivering(database: Database) -> AsyncIterator[None]:
     """As a server does, its ticks included; an attempt may take two thirds of the usual time."""
     async with Sender(allow_private=True, attempt_seconds=10.0) as sender:
         dispatcher = webhook_dispatcher(database, sender, clock)
-        database.on_wake(dispatcher.name, dispatcher.wake)
+        database.on_notify(dispatcher.name, dispatcher.wake)
         dispatcher.start()
         ticking = asyncio.create_task(_tick(dispatcher.wake))
         try:

@@ -234,12 +234,12 @@ def test_wakers_run_after_the_commit_and_only_then(database: Database, database_
 
     def keep_and_wake(tx: Transaction, name: str, *, refusing: bool = False) -> None:
         keep(tx, name)
-        tx.wake("outbox")
-        tx.wake("nobody")
+        tx.notify("outbox")
+        tx.notify("nobody")
         if refusing:
             raise Refused
 
-    database.on_wake("outbox", lambda: seen.append(kept_outside(database_url)))
+    database.on_notify("outbox", lambda: seen.append(kept_outside(database_url)))
     with pytest.raises(Refused):
         database.write_now(keep_and_wake, "digest", refusing=True)
     database.write_now(keep, "quiet")

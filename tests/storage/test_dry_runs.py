@@ -201,7 +201,7 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
     acme, change = scene.acme, CHANGES[which](scene)
     notified: list[str] = []
     for name in DISPATCHERS:
-        database.on_wake(name, partial(notified.append, name))
+        database.on_notify(name, partial(notified.append, name))
     known = database.read_now(organisation_config.of_organisation, acme.id)
     cached, rows = database.reference_cache.copy(), every_row(database_url)
 

@@ -19,7 +19,7 @@ from storage.db.postgresql import THREADS
 from storage.db.schema import check_schema, migrate
 from tests import outside, postgres
 from tests.storage.test_database import keep, kept, kept_outside
-from tests.storage.test_wakeups import until, wake
+from tests.storage.test_notifier import notify, until
 
 pytestmark = pytest.mark.slow
 
@@ -186,7 +186,7 @@ def test_another_host_of_the_url_answers_in_its_place(
 def test_a_handle_closes_while_nothing_answers(server: postgres.Server, url: str) -> None:
     database = open_database(url, Secrets.generate(), TIMEOUT_SECONDS)
     # The announcement goes out on a connection of its own.
-    database.write_now(wake)
+    database.write_now(notify)
     asyncio.run(read_often(database))
 
     async def close_amid_a_write() -> None:
@@ -206,7 +206,7 @@ def test_whoever_listens_for_wake_ups_can_stop(server: postgres.Server, url: str
     heard: list[str] = []
 
     async def listen_and_stop() -> None:
-        hearing = asyncio.create_task(database.hear_wakes())
+        hearing = asyncio.create_task(database.listen())
         await until(lambda: bool(heard))
         with postgres.frozen(server.folder):
             hearing.cancel()
@@ -214,7 +214,7 @@ def test_whoever_listens_for_wake_ups_can_stop(server: postgres.Server, url: str
                 await asyncio.wait({hearing})
 
     with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
-        database.on_wake("webhooks", lambda: heard.append("webhooks"))
+        database.on_notify("webhooks", lambda: heard.append("webhooks"))
         asyncio.run(listen_and_stop())
 
 

@@ -252,7 +252,7 @@ def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Da
 
     runs = crossing(
         database,
-        lambda tx: people_rows.get(tx, eve.id, by=acme.caller, is_held=True),
+        lambda tx: people_rows.get(tx, eve.id, by=acme.caller, for_update=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
         lambda tx: people_import.bring_in(
             tx,

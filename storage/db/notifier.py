@@ -1,7 +1,7 @@
-"""Waking dispatchers of other processes, over PostgreSQL's LISTEN and NOTIFY.
+"""Notifies the dispatchers of other processes, over PostgreSQL's LISTEN and NOTIFY.
 
-A hint and no more: whoever misses one finds the work at its next tick. It is sent after the commit
-and on a connection of its own, because a NOTIFY inside a transaction makes commits wait for each
+A dispatcher that misses a notification finds the work at its next tick. Notifications are sent
+after the commit, on a separate connection: a NOTIFY in a transaction makes commits wait for each
 other.
 """
 
@@ -19,8 +19,8 @@ import structlog
 from storage.db.connections import Connection, Parameters, connect, connect_async
 
 CHANNEL: Final = "hiatus_wake"
-# What is woken within so long is said once.
-GATHER_SECONDS: Final = 0.01
+# A name is sent once for all commits within this time.
+DEBOUNCE_SECONDS: Final = 0.01
 RECONNECT_SECONDS: Final = 1.0
 # How often an idle connection is checked.
 CHECK_SECONDS: Final = 30.0
@@ -28,42 +28,42 @@ CHECK_SECONDS: Final = 30.0
 _log = structlog.stdlib.get_logger("hiatus.database")
 
 
-class Announcer:
-    """Tells other processes, from a thread of its own that begins with the first announcement."""
+class Notifier:
+    """Notifies other processes from its own thread, which starts with the first notification."""
 
     def __init__(self, parameters: Parameters, timeout_seconds: float) -> None:
         self._parameters = parameters
         self._timeout_seconds = timeout_seconds
         self._names: set[str] = set()
         self._lock = threading.Lock()
-        self._has_news = threading.Event()
+        self._has_names = threading.Event()
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
-    def announce(self, name: str) -> None:
-        """Wake the dispatchers of that name elsewhere, soon. Blocks for nothing."""
+    def notify(self, name: str) -> None:
+        """Notify the dispatchers of that name in other processes, soon. Never blocks."""
         with self._lock:
             self._names.add(name)
             if self._thread is None and not self._is_closed:
                 self._thread = threading.Thread(
-                    target=self._announce_until_closed, name="announcer", daemon=True
+                    target=self._send_until_closed, name="notifier", daemon=True
                 )
                 self._thread.start()
-        self._has_news.set()
+        self._has_names.set()
 
     def close(self) -> None:
         self._is_closed = True
-        self._has_news.set()
+        self._has_names.set()
         if self._thread is not None:
             self._thread.join()
 
-    def _announce_until_closed(self) -> None:
+    def _send_until_closed(self) -> None:
         connection: Connection | None = None
         is_last = False
         while not is_last:
-            self._has_news.wait()
-            time.sleep(GATHER_SECONDS)
-            self._has_news.clear()
+            self._has_names.wait()
+            time.sleep(DEBOUNCE_SECONDS)
+            self._has_names.clear()
             is_last = self._is_closed
             with self._lock:
                 names, self._names = self._names, set()
@@ -73,7 +73,7 @@ class Announcer:
                         connection = connect(self._parameters, self._timeout_seconds)
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, name))
             except psycopg.Error:
-                # Nobody is told this time; the tick tells them.
+                # This notification is lost; the next tick finds the work.
                 if connection is not None:
                     connection.close()
                 connection = None
@@ -81,15 +81,15 @@ class Announcer:
             connection.close()
 
 
-async def hear(
+async def listen(
     parameters: Parameters,
     timeout_seconds: float,
-    wake: Callable[[str], None],
+    notify: Callable[[str], None],
     names: list[str],
 ) -> None:
-    """Call ``wake`` with every name that another process announces, until cancelled.
+    """Call ``notify`` with every name that another process sends, until cancelled.
 
-    After every connection each of ``names`` is woken: what was said meanwhile went unheard.
+    Each connection begins with all ``names``: notifications before it are lost.
     """
     while True:
         try:
@@ -97,11 +97,11 @@ async def hear(
             async with connection:
                 await connection.execute(f"LISTEN {CHANNEL}")
                 for name in names:
-                    wake(name)
+                    notify(name)
                 while True:
-                    async for notice in connection.notifies(timeout=CHECK_SECONDS):
-                        wake(notice.payload)
-                    # A server that was stopped or replaced is silent, too.
+                    async for notification in connection.notifies(timeout=CHECK_SECONDS):
+                        notify(notification.payload)
+                    # A server that was stopped or replaced sends nothing either.
                     await connection.execute("SELECT 1")
         except psycopg.Error as error:
             _log.warning("database.not_listening", reason=str(error))
