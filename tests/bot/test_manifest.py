@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 import yaml
-from slack_sdk.web.async_client import AsyncWebClient
 from typer.testing import CliRunner
 
 from bot.base import ids
@@ -60,28 +57,6 @@ def test_no_two_listeners_wait_for_the_same_thing() -> None:
     waited_for = [(listener.kind, listener.name) for listener in LISTENERS]
 
     assert len(waited_for) == len(set(waited_for))
-
-
-def test_methods_are_those_that_the_code_calls() -> None:
-    called = set(_methods_called())
-
-    assert called == set(manifest.METHODS), "manifest.METHODS names what the code calls"
-
-
-def _methods_called() -> Iterator[str]:
-    """Every method of the Web API that something in bot/ calls, by Slack's name."""
-    for path in (ROOT / "bot").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and _is_method(node.attr):
-                yield node.attr.replace("_", ".")
-            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            if is_call and node.func.attr == "api_call":  # type: ignore[attr-defined]
-                yield ast.literal_eval(node.args[0])  # type: ignore[attr-defined]
-
-
-def _is_method(name: str) -> bool:
-    is_named_like_one = "_" in name.strip("_") and name[0] != "_" and name != "api_call"
-    return is_named_like_one and callable(getattr(AsyncWebClient, name, None))
 
 
 def test_scopes_are_those_that_methods_events_and_commands_need() -> None:

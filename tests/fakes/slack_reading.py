@@ -54,6 +54,11 @@ class Reading:
         """How many calls there were, of all methods."""
         return len(self._workspace.calls)
 
+    @property
+    def methods_called(self) -> set[str]:
+        with self._workspace.changed:
+            return {call.method for call in self._workspace.calls}
+
     def calls(self, method: str | None = None, *, since: int = 0) -> list[Call]:
         """The calls of one method, or all, oldest first, failed ones included.
 
