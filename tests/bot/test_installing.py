@@ -280,7 +280,7 @@ def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> Non
     answer = Browser(world).install(world.slack, INA, "T2")
 
     assert answer.status_code == 403
-    assert "An organisation of umbrella.example uses Hiatus already." in said(answer)
+    assert "An organisation with addresses at umbrella.example already uses Hiatus." in said(answer)
     assert organisation_of(world, "T2") is None
     assert world.database.read_now(slack_installations.find, "T2") is None
     assert world.database.read_now(organisations.count) == count
