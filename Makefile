@@ -17,6 +17,9 @@ UV ?= uv
 COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-header
 
+# Container images often set it; without byte code every start compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: run test test-all install lint bench fuzz docs catalogues swagger-ui lock help
 
