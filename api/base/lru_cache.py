@@ -1,4 +1,4 @@
-"""What was used last, as much of it as fits: memory with a bound in bytes."""
+"""A least-recently-used cache with a bound in bytes."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
-    """Forgets what was used least recently beyond ``max_bytes``; safe between threads."""
+class LRUCache(Generic[K, V]):
+    """Drops the least recently used values beyond ``max_bytes``. Thread-safe."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def size_bytes(self) -> int:
-        """The sizes of what is kept, added up."""
+        """The sizes of all cached values together."""
         return self._bytes
 
     def get(self, key: K) -> V | None:
         with self._lock:
-            found = self._kept.get(key)
-            if found is None:
+            entry = self._entries.get(key)
+            if entry is None:
                 return None
-            self._kept.move_to_end(key)
-            return found[0]
+            self._entries.move_to_end(key)
+            return entry[0]
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
-        """Keep a value in place of the key's last one; what alone exceeds the bound is not kept."""
+        """Replace the key's value. A value that alone exceeds the bound is not cached."""
         with self._lock:
-            replaced = self._kept.pop(key, None)
+            replaced = self._entries.pop(key, None)
             if replaced is not None:
                 self._bytes -= replaced[1]
             if size_bytes > self._max_bytes:
                 return
-            self._kept[key] = value, size_bytes
+            self._entries[key] = value, size_bytes
             self._bytes += size_bytes
             while self._bytes > self._max_bytes:
-                _, (_, dropped) = self._kept.popitem(last=False)
+                _, (_, dropped) = self._entries.popitem(last=False)
                 self._bytes -= dropped

@@ -1,4 +1,4 @@
-"""`GET /cal/{token}`: a calendar subscription, opened by the token alone."""
+"""`GET /cal/{token}`: a calendar feed, for which the token is enough."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from api.feeds.feed_fetches import FeedFetches
-from api.feeds.feed_rendering import Coding, Drawings, Subscription, midnight
+from api.feeds.feed_rendering import Coding, FeedCache, Subscription, midnight
 from api.feeds.owner_lookup import OwnerLookup
 from api.http.auth import header
 from api.http.conditions import LastModified, Tags, http_date, is_unmodified, last_modified, tags_in
@@ -31,7 +31,7 @@ _SCOPES: Final[Mapping[str, FeedScope]] = {
     "team": "team",
     "org": "org",
 }
-# A 304 repeats what the 200 says of the representation (RFC 9110, 15.4.5).
+# Headers of the 200 and the 304 (RFC 9110, 15.4.5).
 _ALWAYS: Final = (
     (b"cache-control", b"private, no-cache"),
     (b"vary", b"Accept-Encoding"),
@@ -40,20 +40,20 @@ _WITH_CONTENTS: Final = (
     (b"content-type", b"text/calendar; charset=utf-8"),
     (b"content-disposition", b'inline; filename="leave.ics"'),
 )
-# The two codings are two representations, and have an entity tag each (RFC 9110, 8.8.3.3).
+# Each coding is a representation with its own entity tag (RFC 9110, 8.8.3.3).
 _SUFFIX: Final[Mapping[Coding, bytes]] = {"identity": b"", "gzip": b"-gzip"}
 
-_WISHES: Final = frozenset({b"accept-encoding", b"if-none-match", b"if-modified-since"})
+_PREFERENCE_HEADERS: Final = frozenset({b"accept-encoding", b"if-none-match", b"if-modified-since"})
 
 _VALIDATORS: Final = {
     "ETag": {
-        "description": "Changes with the contents; another one for each content coding.",
+        "description": "Changes with the contents, and differs between content codings.",
         "schema": {"type": "string"},
     },
     "Last-Modified": {
         "description": (
-            "When anything was last changed in the organisation, or the start of today in UTC, "
-            "whichever is later; to the next whole second."
+            "The last change of any kind in the organisation, or the start of today in UTC, "
+            "whichever is later, rounded up to a whole second."
         ),
         "schema": {"type": "string"},
     },
@@ -82,10 +82,10 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "operationId": "calendar.feed",
             "summary": "Read a calendar feed",
             "description": (
-                "iCalendar, opened by the token in the path; `.ics` may follow it. Unknown and "
-                "revoked tokens look the same. Unknown parameters are ignored. The feed holds a "
-                "year back and two years ahead; leave that was cancelled or declined after the "
-                "feed showed it stays for 30 days with `STATUS:CANCELLED`. Ask again with "
+                "An iCalendar feed; the token in the path is the only credential. Unknown and "
+                "revoked tokens get the same answer. Unknown parameters are ignored. The feed "
+                "covers the last year and the next two; leave that is cancelled or declined after "
+                "the feed showed it stays for 30 days with `STATUS:CANCELLED`. Poll with "
                 "`If-None-Match` or `If-Modified-Since`. HEAD works too."
             ),
             "tags": ["Calendar feeds"],
@@ -102,35 +102,35 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
                 {
                     "name": "scope",
                     "in": "query",
-                    "description": "Whose leave: one's own, one's team's or everybody's.",
+                    "description": "Whose leave: the owner's, their team's or everyone's.",
                     "schema": {"type": "string", "enum": [*_SCOPES], "default": "personal"},
                     "example": "team",
                 },
                 {
                     "name": "If-None-Match",
                     "in": "header",
-                    "description": "Entity tags of what the client has; goes before the date.",
+                    "description": "Entity tags that the client has; overrides the date.",
                     "schema": {"type": "string"},
                     "example": '"7f3a9c1e5b"',
                 },
                 {
                     "name": "If-Modified-Since",
                     "in": "header",
-                    "description": "The `Last-Modified` of what the client has.",
+                    "description": "The `Last-Modified` that the client has.",
                     "schema": {"type": "string"},
                     "example": "Tue, 16 Jun 2026 13:05:01 GMT",
                 },
             ],
             "responses": {
                 "200": {
-                    "description": "The calendar, compressed where the client takes gzip.",
+                    "description": "The calendar, compressed if the client accepts gzip.",
                     "headers": _VALIDATORS,
                     "content": {
                         "text/calendar": {"schema": {"type": "string"}, "example": _EXAMPLE}
                     },
                 },
                 "304": {
-                    "description": "The client has what the calendar shows.",
+                    "description": "The client has the current calendar.",
                     "headers": _VALIDATORS,
                 },
             },
@@ -145,61 +145,61 @@ def routes(services: Services) -> list[Route]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Wishes:
-    """The coding that a client would rather have, and what he says that he has."""
+class _Preferences:
+    """The coding that the client prefers, and the versions that it has."""
 
     coding: Coding
-    known: Tags | None
+    tags: Tags | None
     if_modified_since: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
-    """One request, with the state of its feed's owner."""
+class _FeedRequest:
+    """One request, with the current state of the feed's owner."""
 
     subscription: Subscription
     owner: FeedOwner
     modified: LastModified
-    wishes: _Wishes
+    preferences: _Preferences
     now: datetime
 
     def has_current(self, fingerprint: str) -> bool:
-        """Whether the client has it already. An entity tag says more than a date does."""
-        known, since = self.wishes.known, self.wishes.if_modified_since
-        if known is not None:
-            return any(known.have_weakly(_tag(fingerprint, coding)) for coding in _SUFFIX)
+        """Whether the client has this version. Entity tags take precedence over the date."""
+        tags, since = self.preferences.tags, self.preferences.if_modified_since
+        if tags is not None:
+            return any(tags.have_weakly(_tag(fingerprint, coding)) for coding in _SUFFIX)
         return since is not None and is_unmodified(since, self.modified)
 
 
 class FeedEndpoint:
     """`/cal/{token}` as an ASGI application.
 
-    One query says whose feed it is and whether it can have changed. What it shows is read, and
-    drawn, only then, on a thread.
+    One query finds the owner and whether the feed may have changed. Only then the feed is read and
+    rendered, on a thread.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._drawings = Drawings(services.base_url)
+        self._cache = FeedCache(services.base_url)
         self._fetches = FeedFetches(services.database)
         self._owners = OwnerLookup(self._owners_of)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
         owner = await self._owner(scope, token)
-        asked = _asked(scope, token, owner, self._services.clock())
-        fingerprint, contents = await self._found(asked)
-        await _send(scope["method"], asked, fingerprint, contents, send)
-        self._fetches.note(owner, header(scope["headers"], b"user-agent"), asked.now)
+        request = _request(scope, token, owner, self._services.clock())
+        fingerprint, contents = await self._contents(request)
+        await _send(scope["method"], request, fingerprint, contents, send)
+        self._fetches.note(owner, header(scope["headers"], b"user-agent"), request.now)
 
     async def _owners_of(self, tokens: set[str]) -> Mapping[str, FeedOwner]:
         return await self._services.database.read(feed_owners.find_by_tokens, tokens)
 
     async def _owner(self, scope: Scope, token: str) -> FeedOwner:
-        """Raises NotFound; RateLimited for a feed read too often, or for too many wrong tokens."""
+        """Raises NotFound; RateLimited for too many requests of a feed or too many wrong tokens."""
         limits = self._services.rate_limits
         owner = None
-        # The format first: what cannot be a token costs no query.
+        # A malformed token costs no query.
         if secrets.is_token(token):
             owner = await self._owners.find(token)
         if owner is None:
@@ -210,56 +210,56 @@ class FeedEndpoint:
             await limits.feeds.hit(scope, secrets.fingerprint(token))
         return owner
 
-    async def _found(self, asked: _Asked) -> tuple[str, bytes | None]:
+    async def _contents(self, request: _FeedRequest) -> tuple[str, bytes | None]:
         """The fingerprint, and the contents unless the client has them."""
-        fingerprint = self._drawings.fingerprint(asked.subscription, asked.owner)
+        fingerprint = self._cache.fingerprint(request.subscription, request.owner)
         if fingerprint is not None:
-            if asked.has_current(fingerprint):
+            if request.has_current(fingerprint):
                 return fingerprint, None
-            contents = self._drawings.contents(fingerprint, asked.wishes.coding)
+            contents = self._cache.contents(fingerprint, request.preferences.coding)
             if contents is not None:
                 return fingerprint, contents
-        return await self._services.database.read_long(self._drawn, asked)
+        return await self._services.database.read_long(self._rendered, request)
 
-    def _drawn(self, tx: Transaction, asked: _Asked) -> tuple[str, bytes | None]:
-        fingerprint, view = self._drawings.look(tx, asked.subscription, asked.owner)
-        if asked.has_current(fingerprint):
+    def _rendered(self, tx: Transaction, request: _FeedRequest) -> tuple[str, bytes | None]:
+        fingerprint, view = self._cache.load(tx, request.subscription, request.owner)
+        if request.has_current(fingerprint):
             return fingerprint, None
-        return fingerprint, self._drawings.draw(fingerprint, view, asked.wishes.coding)
+        return fingerprint, self._cache.render(fingerprint, view, request.preferences.coding)
 
 
-def _asked(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _Asked:
-    """Raises InvalidInput for a scope that there is not."""
+def _request(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> _FeedRequest:
+    """Raises InvalidInput for an unknown scope."""
     today = now.astimezone(UTC).date()
-    said = [(name, value) for name, value in scope["headers"] if name in _WISHES]
-    return _Asked(
+    headers = [(name, value) for name, value in scope["headers"] if name in _PREFERENCE_HEADERS]
+    return _FeedRequest(
         subscription=Subscription(token=token, scope=_scope(scope["query_string"]), today=today),
         owner=owner,
         modified=last_modified(max(owner.changed_at, midnight(today)), now),
-        wishes=_wishes(tuple(said)),
+        preferences=_preferences(tuple(headers)),
         now=now,
     )
 
 
-# A client that looks every few minutes says the same every time.
+# Calendar programs send the same headers every few minutes.
 @lru_cache(1_024)
-def _wishes(said: tuple[tuple[bytes, bytes], ...]) -> _Wishes:
-    return _Wishes(
-        coding="gzip" if prefers_gzip(header(said, b"accept-encoding") or "") else "identity",
-        known=tags_in(said, b"if-none-match"),
-        if_modified_since=header(said, b"if-modified-since"),
+def _preferences(headers: tuple[tuple[bytes, bytes], ...]) -> _Preferences:
+    return _Preferences(
+        coding="gzip" if prefers_gzip(header(headers, b"accept-encoding") or "") else "identity",
+        tags=tags_in(headers, b"if-none-match"),
+        if_modified_since=header(headers, b"if-modified-since"),
     )
 
 
 async def _send(
-    method: str, asked: _Asked, fingerprint: str, contents: bytes | None, send: Send
+    method: str, request: _FeedRequest, fingerprint: str, contents: bytes | None, send: Send
 ) -> None:
-    """200 with the contents, or 304 where there are none."""
-    coding = asked.wishes.coding
+    """200 with the contents, or 304 without."""
+    coding = request.preferences.coding
     headers = [
         *_ALWAYS,
         (b"etag", _tag(fingerprint, coding)),
-        (b"last-modified", http_date(asked.modified.at).encode()),
+        (b"last-modified", http_date(request.modified.at).encode()),
     ]
     status = 304
     if contents is not None:
@@ -280,8 +280,8 @@ def _tag(fingerprint: str, coding: Coding) -> bytes:
 def _scope(query_string: bytes) -> FeedScope:
     if not query_string:
         return "personal"
-    asked = parse_qs(query_string.decode("latin-1"), keep_blank_values=True)
-    name = asked.get("scope", ["personal"])[0]
+    query = parse_qs(query_string.decode("latin-1"), keep_blank_values=True)
+    name = query.get("scope", ["personal"])[0]
     if name not in _SCOPES:
         raise InvalidInput(
             [

@@ -18,7 +18,7 @@ MAX_PROGRAM_LENGTH: Final = 60
 
 _COMMENTS: Final = re.compile(r"\([^()]*\)")
 _NOT_IN_PROGRAM: Final = re.compile(r"[^A-Za-z0-9 ._+-]+")
-# Engines that browsers, and programs built on them, name beside themselves.
+# Engines that browsers, and programs built on them, name as well.
 _ENGINES: Final = frozenset({"Mozilla", "AppleWebKit", "Gecko", "Version", "Mobile", "Safari"})
 
 
@@ -30,15 +30,15 @@ class _Fetch:
 
 
 class FeedFetches:
-    """Collects fetches on the event loop, and stores at most one per feed and hour."""
+    """Collects fetches on the event loop, and records at most one per feed and hour."""
 
     def __init__(self, database: Database) -> None:
         self._fetches: DeferredWrites[_Fetch] = DeferredWrites(
-            database, _record_all, not_kept="feed fetches not kept", counted="feeds"
+            database, _record_all, not_kept="feed fetches not recorded", counted="feeds"
         )
 
     def note(self, owner: FeedOwner, user_agent: str | None, now: datetime) -> None:
-        """Remember a fetch that the database does not show yet, and write it soon."""
+        """Record a fetch soon, unless one was recorded within the last hour."""
         if not owner.is_fetch_due(now):
             return
         program = program_of(user_agent or "")
@@ -51,9 +51,9 @@ class FeedFetches:
 
 @lru_cache(1_024)
 def program_of(user_agent: str) -> str | None:
-    """The name by which people know the program: ``Thunderbird``, ``Google-Calendar-Importer``.
+    """The program's name, as in ``Thunderbird`` or ``Google-Calendar-Importer``.
 
-    Browsers, and what is built on them, name their engines first and themselves last.
+    Browsers and programs built on them name their engines first and themselves last.
     """
     products = _COMMENTS.sub(" ", user_agent[:1_000])
     if products.startswith("Mozilla/"):
@@ -65,6 +65,6 @@ def program_of(user_agent: str) -> str | None:
 
 
 def _record_all(tx: Transaction, fetches: Mapping[str, _Fetch]) -> None:
-    # In one order, so that two processes never deadlock.
+    # In the same order in every process, to avoid deadlocks.
     for feed_id, fetch in sorted(fetches.items()):
         feed_owners.record_fetch(tx, fetch.organisation_id, feed_id, fetch.program, now=fetch.at)

@@ -1,7 +1,7 @@
-"""From whom a feed belongs to, to its bytes: looked up, fingerprinted, and rendered once.
+"""Renders feeds, and caches events and whole feeds.
 
-Nothing here decides what is current. Whoever asks has just read the ``FeedOwner``; what was drawn
-in the same state on the same day is drawn again the same, so it is remembered.
+The cache never decides what is current: the caller has just read the ``FeedOwner``, and feeds of
+equal owners on the same day are equal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final, Literal
 
-from api.base.lru_cache import Recent
+from api.base.lru_cache import LRUCache
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
 from storage.access import absences, feed_owners, feeds
@@ -33,14 +33,14 @@ Coding = Literal["identity", "gzip"]
 DAYS_BACK: Final = timedelta(days=366)
 DAYS_AHEAD: Final = timedelta(days=731)
 
-EVENTS_BYTES: Final = 48 * 1024 * 1024
-FEEDS_BYTES: Final = 64 * 1024 * 1024
-SIGHTINGS_BYTES: Final = 16 * 1024 * 1024
-# What a key and its place in the memory take beside the bytes that are rendered.
+MAX_EVENTS_BYTES: Final = 48 * 1024 * 1024
+MAX_FEEDS_BYTES: Final = 64 * 1024 * 1024
+MAX_FINGERPRINTS_BYTES: Final = 16 * 1024 * 1024
+# The size of a cache key and its entry, in addition to the rendered bytes.
 _EVENT_KEY_BYTES: Final = 1_000
-_SIGHTING_BYTES: Final = 1_500
+_FINGERPRINT_BYTES: Final = 1_500
 
-# How often a feed is read again because a name or setting changed meanwhile.
+# How often a feed is read again if a name or setting changed meanwhile.
 _MAX_REREADS: Final = 5
 
 # Part of every fingerprint: raise it when equal values are rendered differently.
@@ -50,7 +50,7 @@ _HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subscription:
-    """One URL and the day on which it is read; ``token`` is its secret part."""
+    """One feed URL on one day; ``token`` is the URL's secret part."""
 
     token: str
     scope: FeedScope
@@ -59,7 +59,7 @@ class Subscription:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
-    """Everything that one feed shows; equal views have equal bytes."""
+    """Everything that a feed shows. Equal views have equal bytes."""
 
     feed: Feed
     hours: WorkingHours
@@ -67,56 +67,61 @@ class View:
     holidays: list[PublicHoliday]
 
     def fingerprint(self) -> str:
-        """The same in every process and on either engine."""
-        shown = hashlib.sha256(_RENDERING.encode())
+        """A digest that is the same in every process and on both engines."""
+        digest = hashlib.sha256(_RENDERING.encode())
         values: list[Feed | WorkingHours | Absence | PublicHoliday]
         values = [self.feed, self.hours, *self.absences, *self.holidays]
         for value in values:
-            # A lone surrogate is never rendered either.
-            shown.update(repr(tuple(as_dict(value).values())).encode("utf-8", "backslashreplace"))
-        return shown.hexdigest()[:40]
+            # Lone surrogates are not rendered either.
+            digest.update(repr(tuple(as_dict(value).values())).encode("utf-8", "backslashreplace"))
+        return digest.hexdigest()[:40]
 
 
-class Drawings:
-    """Feeds and events as they were drawn last, within a bound of memory; safe between threads."""
+class FeedCache:
+    """Rendered feeds and events, and the fingerprints of feeds, within bounds of memory.
+
+    Thread-safe.
+    """
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
-        self._seen: Recent[Subscription, tuple[FeedOwner, str]] = Recent(SIGHTINGS_BYTES)
-        self._events: Recent[tuple[object, ...], bytes] = Recent(EVENTS_BYTES)
-        self._feeds: Recent[tuple[str, Coding], bytes] = Recent(FEEDS_BYTES)
+        self._fingerprints: LRUCache[Subscription, tuple[FeedOwner, str]] = LRUCache(
+            MAX_FINGERPRINTS_BYTES
+        )
+        self._events: LRUCache[tuple[object, ...], bytes] = LRUCache(MAX_EVENTS_BYTES)
+        self._feeds: LRUCache[tuple[str, Coding], bytes] = LRUCache(MAX_FEEDS_BYTES)
 
     def fingerprint(self, subscription: Subscription, owner: FeedOwner) -> str | None:
-        """Of what the owner's feed shows, if that is known without a look."""
-        seen = self._seen.get(subscription)
-        return seen[1] if seen is not None and seen[0] == owner else None
+        """The feed's fingerprint if it is cached for this state of its owner."""
+        entry = self._fingerprints.get(subscription)
+        return entry[1] if entry is not None and entry[0] == owner else None
 
     def contents(self, fingerprint: str, coding: Coding) -> bytes | None:
-        """The bytes of a feed that was drawn, if they are still there."""
+        """The bytes of a rendered feed if they are cached."""
         return self._feeds.get((fingerprint, coding))
 
-    def look(
+    def load(
         self, tx: Transaction, subscription: Subscription, owner: FeedOwner
     ) -> tuple[str, View]:
-        """Read what the feed shows; from now on its fingerprint, given first, is known.
+        """Read what the feed shows. Returns its fingerprint, which is cached, and the view.
 
-        ``owner`` was read before. Everything but ``sequence`` may be newer in the view: it is read
-        again at the next request.
+        ``owner`` was read earlier. Except for ``sequence``, the view may be newer than the owner:
+        the next request reads it again.
         """
         view = self._view(tx, subscription, owner)
         for _ in range(_MAX_REREADS):
-            # A new name under the old SEQUENCE would be ignored by calendars.
+            # Calendars would ignore a new name under the old SEQUENCE.
             current = feed_owners.find_by_token(tx, subscription.token) or owner
             if current.sequence == owner.sequence:
                 break
             owner = current
             view = self._view(tx, subscription, owner)
         fingerprint = view.fingerprint()
-        self._seen.put(subscription, (owner, fingerprint), _SIGHTING_BYTES)
+        self._fingerprints.put(subscription, (owner, fingerprint), _FINGERPRINT_BYTES)
         return fingerprint, view
 
-    def draw(self, fingerprint: str, view: View, coding: Coding) -> bytes:
-        """The feed's bytes. Rendering an event for the first time takes 0.2 ms."""
+    def render(self, fingerprint: str, view: View, coding: Coding) -> bytes:
+        """The feed's bytes. An event that is not cached takes 0.2 ms."""
         plain = self._feeds.get((fingerprint, "identity"))
         if plain is None:
             events = [self._event(absence, view.hours) for absence in view.absences]
@@ -125,10 +130,10 @@ class Drawings:
             self._feeds.put((fingerprint, "identity"), plain, len(plain))
         if coding == "identity":
             return plain
-        # Without a time in its header: equal data, equal bytes.
-        packed = gzip.compress(plain, 6, mtime=0)
-        self._feeds.put((fingerprint, coding), packed, len(packed))
-        return packed
+        # No time in the header: equal contents have equal bytes.
+        compressed = gzip.compress(plain, 6, mtime=0)
+        self._feeds.put((fingerprint, coding), compressed, len(compressed))
+        return compressed
 
     def _event(self, shown: Absence | PublicHoliday, hours: WorkingHours) -> bytes:
         key = (shown, hours)
@@ -153,7 +158,7 @@ class Drawings:
             midday_at=organisation.midday_at,
             day_ends_at=organisation.day_ends_at,
         )
-        away = absences.visible(
+        visible = absences.visible(
             tx, owner, scope, first_day=first_day, last_day=last_day, now=midnight(today)
         )
         holidays = _holidays(known, owner, first_day, last_day) if scope == "personal" else ()
@@ -162,14 +167,14 @@ class Drawings:
         return View(
             feed=Feed(name=_name(owner, scope), source_url=url),
             hours=hours,
-            absences=away,
+            absences=visible,
             holidays=[*holidays],
         )
 
 
 @lru_cache(16)
 def midnight(day: date) -> datetime:
-    """When a day begins in UTC: the only moment at which time alone changes a feed."""
+    """The beginning of a day in UTC: the only moment at which time alone changes a feed."""
     return datetime.combine(day, time(), UTC)
 
 
@@ -185,10 +190,12 @@ def _holidays(
     known: Reference, owner: FeedOwner, first_day: date, last_day: date
 ) -> Iterator[PublicHoliday]:
     country_code = owner.holiday_country_code
-    set_up_at = {one.country_code: one.created_at for one in known.holiday_sets.values()}
-    updated_at = max(set_up_at.get(country_code, known.organisation.created_at), owner.sequence_at)
-    found = holiday_sets.holidays_between(known, country_code, first_day, last_day)
-    for day, holiday in sorted(found.items()):
+    created_at = {
+        holidays.country_code: holidays.created_at for holidays in known.holiday_sets.values()
+    }
+    updated_at = max(created_at.get(country_code, known.organisation.created_at), owner.sequence_at)
+    by_day = holiday_sets.holidays_between(known, country_code, first_day, last_day)
+    for day, holiday in sorted(by_day.items()):
         half = _HALF_OF_MASK.get(holiday.halves)
         yield PublicHoliday(
             country_code=country_code,

@@ -1,7 +1,6 @@
 """Absences as iCalendar bytes (RFC 5545, RFC 7986); pure.
 
-Who may see what was decided before: an ``Absence`` holds nothing hidden. Equal values give equal
-bytes. Source: contract 8.
+An ``Absence`` holds only what its reader may see. Equal values have equal bytes. Contract 8.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ _STATUS: Final[dict[LeaveStatus, str]] = {
     "pending": "TENTATIVE",
     "approved": "CONFIRMED",
     "cancelled": "CANCELLED",
-    "declined": "CANCELLED",  # seen while pending by a calendar that is to forget it
+    "declined": "CANCELLED",  # calendars that showed it while pending remove it
 }
 _HALF_SUFFIX: Final[dict[HalfDay | None, str]] = {
     None: "",
     "am": " (morning)",
     "pm": " (afternoon)",
 }
-# Controls are not TEXT (RFC 5545, 3.3.11), lone surrogates are not UTF-8, and U+0085, U+2028 and
-# U+2029 end a line for readers that split as Python does. U+FEFF is lost where a text begins.
+# Control characters are not TEXT (RFC 5545, 3.3.11), lone surrogates are not UTF-8, and for some
+# readers U+0085, U+2028 and U+2029 end a line. U+FEFF is lost at the beginning of a text.
 _NOT_ON_ONE_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]+")
 # RFC 5545, 3.3.11.
 _ESCAPED: Final = re.compile(r"[\\;,]")
 
 
 class _OneLine(vText):
-    """A text on one line. Of itself the library takes a backslash before an N for a line's end."""
+    """A text on one line. The library alone would take a backslash and an N for a line break."""
 
     def to_ical(self) -> bytes:
         return _ESCAPED.sub(r"\\\g<0>", self).encode()
@@ -53,7 +52,7 @@ class _OneLine(vText):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkingHours:
-    """The organisation's day as ``HH:MM`` each, in the absent person's time zone."""
+    """The organisation's working day, each as ``HH:MM`` in the absent person's time zone."""
 
     day_starts_at: str
     midday_at: str
@@ -62,7 +61,7 @@ class WorkingHours:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feed:
-    """``source_url`` is where the calendar comes from, without the token: files are forwarded."""
+    """``source_url`` is the calendar's address without the token, since files are forwarded."""
 
     name: str
     source_url: str
@@ -70,9 +69,9 @@ class Feed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PublicHoliday:
-    """A holiday; ``updated_at`` is when its set was made, or the sequence was last raised.
+    """A holiday; half-days begin and end in ``timezone``, the feed owner's.
 
-    ``timezone`` is that of whoever reads the feed: half a day begins and ends by his clock.
+    ``updated_at`` is when its set was created or ``sequence`` was last raised.
     """
 
     country_code: str
@@ -85,17 +84,17 @@ class PublicHoliday:
 
 
 def render_feed(feed: Feed, fragments: Iterable[bytes]) -> bytes:
-    """A whole calendar around rendered events, in the order in which they come."""
+    """A whole calendar around rendered events, in their order."""
     return b"".join([_head(feed), *fragments, _END_OF_CALENDAR])
 
 
 def render_event(absence: Absence, hours: WorkingHours) -> bytes:
     """One leave request as a VEVENT, CRLF at its end.
 
-    Whole days are dates; leave that begins or ends at midday is timed in UTC, as one event.
+    Whole days are dates. Leave that begins or ends at midday is one event timed in UTC.
     """
     label = _one_line(absence.summary_type or "") or AWAY
-    # Leave that was called off blocks nobody's time, in calendars that still show it.
+    # Cancelled leave blocks no time in calendars that still show it.
     is_busy = absence.is_own and _STATUS[absence.status] != "CANCELLED"
     begins, ends = _span(absence, hours)
 
@@ -117,7 +116,7 @@ def render_event(absence: Absence, hours: WorkingHours) -> bytes:
 
 
 def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
-    """A public holiday as a VEVENT that blocks no time, CRLF at its end; half a day is timed."""
+    """A public holiday as a VEVENT that blocks no time, CRLF at its end; half-days are timed."""
     begins, ends = _span_of(holiday.day, holiday.day, holiday.half, None, holiday.timezone, hours)
     label = _one_line(holiday.name) + _HALF_SUFFIX[holiday.half]
 
@@ -137,24 +136,24 @@ def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
 
 
 def _holiday_uid(holiday: PublicHoliday, label: str, begins: date, ends: date) -> str:
-    """One for all that the event shows: a holiday that is changed is another event.
+    """A UID that depends on everything that the event shows: a changed holiday is a new event.
 
-    Overrides and releases of the holidays library come without a number that only grows, and
-    calendars ignore an event that differs under an old UID and SEQUENCE.
+    Overrides and releases of the holidays library have no number that only grows, and calendars
+    ignore a different event under an old UID and SEQUENCE.
     """
     shown = f"{label}\n{begins.isoformat()}\n{ends.isoformat()}".encode()
     digest = hashlib.sha256(shown).hexdigest()[:12]
     return f"holiday-{holiday.country_code}-{holiday.day.isoformat()}-{digest}"
 
 
-# Programs ask for a feed every few minutes, and its head never changes.
+# The head of a feed hardly ever changes.
 @lru_cache(2_000)
 def _head(feed: Feed) -> bytes:
     calendar = Calendar()
     calendar.add("prodid", PRODID)
     calendar.add("version", "2.0")
     calendar.add("method", "PUBLISH")
-    # NAME and X-WR-CALNAME are unknown to the library: of itself it escapes nothing in them.
+    # The library does not know NAME and X-WR-CALNAME, and escapes nothing in them.
     calendar.add("name", _OneLine(_one_line(feed.name)))
     calendar.add("x-wr-calname", _OneLine(_one_line(feed.name)))
     # RFC 7986, 5.7 and 5.8 have no default type, and the library's own arguments leave VALUE out.
@@ -189,21 +188,21 @@ def _span_of(
     timezone: str,
     hours: WorkingHours,
 ) -> tuple[date, date]:
-    """Begin and exclusive end: two dates for whole days, two UTC datetimes otherwise."""
+    """Start and exclusive end: two dates for whole days, else two datetimes in UTC."""
     if first_day == last_day:
-        # On a single day either field may name both halves.
+        # On a single day, either field may hold the half.
         first_half, last_half = start or end or "am", end or start or "pm"
     else:
         first_half, last_half = start or "am", end or "pm"
     if first_half == "am" and last_half == "pm":
-        # Half-open in iCalendar: an event on the 24th alone ends on the 25th (RFC 5545, 3.6.1).
+        # The end is exclusive: an event on the 24th alone ends on the 25th (RFC 5545, 3.6.1).
         return first_day, last_day + timedelta(days=1)
     begins_at = hours.day_starts_at if first_half == "am" else hours.midday_at
     ends_at = hours.midday_at if last_half == "am" else hours.day_ends_at
     local_begin, local_end = _local(first_day, begins_at), _local(last_day, ends_at)
     zone = ZoneInfo(timezone)
     begins, ends = _in_utc(local_begin, zone), _in_utc(local_end, zone)
-    # Where clocks jump over one of the two, it may come out before the other.
+    # If clocks skip one of the two, it may come out before the other.
     return begins, ends if begins < ends else begins + (local_end - local_begin)
 
 
@@ -212,14 +211,14 @@ def _local(day: date, hours_and_minutes: str) -> datetime:
 
 
 def _in_utc(local: datetime, zone: ZoneInfo) -> datetime:
-    """A time on the wall in UTC.
+    """A local time in UTC.
 
-    The earlier one of a time that comes twice; one that is skipped is read as if the clocks had
-    not moved yet (RFC 5545, 3.3.5).
+    A time that occurs twice is the first; a skipped time is read as if the clocks had not moved
+    yet (RFC 5545, 3.3.5).
     """
     return local.replace(tzinfo=zone).astimezone(UTC)
 
 
 def _one_line(text: str) -> str:
-    # Rows that were written before such characters were refused may hold them.
+    # Rows from before such characters were refused may hold them.
     return _NOT_ON_ONE_LINE.sub(" ", without_bidirectional(text)).strip()

@@ -1,0 +1,39 @@
+"""Memory with a bound in bytes."""
+
+from __future__ import annotations
+
+from api.base.lru_cache import LRUCache
+
+
+def test_what_was_used_least_recently_goes_first() -> None:
+    cache: LRUCache[str, str] = LRUCache(10)
+    cache.put("a", "A", 4)
+    cache.put("b", "B", 4)
+    cache.get("a")
+
+    cache.put("c", "C", 4)
+
+    assert [cache.get(key) for key in "abc"] == ["A", None, "C"]
+    assert cache.size_bytes == 8
+
+
+def test_a_key_has_its_last_value_and_counts_once() -> None:
+    cache: LRUCache[str, str] = LRUCache(10)
+    cache.put("a", "A", 9)
+
+    cache.put("a", "B", 5)
+    cache.put("b", "C", 5)
+
+    assert (cache.get("a"), cache.get("b")) == ("B", "C")
+    assert cache.size_bytes == 10
+
+
+def test_what_is_too_big_alone_is_not_kept_and_drives_nobody_out() -> None:
+    cache: LRUCache[str, str] = LRUCache(10)
+    cache.put("a", "A", 4)
+    cache.put("b", "B", 4)
+
+    cache.put("b", "long", 11)
+
+    assert (cache.get("a"), cache.get("b")) == ("A", None)
+    assert (len(cache), cache.size_bytes) == (1, 4)
