@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from peewee import Select, Update
 
@@ -52,7 +51,7 @@ def create_key(
     _make_active(tx, for_user, by=by, now=now)
     secret = secret or new_api_key()
     key_id = new_id(now)
-    shown: dict[str, Any] = {
+    shown: dict[str, object] = {
         "user_id": for_user,
         "name": name,
         "prefix": secret[:SHOWN_CHARACTERS],

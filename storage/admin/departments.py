@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import Delete, Select, Update
 
@@ -37,7 +37,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
 
 
 def create(
-    tx: Transaction, fields_of_department: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, fields_of_department: Mapping[str, object], *, by: Caller, now: datetime
 ) -> Department:
     """Add a department: ``name`` and whatever else ``update`` takes.
 
@@ -81,7 +81,7 @@ def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = F
 def update(
     tx: Transaction,
     department_id: str,
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     *,
     by: Caller,
     now: datetime,
@@ -167,7 +167,7 @@ def _refresh_cards(
 
 
 def _checked_update(
-    tx: Transaction, department_id: str, changes: Mapping[str, Any], *, by: Caller
+    tx: Transaction, department_id: str, changes: Mapping[str, object], *, by: Caller
 ) -> tuple[Department, Department]:
     """The department as it is and as it will be, once everything about the change is sound."""
     before = get(tx, department_id, by=by, for_update=True)

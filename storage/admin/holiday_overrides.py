@@ -236,7 +236,7 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    def shown(override: HolidayOverride | None) -> Mapping[str, Any]:
+    def shown(override: HolidayOverride | None) -> Mapping[str, object]:
         if override is None:
             return {}
         named = {name: getattr(override, name) for name in AUDITED}

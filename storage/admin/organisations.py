@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import orjson
 from peewee import Select, fn
@@ -19,6 +19,7 @@ from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
+from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveYearType, Organisation, Source, User, as_dict
 from storage.db import locks, rows
@@ -38,7 +39,7 @@ _NUMBERED_SLUGS: Final = 50
 _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
 
 
-def _check_channel(value: Any, field: str) -> str:
+def _check_channel(value: object, field: str) -> str:
     """A Slack channel's id. Raises InvalidInput ``invalid_channel``, also for a name."""
     if not isinstance(value, str) or not _CHANNEL_ID.fullmatch(value):
         raise InvalidInput.of(
@@ -162,7 +163,7 @@ def get(tx: Transaction, *, by: Caller) -> Organisation:
 
 def update(
     tx: Transaction,
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     *,
     by: Caller,
     now: datetime,
@@ -228,7 +229,7 @@ def update(
     return known.organisation
 
 
-def _may_lower_balances(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def _may_lower_balances(before: Checked, after: Checked) -> bool:
     """Whether changed settings may make a balance negative: not where they only grant more."""
     return any(
         after[name] != before[name] and not (name in _AMOUNTS and after[name] > before[name])
@@ -237,8 +238,8 @@ def _may_lower_balances(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def _checked_update(
-    tx: Transaction, changes: Mapping[str, Any], *, by: Caller
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    tx: Transaction, changes: Mapping[str, object], *, by: Caller
+) -> tuple[Checked, Checked]:
     """The settings before and after, once everything about the change is sound."""
     values = fields.checked(changes, _CHECKS)
     before = _settings(tx, by.organisation_id)
@@ -297,7 +298,7 @@ def _free_slug(tx: Transaction, name: str) -> str:
     return next(free, None) or f"{base}-{secrets.token_hex(4)}"
 
 
-def _check_working_hours(settings: Mapping[str, Any]) -> None:
+def _check_working_hours(settings: Checked) -> None:
     if not settings["day_starts_at"] < settings["midday_at"] < settings["day_ends_at"]:
         raise InvalidInput.of(
             "midday_at",
@@ -306,18 +307,18 @@ def _check_working_hours(settings: Mapping[str, Any]) -> None:
         )
 
 
-def _settings(tx: Transaction, organisation_id: str) -> dict[str, Any]:
+def _settings(tx: Transaction, organisation_id: str) -> Checked:
     """What ``update`` can change, by name."""
     row = tx.first(_settings_of, organisation_id=organisation_id)
     if row is None:
         raise NotFound("organisation")
-    settings = dict(zip(_CHECKS, row, strict=True))
+    settings: Checked = dict(zip(_CHECKS, row, strict=True))
     settings["working_days"] = tuple(orjson.loads(settings["working_days"]))
     settings["slack_members_join"] = bool(settings["slack_members_join"])
     return settings
 
 
-def _audited(organisation: Organisation) -> dict[str, Any]:
+def _audited(organisation: Organisation) -> dict[str, object]:
     audited = {name: getattr(organisation, name, None) for name in _CHECKS}
     return audited | {"slug": organisation.slug, "domain": organisation.domain}
 
@@ -325,8 +326,8 @@ def _audited(organisation: Organisation) -> dict[str, Any]:
 def _record(
     tx: Transaction,
     action: AuditAction,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
+    before: Mapping[str, object],
+    after: Mapping[str, object],
     *,
     by: Caller,
     now: datetime,

@@ -92,7 +92,7 @@ class UserArchived(Conflict):
 
 
 def create(
-    tx: Transaction, fields_of_user: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, fields_of_user: Mapping[str, object], *, by: Caller, now: datetime
 ) -> User:
     """Add a pending person: ``email``, ``first_name``, ``last_name`` and whatever ``update`` takes.
 
@@ -113,7 +113,7 @@ def create(
 def update(
     tx: Transaction,
     user_id: str,
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     *,
     by: Caller,
     now: datetime,
@@ -201,7 +201,7 @@ def _is_another_approver(user: User, after: User) -> bool:
 
 
 def _checked_update(
-    tx: Transaction, user_id: str, changes: Mapping[str, Any], *, by: Caller
+    tx: Transaction, user_id: str, changes: Mapping[str, object], *, by: Caller
 ) -> tuple[User, User]:
     """The person before and after the change, once everything about it is sound."""
     if not by.is_admin:
@@ -227,7 +227,7 @@ def _checked_update(
     return user, after
 
 
-def _differing(user: User, changes: Mapping[str, Any]) -> dict[str, Any]:
+def _differing(user: User, changes: Mapping[str, object]) -> dict[str, object]:
     """The changes that change something: a client may send a whole object back."""
     return {
         name: value

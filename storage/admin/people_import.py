@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from storage.admin import departments, people
 from storage.base.errors import Conflict, FieldError, Refusal
+from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
 from storage.db import locks, rows
@@ -62,7 +63,7 @@ class _Person:
     line: Line
     id: str
     user: User | None
-    values: dict[str, Any]
+    values: Checked
 
     @property
     def is_changed(self) -> bool:
@@ -351,7 +352,7 @@ def _change(
 
 
 def _update(
-    tx: Transaction, person: _Person, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, person: _Person, changes: Mapping[str, object], *, by: Caller, now: datetime
 ) -> None:
     try:
         people.update(tx, person.id, changes, by=by, now=now)

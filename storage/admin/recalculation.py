@@ -165,7 +165,7 @@ def apply(
     """
     if not recounted:
         return
-    why: dict[str, Any] = {"why": cause.code}
+    why: dict[str, object] = {"why": cause.code}
     if cause.holiday_date is not None:
         why |= {"holiday_date": cause.holiday_date, "holiday_name": cause.holiday_name}
     moved = [(one.before, one.after) for one in recounted]

@@ -14,7 +14,10 @@ from typing import Any, Final
 
 from storage.base.errors import FieldError, InvalidInput, Sentence
 
+# Raises InvalidInput or returns the value in its normal form, whose type depends on the check.
 Check = Callable[[Any, str], Any]
+# Checked values by field, each of the type that its check returns.
+Checked = dict[str, Any]
 
 LONGEST_NAME: Final = 200
 # RFC 5321, section 4.5.3.1.3, less the two angle brackets.
@@ -32,13 +35,13 @@ _NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
 
 
-def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+def checked(changes: Mapping[str, object], checks: Mapping[str, Check]) -> Checked:
     """The changes, each in its normal form.
 
     Raises InvalidInput that names every wrong field at once; one without a check is
     ``unknown_field``.
     """
-    normal: dict[str, Any] = {}
+    normal: Checked = {}
     errors: list[FieldError] = []
     for field, value in changes.items():
         check = checks.get(field)
@@ -55,7 +58,7 @@ def checked(changes: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str
     return normal
 
 
-def require(fields: Mapping[str, Any], *names: str) -> None:
+def require(fields: Mapping[str, object], *names: str) -> None:
     """Raises InvalidInput ``required`` that names every field which is absent or null."""
     missing = [name for name in names if fields.get(name) is None]
     if missing:
@@ -74,13 +77,13 @@ def require(fields: Mapping[str, Any], *names: str) -> None:
 def optional(check: Check) -> Check:
     """The check, with null let through."""
 
-    def check_unless_none(value: Any, field: str) -> Any:
+    def check_unless_none(value: object, field: str) -> object:
         return None if value is None else check(value, field)
 
     return check_unless_none
 
 
-def unchecked(value: Any, field: str) -> Any:
+def unchecked(value: object, field: str) -> object:
     """Any value: a later step looks at it, with the database at hand."""
     return value
 
@@ -88,7 +91,7 @@ def unchecked(value: Any, field: str) -> Any:
 def one_of(*words: str) -> Check:
     """A check that lets only these words pass; its code is ``unknown_<field>``."""
 
-    def check_word(value: Any, field: str) -> Any:
+    def check_word(value: object, field: str) -> object:
         if value not in words:
             raise InvalidInput.of(field, f"unknown_{field}", "Use one of {words}.", words=words)
         return value
@@ -96,14 +99,14 @@ def one_of(*words: str) -> Check:
     return check_word
 
 
-def boolean(value: Any, field: str) -> bool:
+def boolean(value: object, field: str) -> bool:
     """True or false. Raises InvalidInput ``not_a_boolean``; null counts as neither."""
     if not isinstance(value, bool):
         raise InvalidInput.of(field, "not_a_boolean", "{field} must be true or false.", field=field)
     return value
 
 
-def clock_time(value: Any, field: str) -> str:
+def clock_time(value: object, field: str) -> str:
     """A time of day such as ``09:00``. Raises InvalidInput ``invalid_time``."""
     if not isinstance(value, str) or _CLOCK_TIME.fullmatch(value) is None:
         raise InvalidInput.of(
@@ -115,7 +118,7 @@ def clock_time(value: Any, field: str) -> str:
 def whole_number(least: int, most: int) -> Check:
     """A check for whole numbers, both bounds included; its code is ``out_of_range``."""
 
-    def check_number(value: Any, field: str) -> int:
+    def check_number(value: object, field: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise InvalidInput.of(
                 field,
@@ -130,7 +133,7 @@ def whole_number(least: int, most: int) -> Check:
     return check_number
 
 
-def name(value: Any, field: str) -> str:
+def name(value: object, field: str) -> str:
     """A name without the space around it, 1 to 200 characters on one line.
 
     Raises InvalidInput ``invalid_length`` or ``control_character``.
@@ -211,7 +214,7 @@ def name_key(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def email(value: Any, field: str) -> str:
+def email(value: object, field: str) -> str:
     """An address of the shape ``local@host.domain``, at most 254 characters, without outer space.
 
     Raises InvalidInput ``invalid_email``. Whether anybody reads it there is not known.
@@ -232,17 +235,16 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def timezone(value: Any, field: str) -> str:
+def timezone(value: object, field: str) -> str:
     """An IANA name. Raises InvalidInput ``unknown_timezone``."""
-    if not is_timezone(value):
+    if not isinstance(value, str) or not is_timezone(value):
         raise InvalidInput.of(
             field,
             "unknown_timezone",
             "{value} is not a time zone. Use an IANA name such as Europe/London.",
             value=repr(value),
         )
-    known: str = value
-    return known
+    return value
 
 
 def is_timezone(text: str) -> bool:

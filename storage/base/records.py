@@ -32,8 +32,8 @@ class About:
     description: str | None = None
     format: str | None = None
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
-        schema: dict[str, Any] = handler(core_schema)
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, object]:
+        schema: dict[str, object] = handler(core_schema)
         about = {"description": self.description, "format": self.format}
         return schema | {name: text for name, text in about.items() if text is not None}
 

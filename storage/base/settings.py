@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from storage.base.secrets import Secrets, is_secret_key, new_secret_key
 
@@ -215,7 +215,7 @@ def _sqlite_file_problem(path: Path) -> str:
     return "" if beginning in (b"", _SQLITE_HEADER) else "is no SQLite database"
 
 
-def _libpq_parameters(url: str) -> Mapping[str, Any] | None:
+def _libpq_parameters(url: str) -> Mapping[str, str | int | None] | None:
     """The connection parameters in a URL; None if libpq does not understand it."""
     # Imported here: with SQLite nothing else needs it.
     import psycopg
@@ -227,9 +227,9 @@ def _libpq_parameters(url: str) -> Mapping[str, Any] | None:
         return None
 
 
-def _is_number(value: str | None) -> bool:
+def _is_number(value: str | int | None) -> bool:
     """Whether it is a whole number, or absent; of several hosts each may have its own."""
-    return all(_NUMBER.fullmatch(part.strip()) for part in (value or "").split(","))
+    return all(_NUMBER.fullmatch(part.strip()) for part in str(value or "").split(","))
 
 
 def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:

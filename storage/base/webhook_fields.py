@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 from urllib.parse import urlsplit
 
 from storage.base.errors import InvalidInput
@@ -12,7 +13,7 @@ MAX_URL_CHARACTERS: Final = 2_000
 EVERY_EVENT: Final = "*"
 
 
-def check_url(url: Any) -> str:
+def check_url(url: object) -> str:
     """The URL as it is, if it has the shape of one. Raises InvalidInput ``url_invalid``."""
     if isinstance(url, str) and len(url) <= MAX_URL_CHARACTERS and url.isprintable():
         try:
@@ -29,7 +30,7 @@ def check_url(url: Any) -> str:
     )
 
 
-def check_events(events: Any) -> list[str]:
+def check_events(events: Iterable[str] | None) -> list[str]:
     """Each name once, as first given. Raises InvalidInput ``no_events`` or ``unknown_event``."""
     known = (*EVENT_TYPES, EVERY_EVENT)
     chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))

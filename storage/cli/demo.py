@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from storage.access import api_keys, authentication
 from storage.admin import departments, organisations, people
@@ -164,7 +164,7 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
         for name in ("Engineering", "Design")
     }
     for first_name, last_name, job_title, role, department, manager in _PEOPLE:
-        fields: dict[str, Any] = {
+        fields: dict[str, object] = {
             "email": f"{first_name.lower()}@acme.example",
             "first_name": first_name,
             "last_name": last_name,

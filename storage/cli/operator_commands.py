@@ -130,7 +130,7 @@ def _bad_lines_told(*, as_json: bool) -> Iterator[None]:
         raise typer.Exit(1) from bad
 
 
-def _report(bad: BadLines) -> dict[str, Any]:
+def _report(bad: BadLines) -> dict[str, object]:
     errors = [
         {"line": line, "column": column or None, "code": error.code, "detail": error.detail}
         for line, column, error in bad.by_line[:MOST_ERRORS]

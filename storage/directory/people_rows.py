@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import SQL, Case, Select, Tuple
 
 from storage.base import fields
 from storage.base.errors import Conflict, EmailTaken, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
+from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User, UserStatus, as_dict, field_names
 from storage.db import locks, rows
@@ -92,9 +93,7 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
     return {user_id: f"{first} {last}".strip() for user_id, first, last in found}
 
 
-def add(
-    tx: Transaction, values: dict[str, Any], status: UserStatus, *, by: Caller, now: datetime
-) -> User:
+def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now: datetime) -> User:
     """Write a person whose values have been checked; needs the organisation's lock.
 
     A newcomer waits for whoever counts everybody's leave anew: his own cannot be missed then.
@@ -118,7 +117,7 @@ def _taken(user: User, error: DuplicateRow) -> EmailTaken | ChangedMeanwhile:
 
 def add_all(
     tx: Transaction,
-    people: Sequence[dict[str, Any]],
+    people: Sequence[Checked],
     status: UserStatus,
     *,
     by: Caller,
@@ -137,14 +136,14 @@ def add_all(
     audit.record_created(tx, "user.created", "user", made, by=by, now=now)
 
 
-def _new(values: dict[str, Any], status: UserStatus, now: datetime) -> User:
-    blank: dict[str, Any] = dict.fromkeys(field_names(User))
+def _new(values: Checked, status: UserStatus, now: datetime) -> User:
+    blank: Checked = dict.fromkeys(field_names(User))
     given = {"role": "member", "id": values.get("id") or new_id(now)} | values
     made = {"status": status, "created_at": now, "updated_at": now, "version": 1}
     return User(**blank | given | made)
 
 
-def _row(user: User, by: Caller) -> dict[str, Any]:
+def _row(user: User, by: Caller) -> dict[str, object]:
     return {
         "organisation_id": by.organisation_id,
         "id": user.id,
@@ -204,7 +203,7 @@ def record_updates(
     audit.record_all(tx, "user.updated", "user", changes, by=by, now=now)
 
 
-def audited(user: User) -> dict[str, Any]:
+def audited(user: User) -> dict[str, object]:
     """What the audit trail shows of a person."""
     return {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
 
@@ -252,7 +251,7 @@ def has_department(
     return row is not None
 
 
-def _columns(user: User) -> dict[str, Any]:
+def _columns(user: User) -> dict[str, object]:
     """Every column that may change: always all of them, so that one statement serves."""
     return {
         "first_name": user.first_name,

@@ -30,8 +30,8 @@ def record(
     *,
     by: Caller,
     now: datetime,
-    before: Mapping[str, Any] | None = None,
-    after: Mapping[str, Any] | None = None,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object] | None = None,
 ) -> None:
     """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
     tx.enqueue_insert(
@@ -44,13 +44,13 @@ def record_created(
     tx: Transaction,
     action: AuditAction,
     subject_type: str,
-    subjects: Iterable[tuple[str, Mapping[str, Any]]],
+    subjects: Iterable[tuple[str, Mapping[str, object]]],
     *,
     by: Caller,
     now: datetime,
 ) -> None:
     """Write that each of many subjects was made: its id and what it is."""
-    nothing: Mapping[str, Any] = {}
+    nothing: Mapping[str, object] = {}
     made = ((subject_id, nothing, after) for subject_id, after in subjects)
     record_all(tx, action, subject_type, made, by=by, now=now)
 
@@ -59,7 +59,7 @@ def record_all(
     tx: Transaction,
     action: AuditAction,
     subject_type: str,
-    changes: Iterable[tuple[str, Mapping[str, Any], Mapping[str, Any]]],
+    changes: Iterable[tuple[str, Mapping[str, object], Mapping[str, object]]],
     *,
     by: Caller,
     now: datetime,
@@ -72,7 +72,7 @@ def record_all(
 def changes_at(
     tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str, at: datetime
 ) -> dict[str, dict[str, Any]] | None:
-    """What an action changed of a subject at that instant; None when it did not happen then."""
+    """What an action changed of a subject at that instant, as JSON; None when it did not happen."""
     row = tx.first(
         _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
     )
@@ -93,12 +93,12 @@ def _row(
     action: AuditAction,
     subject_type: str,
     subject_id: str,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
+    before: Mapping[str, object],
+    after: Mapping[str, object],
     *,
     by: Caller,
     now: datetime,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "organisation_id": by.organisation_id,
         "id": new_id(now),
@@ -137,13 +137,13 @@ def record_value(
     )
 
 
-def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def _changes(before: Mapping[str, object], after: Mapping[str, object]) -> str:
     """The differences as JSON, in the names, units and times that the rest of the API has."""
     differing = changes_between(_as_shown(before), _as_shown(after))
     return orjson.dumps(differing, option=orjson.OPT_UTC_Z).decode()
 
 
-def _as_shown(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_shown(values: Mapping[str, object]) -> Mapping[str, object]:
     if not any(name.endswith(_HALF_DAYS) for name in values):
         return values
     return dict(_in_days(name, value) for name, value in values.items())
@@ -155,7 +155,7 @@ def _in_days(name: str, value: Any) -> tuple[str, Any]:
     return name.removesuffix(_HALF_DAYS), None if value is None else days_of(value)
 
 
-def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
     """``{field: {"before", "after"}}`` for the fields whose values differ."""
     return {
         name: {"before": before.get(name), "after": after.get(name)}

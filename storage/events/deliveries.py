@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import orjson
 from peewee import Insert, Select, Update
@@ -129,17 +129,20 @@ def record_results(
         for result in recorded
         if result[1].verdict == "unsigned" and _has_failed(*result, now)
     ]
-    _log(tx, [_attempt(*result, now) for result in (*sent, *unsigned)])
+    _log(tx, (*sent, *unsigned), now)
     _update_health(tx, sent, gone, for_long, now)
 
 
-def _log(tx: Transaction, attempts: Sequence[dict[str, Any]]) -> None:
+def _log(tx: Transaction, results: Sequence[tuple[Delivery, Outcome]], now: datetime) -> None:
+    attempts = [_attempt(*result, now) for result in results]
     if tx.engine == "sqlite":
         tx.insert_all(DeliveryAttemptRow, attempts)
     elif attempts:
         # One statement for all: each is a round trip.
+        excerpts = ["\\x" + outcome.response_excerpt.hex() for _, outcome in results]
         written = [
-            one | {"answer_excerpt": "\\x" + one["answer_excerpt"].hex()} for one in attempts
+            attempt | {"answer_excerpt": excerpt}
+            for attempt, excerpt in zip(attempts, excerpts, strict=True)
         ]
         tx.enqueue_update(_insert_attempts, attempts=orjson.dumps(written).decode())
 
@@ -154,7 +157,7 @@ def _change(
     is_gone: bool,
     jitter: Callable[[], float],
     now: datetime,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The new values of the delivery's row, with the key and the claim that they depend on."""
     is_attempt = outcome.verdict != "unsigned"
     attempts = delivery.attempts + is_attempt
@@ -277,7 +280,7 @@ def _disable(
         notification_outbox.notify_of_webhook(tx, organisation_id, webhook_id, now=now)
 
 
-def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, Any]:
+def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, object]:
     return {
         "organisation_id": delivery.organisation_id,
         "id": new_id(now),

@@ -80,7 +80,11 @@ class LeasedQueue:
         return self._change(tx, key, owner, {"due_at": now + self.lease})
 
     def release(
-        self, tx: Transaction, key: Sequence[str], owner: str | datetime, changes: Mapping[str, Any]
+        self,
+        tx: Transaction,
+        key: Sequence[str],
+        owner: str | datetime,
+        changes: Mapping[str, object],
     ) -> bool:
         """End a claim and change its row; False, and no change, when the claim no longer holds.
 
@@ -90,7 +94,7 @@ class LeasedQueue:
         return self._change(tx, key, owner, {**changes, **ended})
 
     def _change(
-        self, tx: Transaction, key: Sequence[str], owner: str | datetime, changes: dict[str, Any]
+        self, tx: Transaction, key: Sequence[str], owner: str | datetime, changes: dict[str, object]
     ) -> bool:
         where = dict(zip(self.key, key, strict=True))
         return tx.update(self.table, changes, **where, **{self.owner: owner}) == 1
@@ -117,7 +121,7 @@ def _claim(
     claim_id: Param[str],
     limit: Param[int],
 ) -> Update:
-    changes: dict[str, Any] = {"due_at": lease_expires_at}
+    changes: dict[str, object] = {"due_at": lease_expires_at}
     if queue.owner == "claim_id":
         changes["claim_id"] = claim_id
     claimed = queue.table.update(changes).returning(*queue.returned)

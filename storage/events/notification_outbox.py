@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from peewee import Select
 
@@ -189,7 +189,7 @@ def notice_row(
     leave_request_id: str | None,
     event_type: str,
     now: datetime,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The columns of a notification that is due at once."""
     return {
         "organisation_id": organisation_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import Tuple, Update
 
@@ -75,7 +75,7 @@ def redeliver_failed(
 
 
 def _record_request(
-    tx: Transaction, webhook_id: str, what: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, webhook_id: str, what: Mapping[str, object], *, by: Caller, now: datetime
 ) -> None:
     """Write the audit entry, and wake the dispatcher after the commit."""
     audit.record(

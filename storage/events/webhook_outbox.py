@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from typing_extensions import TypedDict
@@ -108,9 +108,9 @@ def enqueue_all(
     organisation_id = reference.organisation.id
     # In batches: the bodies of thousands of requests would fill the memory.
     for start in range(0, len(changed), _BATCH_SIZE):
-        events: list[dict[str, Any]] = []
-        queued: list[dict[str, Any]] = []
-        missed: list[dict[str, Any]] = []
+        events: list[dict[str, object]] = []
+        queued: list[dict[str, object]] = []
+        missed: list[dict[str, object]] = []
         for request, requester in changed[start : start + _BATCH_SIZE]:
             body = _body(event_type, request, requester, reference, now)
             event = _event_row(
@@ -188,8 +188,7 @@ def _enqueue(
         row = _delivery_row if is_active else _missed_row
         tx.enqueue_insert(DeliveryRow, **row(event, webhook_id, now))
     tx.notify(WEBHOOKS)
-    event_id: str = event["id"]
-    return event_id
+    return str(event["id"])
 
 
 def _event_row(
@@ -199,7 +198,7 @@ def _event_row(
     leave_request_id: str | None,
     sequence: int,
     now: datetime,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "organisation_id": organisation_id,
         "id": new_id(now),
@@ -211,7 +210,7 @@ def _event_row(
     }
 
 
-def _delivery_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> dict[str, Any]:
+def _delivery_row(event: Mapping[str, object], webhook_id: str, now: datetime) -> dict[str, object]:
     return {
         "organisation_id": event["organisation_id"],
         "id": new_id(now),
@@ -227,7 +226,7 @@ def _delivery_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> d
     }
 
 
-def _missed_row(event: Mapping[str, Any], webhook_id: str, now: datetime) -> dict[str, Any]:
+def _missed_row(event: Mapping[str, object], webhook_id: str, now: datetime) -> dict[str, object]:
     """The delivery for a disabled webhook: failed, so that its admins can send it later."""
     missed = {"status": "failed", "settled_at": now, "last_error": SWITCHED_OFF}
     return _delivery_row(event, webhook_id, now) | missed

@@ -125,7 +125,7 @@ def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[s
 
 
 def update(
-    tx: Transaction, webhook_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, webhook_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
 ) -> Webhook:
     """Change ``url``, ``events`` or ``is_active``, as far as they are in ``changes``.
 
@@ -145,7 +145,7 @@ def update(
     after = replace(webhook, **checked)
     if after == webhook:
         return webhook
-    columns: dict[str, Any] = {}
+    columns: dict[str, object] = {}
     is_switched_on = after.is_active and not webhook.is_active
     if is_switched_on:
         after = replace(after, disabled_reason=None)
@@ -259,7 +259,7 @@ def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webh
     return rows.webhook(row)
 
 
-def _audited(webhook: Webhook) -> dict[str, Any]:
+def _audited(webhook: Webhook) -> dict[str, object]:
     return {
         "url": webhook.url,
         "events": list(webhook.events),

@@ -141,7 +141,7 @@ def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> 
 
 
 def edit(
-    tx: Transaction, request_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, request_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
 ) -> LeaveRequest:
     """Change a pending request's dates, halves or note; recounted and checked anew.
 

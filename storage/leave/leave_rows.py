@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select, Update
 
@@ -80,7 +80,7 @@ def save_all(
     *,
     by: Caller,
     now: datetime,
-    why: Mapping[str, Any],
+    why: Mapping[str, object],
 ) -> None:
     """Write and audit many requests, each before and after, in a handful of statements.
 
@@ -152,7 +152,7 @@ def pending_of(
     return [rows.leave_request(row) for row in found]
 
 
-def _columns(request: LeaveRequest) -> dict[str, Any]:
+def _columns(request: LeaveRequest) -> dict[str, object]:
     columns = as_dict(request)
     columns["start_date"] = request.start_date.isoformat()
     columns["end_date"] = request.end_date.isoformat()
@@ -162,7 +162,7 @@ def _columns(request: LeaveRequest) -> dict[str, Any]:
 def _record(
     tx: Transaction,
     action: AuditAction,
-    before: Mapping[str, Any],
+    before: Mapping[str, object],
     after: LeaveRequest,
     *,
     by: Caller,
@@ -176,7 +176,7 @@ def _record(
     feed_changes.count(tx, by.organisation_id, after.user_id)
 
 
-def _audited(request: LeaveRequest) -> dict[str, Any]:
+def _audited(request: LeaveRequest) -> dict[str, object]:
     return {
         "user_id": request.user_id,
         "leave_type_id": request.leave_type_id,

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import Delete, Select
 
 from storage.base import fields
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
 from storage.base.event_values import AuditAction
-from storage.base.fields import slug_of
+from storage.base.fields import Checked, slug_of
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveType, as_dict
 from storage.db import locks, rows
@@ -38,7 +38,7 @@ _CODE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
 
 
-def _code(value: Any, field: str) -> str:
+def _code(value: object, field: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_CODE or not _CODE.fullmatch(value):
         raise InvalidInput.of(
             field,
@@ -48,14 +48,14 @@ def _code(value: Any, field: str) -> str:
     return value
 
 
-def _colour(value: Any, field: str) -> str:
+def _colour(value: object, field: str) -> str:
     text = value.lower() if isinstance(value, str) else ""
     if _COLOUR.fullmatch(text) is None:
         raise InvalidInput.of(field, "invalid_colour", "Use a colour such as #2e86de.")
     return text
 
 
-def _emoji(value: Any, field: str) -> str:
+def _emoji(value: object, field: str) -> str:
     text = value.strip().lower() if isinstance(value, str) else ""
     if text.startswith(":") and text.endswith(":"):
         text = text[1:-1]
@@ -89,7 +89,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "is_archived": fields.boolean,
 }
 
-_UNLESS_SAID: Final[Mapping[str, Any]] = {
+_UNLESS_SAID: Final[Checked] = {
     "colour": "#4a7fb5",
     "emoji": None,
     "requires_approval": True,
@@ -104,7 +104,7 @@ _UNLESS_SAID: Final[Mapping[str, Any]] = {
 }
 
 # Contract 3. Only annual leave comes out of the allowance.
-_OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, Any], ...]] = (
+_OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, object], ...]] = (
     {"name": "Annual leave", "code": "annual", "colour": "#2e9e6b", "emoji": "palm_tree"},
     {
         "name": "Sick leave",
@@ -154,7 +154,7 @@ def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
 
 
 def create(
-    tx: Transaction, fields_of_type: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, fields_of_type: Mapping[str, object], *, by: Caller, now: datetime
 ) -> LeaveType:
     """Add a type: ``name`` and whatever else ``update`` takes.
 
@@ -201,7 +201,7 @@ def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = F
 
 
 def update(
-    tx: Transaction, leave_type_id: str, changes: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction, leave_type_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
 ) -> LeaveType:
     """Change fields; ``is_archived`` false brings a type back. What was requested keeps its count.
 

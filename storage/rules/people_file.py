@@ -14,6 +14,7 @@ from typing import Any, Final
 from storage.base import fields
 from storage.base.amounts import half_days_of
 from storage.base.errors import FieldError, InvalidInput
+from storage.base.fields import Checked
 from storage.base.values import ROLES
 from storage.rules import days, holiday_calendar
 
@@ -34,7 +35,7 @@ class Line:
     """
 
     number: int
-    values: dict[str, Any]
+    values: Checked
     department: str | None
     manager_email: str | None
 
@@ -163,6 +164,7 @@ def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     return [re.sub(r"[\s-]+", "_", name.strip().lower()) for name in header], rows
 
 
+# The csv module has no public type for its readers.
 def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
     line = 1
     try:
@@ -200,7 +202,7 @@ def _line(number: int, header: list[str], cells: list[str]) -> Line:
         detail = f"It has {len(cells)} cells; the header has {len(header)}."
         raise BadLines([FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)])
     typed = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if cell.strip()}
-    values: dict[str, Any] = {}
+    values: Checked = {}
     errors: list[FieldError] = []
     if "email" not in typed:
         errors.append(

@@ -359,7 +359,7 @@ def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: 
     """
     for notice, outcome in outcomes:
         attempts = notice.attempts + 1
-        changes: dict[str, Any] = {"attempts": attempts, "last_error": outcome.error}
+        changes: dict[str, object] = {"attempts": attempts, "last_error": outcome.error}
         if outcome.verdict == "retry" and now - notice.created_at < WORTH_TRYING:
             changes["due_at"] = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
         else:

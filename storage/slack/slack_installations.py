@@ -9,7 +9,7 @@ address is that of one of its admins or owners who are not switched off. Anythin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -241,7 +241,7 @@ def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: d
 
 
 def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: datetime) -> None:
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         "enterprise_id": new.enterprise_id,
         "bot_id": new.bot_id,
         "bot_user_id": new.bot_user_id,
@@ -275,7 +275,7 @@ def _insert(
     organisation_id: str,
     installation_id: str,
     team_id: str,
-    columns: dict[str, Any],
+    columns: dict[str, object],
 ) -> None:
     place = {"organisation_id": organisation_id, "id": installation_id, "team_id": team_id}
     try:
@@ -290,7 +290,7 @@ def _record(
     organisation_id: str,
     installation_id: str,
     now: datetime,
-    after: dict[str, Any],
+    after: Mapping[str, object],
 ) -> None:
     by = Caller(
         organisation_id=organisation_id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import JOIN, OP, Expression, Select
 
@@ -188,7 +188,12 @@ def switch_off_missing(
 
 
 def add(
-    tx: Transaction, profile: SlackProfile, values: Mapping[str, Any], *, by: Caller, now: datetime
+    tx: Transaction,
+    profile: SlackProfile,
+    values: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
 ) -> User:
     """Add a full member of the workspace whom an admin chose there; he is pending until he comes.
 
