@@ -1,4 +1,4 @@
-"""`/playground`: the page on which Slack is played. What it asks for is the bot's to serve.
+"""`/playground`: the page that simulates Slack in a browser. The bot serves the requests it makes.
 
 Anyone who can use the page acts as any of the demo's people, so only a browser on this machine may,
 and only from the page itself: a website that is open in the same browser must not.
@@ -28,10 +28,10 @@ _FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
 _BODY: Final = """
 <header class="top">
 <h1>Hiatus playground</h1>
-<p>Slack, played on this machine for three people at once: each picks who they are, types
-<code>{command}</code>, presses buttons. What Hiatus shows here is what it would send to Slack.</p>
+<p>A simulated Slack for three people. Choose who each panel belongs to, type
+<code>{command}</code> or press a button. Hiatus sends the same messages to the real Slack.</p>
 <a href="docs">API</a>
-<button type="button" class="button" id="reset">Empty Slack</button>
+<button type="button" class="button" id="reset">Clear Slack</button>
 </header>
 <nav class="jump" aria-label="People">
 <a href="#person-1">First person</a> <a href="#person-2">Second</a> <a href="#person-3">Third</a>

@@ -1,4 +1,4 @@
-"""Settings of one's own: API keys and calendar feeds. Secrets appear in modals only."""
+"""The user's own settings: API keys and calendar feeds. Secrets appear only in modals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SECRET_ONCE: Final = gettext_noop(
 
 
 def keys(page: Page[ApiKey], timezone: str, now: datetime) -> View:
-    """One's keys that were not revoked, newest first."""
+    """The user's keys that are not revoked, newest first."""
     blocks: list[Block] = [
         text.section(
             gettext("API keys let programs act on your behalf, with the scopes you choose.")
         ),
-        fields.actions(fields.button(gettext("Create API Key"), ids.KEY_NEW, style="primary")),
+        fields.actions(fields.button(gettext("Create API key"), ids.KEY_NEW, style="primary")),
     ]
     for key in page.items:
         revoke = fields.button(
@@ -53,7 +53,6 @@ def keys(page: Page[ApiKey], timezone: str, now: datetime) -> View:
 
 
 def key_form() -> View:
-    """What a new key is called, may do, and until when."""
     blocks = [
         fields.field(
             "name", gettext("Name"), fields.typed(placeholder=gettext("For example, payroll sync"))
@@ -73,12 +72,12 @@ def key_form() -> View:
         ),
     ]
     return fields.modal(
-        gettext("Create API Key"), blocks, ids.KEY_FORM, gettext("Create"), gettext("Back")
+        gettext("Create API key"), blocks, ids.KEY_FORM, gettext("Create"), gettext("Back")
     )
 
 
 def new_key(name: str, secret: str) -> View:
-    """The only sight of a key."""
+    """Shows a key, only this once."""
     blocks: list[Block] = [
         text.paragraph(text.cut(name, 200)),
         text.section(f"```{secret}```"),
@@ -88,13 +87,13 @@ def new_key(name: str, secret: str) -> View:
 
 
 def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str) -> View:
-    """The three links of one's own token, and the feeds made beside it."""
+    """The three links of the user's own token, and their further feeds."""
     regenerate = fields.button(gettext("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
     regenerate["confirm"] = fields.confirm(
         gettext("Regenerate links?"),
         gettext(
-            "The three links above will stop working right away. Calendars that use them "
-            "need the new links."
+            "The three links above will stop working right away. Calendars that use them need "
+            "the new links."
         ),
         gettext("Regenerate"),
         gettext("Keep them"),
@@ -142,7 +141,6 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
 
 
 def feed_form() -> View:
-    """What a new feed is called."""
     name = fields.typed(placeholder=gettext("For example, kitchen display"))
     blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]
     return fields.modal(
@@ -151,7 +149,7 @@ def feed_form() -> View:
 
 
 def more(action_id: str, cursor: str | None) -> list[Block]:
-    """The button that shows the next part of a list, where there is one."""
+    """The button for the next page, if there is one."""
     return (
         [fields.actions(fields.button(gettext("Show more"), action_id, cursor))] if cursor else []
     )

@@ -1,4 +1,4 @@
-"""Settings of an admin: departments."""
+"""Admin settings: departments."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from storage.db.pages import Page
 
 
 def departments(page: Page[Department]) -> View:
-    """The departments, oldest first."""
     blocks = [fields.actions(fields.button(gettext("Add a department"), ids.DEPARTMENT_NEW))]
-    for one in page.items:
+    for department in page.items:
         edit = fields.button(
             gettext("Edit"),
             ids.DEPARTMENT_EDIT,
-            one.id,
-            spoken=gettext("Edit {name}", name=one.name),
+            department.id,
+            spoken=gettext("Edit {name}", name=department.name),
         )
-        shown = text.verbatim(one.name)
+        shown = text.verbatim(department.name)
         blocks.append({"type": "section", "text": shown, "accessory": edit})
     return fields.modal(
         gettext("Departments"), blocks + more(ids.DEPARTMENTS_MORE, page.next_cursor)
     )
 
 
-def department(one: Department | None, manager: User | None) -> View:
-    """The form of one department; of a new one where there is none yet."""
-    allowance = None if one is None else one.default_leave_allowance_half_days
+def department(department: Department | None, manager: User | None) -> View:
+    """The form of a department; ``one`` is None for a new one."""
+    allowance = None if department is None else department.default_leave_allowance_half_days
     blocks = [
-        fields.field("name", gettext("Name"), fields.typed(one.name if one else None)),
+        fields.field(
+            "name", gettext("Name"), fields.typed(department.name if department else None)
+        ),
         fields.field(
             "manager_id",
             gettext("Manager"),
@@ -49,7 +50,7 @@ def department(one: Department | None, manager: User | None) -> View:
             is_optional=True,
         ),
     ]
-    if one is None:
+    if department is None:
         return fields.modal(
             gettext("Add a department"),
             blocks,
@@ -57,17 +58,22 @@ def department(one: Department | None, manager: User | None) -> View:
             gettext("Add"),
             gettext("Back"),
         )
-    delete = fields.button(gettext("Delete"), ids.DEPARTMENT_DELETE, one.id, "danger")
+    delete = fields.button(gettext("Delete"), ids.DEPARTMENT_DELETE, department.id, "danger")
     delete["confirm"] = fields.confirm(
         gettext("Delete this department?"),
         gettext(
             "{name} will be deleted. This only works if no one belongs to it.",
-            name=text.cut(one.name, text.LONGEST_NAME),
+            name=text.cut(department.name, text.LONGEST_NAME),
         ),
         gettext("Delete"),
         gettext("Keep it"),
     )
     blocks.append(fields.actions(delete))
     return fields.modal(
-        gettext("Department"), blocks, ids.DEPARTMENT_FORM, gettext("Save"), gettext("Back"), one.id
+        gettext("Department"),
+        blocks,
+        ids.DEPARTMENT_FORM,
+        gettext("Save"),
+        gettext("Back"),
+        department.id,
     )

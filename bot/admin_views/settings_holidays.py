@@ -1,4 +1,4 @@
-"""Settings of an admin: public holidays, and where they differ from the country's."""
+"""Admin settings: public holidays and their overrides."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS: Final = (
 
 
 def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
-    """The countries and regions whose holidays people can have; ``names`` are by code."""
+    """The countries and regions of the organisation; ``names`` are by code."""
     blocks: list[Block] = [
         text.section(
             gettext(
@@ -40,12 +40,12 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
         ),
         fields.actions(fields.button(gettext("Add a country"), ids.HOLIDAYS_NEW)),
     ]
-    for one in page.items:
-        name = f"{names[one.country_code]} ({one.country_code})"
+    for holiday_set in page.items:
+        name = f"{names[holiday_set.country_code]} ({holiday_set.country_code})"
         opened = fields.button(
             gettext("Change days"),
             ids.OVERRIDES,
-            one.id,
+            holiday_set.id,
             spoken=gettext("Change days: {name}", name=name),
         )
         shown = text.verbatim(name)
@@ -56,7 +56,6 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
 
 
 def set_form() -> View:
-    """Which country or region to add."""
     search = fields.search(ids.COUNTRY_SEARCH, least=1)
     country = fields.field("country_code", gettext("Country or region"), search)
     return fields.modal(
@@ -64,9 +63,10 @@ def set_form() -> View:
     )
 
 
-def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> View:
-    """The days on which the set differs from its country."""
-    remove = fields.button(gettext("Remove this country"), ids.HOLIDAYS_REMOVE, one.id, "danger")
+def overrides(holiday_set: HolidaySet, name: str, page: Page[HolidayOverride]) -> View:
+    remove = fields.button(
+        gettext("Remove this country"), ids.HOLIDAYS_REMOVE, holiday_set.id, "danger"
+    )
     remove["confirm"] = fields.confirm(
         gettext("Remove this country?"),
         gettext(
@@ -77,18 +77,21 @@ def overrides(one: HolidaySet, name: str, page: Page[HolidayOverride]) -> View:
     )
     blocks: list[Block] = [
         text.paragraph(name),
-        fields.actions(fields.button(gettext("Change a day"), ids.OVERRIDE_NEW, one.id), remove),
+        fields.actions(
+            fields.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id), remove
+        ),
     ]
     if not page.items:
         blocks.append(text.section(gettext("No changes to the standard holidays.")))
-    blocks += [_override(found) for found in page.items]
+    blocks += [_override(override) for override in page.items]
     return fields.modal(
-        gettext("Changed days"), blocks + more(ids.OVERRIDES_MORE, page.next_cursor), kept=one.id
+        gettext("Changed days"),
+        blocks + more(ids.OVERRIDES_MORE, page.next_cursor),
+        kept=holiday_set.id,
     )
 
 
 def override_form(set_id: str) -> View:
-    """One day that differs."""
     blocks = [
         fields.field("date", gettext("Day"), fields.day()),
         fields.field(
@@ -111,12 +114,12 @@ def override_form(set_id: str) -> View:
     )
 
 
-def removal(set_id: str, one: HolidayOverride, named_effects: NamedEffects) -> View:
-    """What follows when a changed day is again what the country makes of it."""
+def removal(set_id: str, override: HolidayOverride, named_effects: NamedEffects) -> View:
+    """The effects of removing an override, before it is removed."""
     intro = gettext(
         "{day} ({name}) goes back to the country's standard.",
-        day=words.day(one.date),
-        name=one.name,
+        day=words.day(override.date),
+        name=override.name,
     )
     if not named_effects.effects.concerns_others:
         intro += " " + gettext("No one's leave changes.")
@@ -126,22 +129,22 @@ def removal(set_id: str, one: HolidayOverride, named_effects: NamedEffects) -> V
         named_effects,
         ids.OVERRIDE_REMOVE_FORM,
         gettext("Remove"),
-        f"{set_id} {one.id}",
+        f"{set_id} {override.id}",
     )
 
 
-def _override(one: HolidayOverride) -> Block:
-    when = words.day(one.date)
-    what = gettext("Public holiday") if one.is_holiday else gettext("Not a public holiday")
-    if one.half is not None:
-        half = gettext("morning") if one.half == "am" else gettext("afternoon")
+def _override(override: HolidayOverride) -> Block:
+    when = words.day(override.date)
+    what = gettext("Public holiday") if override.is_holiday else gettext("Not a public holiday")
+    if override.half is not None:
+        half = gettext("morning") if override.half == "am" else gettext("afternoon")
         what += f" ({half})"
     remove = fields.button(
         gettext("Remove"),
         ids.OVERRIDE_REMOVE,
-        one.id,
+        override.id,
         "danger",
         gettext("Remove {name}", name=when),
     )
-    lines = text.verbatim(f"{when}: {one.name}\n{what}")
+    lines = text.verbatim(f"{when}: {override.name}\n{what}")
     return {"type": "section", "text": lines, "accessory": remove}

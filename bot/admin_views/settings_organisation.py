@@ -1,4 +1,4 @@
-"""Settings of an admin: the organisation itself, and its leave types."""
+"""Admin settings: the organisation and its leave types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.base.values import LeaveType, Organisation
 from storage.db.pages import Page
 
 _MOST_FOUND: Final = 100
-# What a new type has as long as nobody chooses.
+# The default for a new leave type.
 _COLOUR: Final = "#4a7fb5"
 _ARCHIVED: Final = gettext_noop("Archived")
 _YEAR_TYPES: Final = (
@@ -38,25 +38,24 @@ JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
 
-def organisation(one: Organisation) -> View:
-    """All settings of the organisation."""
+def organisation(settings: Organisation) -> View:
     months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
-    ticked = [JOIN] * one.slack_members_join + [DIGEST] * (one.digest_channel is not None)
+    ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
     channel: Block = {
         "type": "conversations_select",
         # No shared channels (Slack Connect): other organisations would see who is out.
         "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
     }
-    if one.digest_channel is not None:
-        channel["initial_conversation"] = one.digest_channel
-    expiry = str(one.carry_over_expiry_month or ids.NOTHING)
+    if settings.digest_channel is not None:
+        channel["initial_conversation"] = settings.digest_channel
+    expiry = str(settings.carry_over_expiry_month or ids.NOTHING)
     blocks = [
-        fields.field("name", gettext("Name"), fields.typed(one.name)),
+        fields.field("name", gettext("Name"), fields.typed(settings.name)),
         fields.field(
             "country_code",
             gettext("Country for public holidays"),
             fields.search(
-                ids.COUNTRY_SEARCH, Option(label=one.country_code, value=one.country_code)
+                ids.COUNTRY_SEARCH, Option(label=settings.country_code, value=settings.country_code)
             ),
             hint=(
                 gettext(
@@ -69,38 +68,40 @@ def organisation(one: Organisation) -> View:
             "timezone",
             gettext("Time zone"),
             fields.search(
-                ids.TIMEZONE_SEARCH, Option(label=one.timezone, value=one.timezone), least=2
+                ids.TIMEZONE_SEARCH,
+                Option(label=settings.timezone, value=settings.timezone),
+                least=2,
             ),
         ),
         fields.field(
             "working_days",
             gettext("Working days"),
-            fields.several(working_days(), one.working_days),
+            fields.several(working_days(), settings.working_days),
         ),
         fields.field(
             "leave_year_type",
             gettext("Leave year"),
-            fields.menu(fields.said(_YEAR_TYPES), one.leave_year_type),
+            fields.menu(fields.said(_YEAR_TYPES), settings.leave_year_type),
         ),
         fields.field(
             "leave_year_start_month",
-            gettext("Leave year starts in"),
-            fields.menu(months, str(one.leave_year_start_month)),
+            gettext("Leave year starts in (month)"),
+            fields.menu(months, str(settings.leave_year_start_month)),
         ),
         fields.field(
             "leave_year_start_day",
-            gettext("Leave year starts on day"),
-            fields.number(one.leave_year_start_day, least=1, most=31),
+            gettext("Leave year starts on (day of the month)"),
+            fields.number(settings.leave_year_start_day, least=1, most=31),
         ),
         fields.field(
             "default_leave_allowance",
             gettext("Allowance (days per year)"),
-            fields.days_a_year(one.default_leave_allowance_half_days),
+            fields.days_a_year(settings.default_leave_allowance_half_days),
         ),
         fields.field(
             "carry_over",
             gettext("Carry-over limit (days)"),
-            fields.days_a_year(one.carry_over_half_days),
+            fields.days_a_year(settings.carry_over_half_days),
         ),
         fields.field(
             "carry_over_expiry_month",
@@ -135,71 +136,78 @@ def organisation(one: Organisation) -> View:
 
 
 def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
-    """Countries and regions whose name or code holds what was typed; at most a hundred."""
+    """Countries and regions whose name or code contains the typed text; at most 100."""
     wanted = typed.casefold().strip()
-    found = []
+    options = []
     for country in countries:
         places = [(country.code, _national(country))]
         places += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
-        found += [
+        options += [
             fields.option(Option(label=_fitting(label, code), value=code))
             for code, label in places
             if wanted in label.casefold()
         ]
-        if len(found) >= _MOST_FOUND:
+        if len(options) >= _MOST_FOUND:
             break
-    return found[:_MOST_FOUND]
+    return options[:_MOST_FOUND]
 
 
 def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
-    """Time zones that hold what was typed; at most a hundred."""
+    """Time zones that contain the typed text; at most 100."""
     wanted = typed.casefold().strip().replace(" ", "_")
-    found = [one for one in timezones if wanted in one.casefold()]
-    return [fields.option(Option(label=one, value=one)) for one in sorted(found)[:_MOST_FOUND]]
+    matching = [timezone for timezone in timezones if wanted in timezone.casefold()]
+    return [
+        fields.option(Option(label=timezone, value=timezone))
+        for timezone in sorted(matching)[:_MOST_FOUND]
+    ]
 
 
 def leave_types(page: Page[LeaveType]) -> View:
-    """The types, archived ones included, oldest first."""
+    """All types, including archived ones, oldest first."""
     blocks = [fields.actions(fields.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
-    for one in page.items:
+    for leave_type in page.items:
         edit = fields.button(
             gettext("Edit"),
             ids.LEAVE_TYPE_EDIT,
-            one.id,
-            spoken=gettext("Edit {name}", name=one.name),
+            leave_type.id,
+            spoken=gettext("Edit {name}", name=leave_type.name),
         )
-        told = f"{one.name} ({one.code})" + (f"\n{gettext(_ARCHIVED)}" if one.is_archived else "")
+        told = f"{leave_type.name} ({leave_type.code})" + (
+            f"\n{gettext(_ARCHIVED)}" if leave_type.is_archived else ""
+        )
         blocks.append({"type": "section", "text": text.verbatim(told), "accessory": edit})
     return fields.modal(
         gettext("Leave types"), blocks + more(ids.LEAVE_TYPES_MORE, page.next_cursor)
     )
 
 
-def leave_type(one: LeaveType | None) -> View:
-    """The form of one type; of a new one where there is none yet."""
+def leave_type(leave_type: LeaveType | None) -> View:
+    """The form of a leave type; ``one`` is None for a new one."""
     ticked = (
         ["requires_approval", "deducts_allowance", "is_paid"]
-        if one is None
-        else [flag for flag in FLAGS if getattr(one, flag)]
+        if leave_type is None
+        else [flag for flag in FLAGS if getattr(leave_type, flag)]
     )
     blocks = [
-        fields.field("name", gettext("Name"), fields.typed(one.name if one else None)),
+        fields.field(
+            "name", gettext("Name"), fields.typed(leave_type.name if leave_type else None)
+        ),
         fields.field(
             "code",
             gettext("Code"),
-            fields.typed(one.code if one else None, 64),
+            fields.typed(leave_type.code if leave_type else None, 64),
             hint=gettext("A short name for integrations. Leave empty to create one from the name."),
-            is_optional=one is None,
+            is_optional=leave_type is None,
         ),
         fields.field(
             "colour",
             gettext("Colour in calendars"),
-            fields.typed(one.colour if one else _COLOUR, 7),
+            fields.typed(leave_type.colour if leave_type else _COLOUR, 7),
         ),
         fields.field(
             "emoji",
             gettext("Emoji"),
-            fields.typed(one.emoji if one else None, 100, placeholder="palm_tree"),
+            fields.typed(leave_type.emoji if leave_type else None, 100, placeholder="palm_tree"),
             is_optional=True,
         ),
         fields.field(
@@ -208,17 +216,19 @@ def leave_type(one: LeaveType | None) -> View:
         fields.field(
             "min_notice_days",
             gettext("Notice (days)"),
-            fields.number(one.min_notice_days if one else 0, most=730),
+            fields.number(leave_type.min_notice_days if leave_type else 0, most=730),
         ),
         fields.field(
             "max_consecutive_days",
             gettext("Maximum days in a row"),
-            fields.number(one.max_consecutive_days if one else None, least=1, most=366),
+            fields.number(
+                leave_type.max_consecutive_days if leave_type else None, least=1, most=366
+            ),
             hint=gettext("Leave empty for no limit."),
             is_optional=True,
         ),
     ]
-    if one is None:
+    if leave_type is None:
         return fields.modal(
             gettext("Add a leave type"),
             blocks,
@@ -226,16 +236,21 @@ def leave_type(one: LeaveType | None) -> View:
             gettext("Add"),
             gettext("Back"),
         )
-    blocks.append(fields.actions(_archiving(one)))
+    blocks.append(fields.actions(_archiving(leave_type)))
     return fields.modal(
-        gettext("Leave type"), blocks, ids.LEAVE_TYPE_FORM, gettext("Save"), gettext("Back"), one.id
+        gettext("Leave type"),
+        blocks,
+        ids.LEAVE_TYPE_FORM,
+        gettext("Save"),
+        gettext("Back"),
+        leave_type.id,
     )
 
 
-def _archiving(one: LeaveType) -> Block:
-    if one.is_archived:
-        return fields.button(gettext("Restore"), ids.LEAVE_TYPE_RESTORE, one.id)
-    archive = fields.button(gettext("Archive"), ids.LEAVE_TYPE_ARCHIVE, one.id, "danger")
+def _archiving(leave_type: LeaveType) -> Block:
+    if leave_type.is_archived:
+        return fields.button(gettext("Restore"), ids.LEAVE_TYPE_RESTORE, leave_type.id)
+    archive = fields.button(gettext("Archive"), ids.LEAVE_TYPE_ARCHIVE, leave_type.id, "danger")
     archive["confirm"] = fields.confirm(
         gettext("Archive this type?"),
         gettext(
@@ -254,7 +269,7 @@ def _national(country: Country) -> str:
 
 
 def _fitting(label: str, code: str) -> str:
-    """The label in a menu; the code is never cut off."""
+    """The label cut to Slack's limit; the code is kept."""
     if len(label) <= text.LONGEST_OPTION:
         return label
     return f"{text.cut(label, text.LONGEST_OPTION - len(code) - 3)} ({code})"

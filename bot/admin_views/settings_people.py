@@ -1,4 +1,4 @@
-"""Settings of an admin: people."""
+"""Admin settings: people."""
 
 from __future__ import annotations
 
@@ -31,32 +31,30 @@ _STATUSES: Final[Mapping[str, str]] = {
 
 
 def working_days() -> list[Option]:
-    """Every whole and half day of a week."""
-    found = []
+    options = []
     for number, day in enumerate(_WEEK):
         name = words.weekday(number)
-        found += [
+        options += [
             Option(label=name, value=day),
             Option(label=gettext("{weekday}, morning", weekday=name), value=f"{day}:am"),
             Option(label=gettext("{weekday}, afternoon", weekday=name), value=f"{day}:pm"),
         ]
-    return found
+    return options
 
 
 def people() -> View:
-    """The search for a person; nobody lists five thousand of them."""
+    """A search instead of a list: an organisation may have thousands of people."""
     add = fields.button(gettext("Add a person"), ids.PERSON_NEW)
     pick = fields.search(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
     question = text.section(gettext("Find someone to edit"))
     return fields.modal(gettext("People"), [fields.actions(add), question, fields.actions(pick)])
 
 
-def person_options(found: Sequence[User], *, with_no_one: bool) -> list[Block]:
-    """What the search offers."""
-    nobody = (
+def person_options(users: Sequence[User], *, with_no_one: bool) -> list[Block]:
+    no_one = (
         [fields.option(Option(label=gettext("No one"), value=ids.NOTHING))] if with_no_one else []
     )
-    return nobody + [fields.option(person_option(user)) for user in found]
+    return no_one + [fields.option(person_option(user)) for user in users]
 
 
 def person_option(user: User) -> Option:
@@ -65,14 +63,13 @@ def person_option(user: User) -> Option:
 
 
 def person(user: User, manager: User | None, departments: Sequence[Department]) -> View:
-    """Everything of one person that an admin sets."""
     head = f"{text.cut(user.name, 200)}\n{user.email}\n{gettext(_STATUSES[user.status])}"
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
     blocks: list[Block] = [
         text.paragraph(head),
         *_account(user),
-        *_office(departments, user, manager),
+        *_role_fields(departments, user, manager),
         fields.field(
             "working_days",
             gettext("Working days"),
@@ -114,7 +111,7 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
 
 
 def deactivation(user: User, named_effects: NamedEffects) -> View:
-    """What follows when the person is switched off, asked before it is done."""
+    """The effects of deactivating a person, before it is confirmed."""
     intro = gettext(
         "{name} can't use Hiatus or approve leave until they are reactivated. Their requests "
         "stay as they are.",
@@ -131,7 +128,7 @@ def deactivation(user: User, named_effects: NamedEffects) -> View:
 
 
 def archiving(user: User, named_effects: NamedEffects) -> View:
-    """What follows when the person is archived, asked before it is done."""
+    """The effects of archiving a person, before it is confirmed."""
     intro = gettext(
         "{name} will be removed from Hiatus. Upcoming leave is cancelled, and past leave is "
         "kept for your records. You can restore the person through the API, but not their "
@@ -149,7 +146,7 @@ def archiving(user: User, named_effects: NamedEffects) -> View:
 
 
 def new_person(departments: Sequence[Department]) -> View:
-    """Who it is, from Slack or by address, and what he will be."""
+    """The form for a new person, from Slack or by e-mail address."""
     blocks = [
         fields.field(
             "slack_user_id",
@@ -166,7 +163,7 @@ def new_person(departments: Sequence[Department]) -> View:
         ),
         fields.field("first_name", gettext("First name"), fields.typed(), is_optional=True),
         fields.field("last_name", gettext("Last name"), fields.typed(), is_optional=True),
-        *_office(departments),
+        *_role_fields(departments),
     ]
     return fields.modal(
         gettext("Add a person"), blocks, ids.PERSON_NEW_FORM, gettext("Add"), gettext("Back")
@@ -174,16 +171,18 @@ def new_person(departments: Sequence[Department]) -> View:
 
 
 def department_options(departments: Iterable[Department], typed: str) -> list[Block]:
-    """Departments whose name holds what was typed, by name; at most 99, and none."""
+    """Departments whose name contains the typed text, by name; at most 99, plus "none"."""
     wanted = typed.casefold().strip()
-    found = [one for one in _named(departments) if wanted in one.label.casefold()]
-    return [fields.option(one) for one in [_no_department(), *found[: fields.MOST_OPTIONS - 1]]]
+    matching = [option for option in _named(departments) if wanted in option.label.casefold()]
+    return [
+        fields.option(option) for option in [_no_department(), *matching[: fields.MOST_OPTIONS - 1]]
+    ]
 
 
-def _office(
+def _role_fields(
     departments: Sequence[Department], user: User | None = None, manager: User | None = None
 ) -> list[Block]:
-    """What somebody is, and on whom his leave depends."""
+    """The fields for role, department and manager."""
     roles = [Option(label=words.role(role), value=role) for role in ROLES]
     return [
         fields.field("role", gettext("Role"), fields.menu(roles, user.role if user else ROLES[0])),
@@ -203,11 +202,11 @@ def _office(
 
 
 def _department(departments: Sequence[Department], chosen: str | None) -> Block:
-    """A menu, or a search where there are more than a menu shows at once."""
+    """A menu, or a search if there are more options than a menu can have."""
     options = [_no_department(), *_named(departments)]
     if len(options) <= fields.MOST_OPTIONS:
         return fields.menu(options, chosen or ids.NOTHING)
-    first = [one for one in options if one.value == (chosen or ids.NOTHING)]
+    first = [option for option in options if option.value == (chosen or ids.NOTHING)]
     return fields.search(ids.DEPARTMENT_SEARCH, first[0] if first else None)
 
 
@@ -216,8 +215,8 @@ def _no_department() -> Option:
 
 
 def _named(departments: Iterable[Department]) -> list[Option]:
-    named = sorted(departments, key=lambda one: (one.name.casefold(), one.id))
-    return [Option(label=one.name, value=one.id) for one in named]
+    named = sorted(departments, key=lambda department: (department.name.casefold(), department.id))
+    return [Option(label=department.name, value=department.id) for department in named]
 
 
 def _endings(user: User) -> list[Block]:
@@ -243,7 +242,7 @@ def _endings(user: User) -> list[Block]:
 
 
 def _account(user: User) -> list[Block]:
-    """The Slack account that acts for the person; Slack shows its name."""
+    """The linked Slack account, as a mention that Slack shows with its name."""
     if user.slack_user_id is None:
         return []
     account = f"<@{user.slack_user_id}>"

@@ -1,4 +1,4 @@
-"""Settings of an admin: webhooks, how they are, and what can be done about it."""
+"""Admin settings: webhooks, their health and their buttons."""
 
 from __future__ import annotations
 
@@ -14,41 +14,45 @@ from storage.base.event_values import EVENT_TYPES, LoggedDelivery, Webhook, Webh
 from storage.db.pages import Page
 
 _LONGEST_URL: Final = 2_000
-# Forty of them in the widest letters still fit into a view of 250 kB.
+# Forty webhooks still fit in a view of 250 kB.
 _LONGEST_LISTED: Final = 150
 _EVERY: Final = "*"
 
 
 def webhooks(page: Page[Webhook]) -> View:
-    """The organisation's endpoints, newest first."""
     blocks = [fields.actions(fields.button(gettext("Add a webhook"), ids.WEBHOOK_NEW))]
-    for one in page.items:
+    for webhook in page.items:
         opened = fields.button(
-            gettext("Open"), ids.WEBHOOK, one.id, spoken=gettext("Open {name}", name=one.url)
+            gettext("Open"),
+            ids.WEBHOOK,
+            webhook.id,
+            spoken=gettext("Open {name}", name=webhook.url),
         )
-        lines = text.verbatim(f"{text.cut(one.url, _LONGEST_LISTED)}\n{_state(one)}")
+        lines = text.verbatim(f"{text.cut(webhook.url, _LONGEST_LISTED)}\n{_state(webhook)}")
         blocks.append({"type": "section", "text": lines, "accessory": opened})
     if not page.items:
         blocks.append(text.section(gettext("There are no webhooks yet.")))
     return fields.modal(gettext("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
 
 
-def form(one: Webhook | None = None) -> View:
-    """Where to send what; of a new endpoint where there is none yet."""
+def form(webhook: Webhook | None = None) -> View:
+    """The form of a webhook; ``one`` is None for a new one."""
     events = [
         Option(label=gettext("All events"), value=_EVERY),
         *(Option(label=name, value=name) for name in EVENT_TYPES),
     ]
     url = fields.typed(
-        one.url if one else None, _LONGEST_URL, placeholder="https://example.com/hook"
+        webhook.url if webhook else None, _LONGEST_URL, placeholder="https://example.com/hook"
     )
     blocks = [
         fields.field("url", gettext("URL"), url),
         fields.field(
-            "events", gettext("Events"), fields.several(events, one.events if one else _EVERY)
+            "events",
+            gettext("Events"),
+            fields.several(events, webhook.events if webhook else _EVERY),
         ),
     ]
-    if one is None:
+    if webhook is None:
         return fields.modal(
             gettext("Add a webhook"), blocks, ids.WEBHOOK_FORM, gettext("Add"), gettext("Back")
         )
@@ -61,12 +65,12 @@ def form(one: Webhook | None = None) -> View:
         ids.WEBHOOK_EDIT_FORM,
         gettext("Save"),
         gettext("Back"),
-        one.id,
+        webhook.id,
     )
 
 
 def secret(shown: str) -> View:
-    """The only sight of a signing secret."""
+    """Shows a signing secret, only this once."""
     blocks = [
         text.section(f"```{shown}```"),
         text.section(
@@ -80,54 +84,54 @@ def secret(shown: str) -> View:
 
 
 def webhook(
-    one: Webhook,
+    webhook: Webhook,
     health: WebhookHealth,
     last: LoggedDelivery | None,
     timezone: str,
     told: str = "",
 ) -> View:
-    """One endpoint: its state, the last attempt, and its buttons. ``told`` leads it."""
+    """A webhook: its state, last attempt and buttons. ``told`` is shown at the top."""
     lines = [
-        text.cut(one.url, 1_000),
-        ", ".join(one.events),
-        _state(one),
+        text.cut(webhook.url, 1_000),
+        ", ".join(webhook.events),
+        _state(webhook),
         *_health(health, timezone),
         _last(last, timezone),
     ]
     blocks: list[Block] = [text.paragraph("\n".join(lines))]
     if told:
         blocks.insert(0, text.section(told))
-    rotate = fields.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, one.id)
+    rotate = fields.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, webhook.id)
     rotate["confirm"] = fields.confirm(
         gettext("Rotate the secret?"),
-        gettext("Events are signed with both the old and the new secret for 24 hours."),
+        gettext("For 24 hours, events are signed with both the old and the new secret."),
         gettext("Rotate secret"),
         gettext("Keep it"),
     )
-    delete = fields.button(gettext("Delete"), ids.WEBHOOK_DELETE, one.id, "danger")
+    delete = fields.button(gettext("Delete"), ids.WEBHOOK_DELETE, webhook.id, "danger")
     delete["confirm"] = fields.confirm(
         gettext("Delete this webhook?"),
         gettext("Pending events won't be sent."),
         gettext("Delete"),
         gettext("Keep it"),
     )
-    if one.is_active:
+    if webhook.is_active:
         switches = [
-            fields.button(gettext("Send a test"), ids.WEBHOOK_TEST, one.id),
-            fields.button(gettext("Switch off"), ids.WEBHOOK_OFF, one.id),
+            fields.button(gettext("Send a test"), ids.WEBHOOK_TEST, webhook.id),
+            fields.button(gettext("Switch off"), ids.WEBHOOK_OFF, webhook.id),
         ]
     else:
-        switches = [fields.button(gettext("Switch on"), ids.WEBHOOK_ON, one.id, "primary")]
-    edit = fields.button(gettext("Edit"), ids.WEBHOOK_EDIT, one.id)
+        switches = [fields.button(gettext("Switch on"), ids.WEBHOOK_ON, webhook.id, "primary")]
+    edit = fields.button(gettext("Edit"), ids.WEBHOOK_EDIT, webhook.id)
     blocks.append(fields.actions(edit, *switches, rotate, delete))
-    return fields.modal(gettext("Webhook"), blocks, kept=one.id)
+    return fields.modal(gettext("Webhook"), blocks, kept=webhook.id)
 
 
-def _state(one: Webhook) -> str:
-    if one.is_active:
+def _state(webhook: Webhook) -> str:
+    if webhook.is_active:
         return gettext("Active")
-    if one.disabled_reason:
-        reason = text.cut(gettext(one.disabled_reason), _LONGEST_LISTED)
+    if webhook.disabled_reason:
+        reason = text.cut(gettext(webhook.disabled_reason), _LONGEST_LISTED)
         return gettext("Switched off: {reason}", reason=reason)
     return gettext("Switched off")
 

@@ -1,38 +1,38 @@
-"""Every name that Slack gives back to us: commands, callbacks, actions, blocks.
+"""The identifiers that Slack sends back: commands, callback ids, action ids, block ids.
 
-Values behind buttons are ids and nothing else: what somebody may do is asked when he clicks.
+Button values are ids and nothing else: permissions are checked when the button is clicked.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# What HIATUS_SLACK_COMMAND replaces.
+# The default of HIATUS_SLACK_COMMAND.
 COMMAND: Final = "/timeoff"
-# Slack keeps it for itself in most workspaces; where it does not, it opens the same form.
+# Slack reserves it in most workspaces; where it does not, it opens the same form.
 LEAVE_COMMAND: Final = "/leave"
-# Named in manifest.yml, as the command is.
+# Also in manifest.yml, like the command.
 REQUEST_SHORTCUT: Final = "request_leave"
 
 REQUEST_FORM: Final = "leave.request"
-# The same form, for a request that is pending; its private metadata is the request's id.
+# The same form for a pending request, whose id is the private metadata.
 EDIT_FORM: Final = "leave.edit.form"
-# A pick in either form.
+# A selection in either form.
 RECOUNT: Final = "leave.recount"
-# Buttons of one's own requests, wherever they stand; the value is the request's id.
+# Buttons of the user's own requests in any message; the value is the request's id.
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"
-# The same in the list that the command shows.
+# The cancel button in the list that the command shows.
 CANCEL_LISTED: Final = "leave.cancel.listed"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
 DECLINE_FORM: Final = "leave.decline.form"
-# For ten minutes after a decision; each form leads to one of the two.
+# Shown for ten minutes after a decision; it opens one of the two forms.
 RECONSIDER: Final = "leave.reconsider"
 APPROVE_AFTER_ALL_FORM: Final = "leave.approve.after_all.form"
 DECLINE_AFTER_ALL_FORM: Final = "leave.decline.after_all.form"
 
-# Blocks of the request form bear the names of the fields that the domain refuses by.
+# Block ids of the request form equal the field names in InvalidInput.
 LEAVE_TYPE: Final = "leave_type_id"
 FIRST_DAY: Final = "start_date"
 LAST_DAY: Final = "end_date"
@@ -41,19 +41,19 @@ ENDS: Final = "end_half_day"
 NOTE: Final = "note"
 REASON: Final = "reason"
 
-# What the form comes to, and what was typed behind the command and not understood.
+# The live total, the problems, who else is off, and typed words that were not understood.
 LIVE: Final = "live"
 PROBLEMS: Final = "problems"
 OFF: Final = "off"
 ASIDES: Final = "asides"
 
-# Beside a block's id, the action id of its one element.
+# The action id of the only element of a block.
 ANSWER: Final = "answer"
 
 WHOLE_DAY: Final = "whole_day"
 MIDDAY: Final = "midday"
 
-# The Home tab, and what is opened from it.
+# The Home tab and what it opens.
 HOME: Final = "home"
 HOME_REQUEST: Final = "home.request"
 HOME_CANCEL: Final = "home.cancel"
@@ -64,7 +64,7 @@ HOME_NEXT: Final = "home.next"
 HOME_FIRST: Final = "home.first"
 HOME_SCOPE: Final = "home.scope"
 
-# Behind the name of a form: the view that asked whether what follows from it is meant.
+# Suffix of a form's callback id: the view that asks to confirm the form's effects.
 CONFIRMED: Final = ".confirmed"
 
 # Settings: lists, forms and buttons of each.
@@ -81,7 +81,7 @@ FEED_REMOVE: Final = "settings.feeds.remove"
 FEEDS_REGENERATE: Final = "settings.feeds.regenerate"
 PEOPLE: Final = "settings.people"
 PEOPLE_PICK: Final = "settings.people.pick"
-# Looked up while one types: a person, a country or region, a time zone.
+# Options loaded while the user types: people, countries and regions, time zones.
 PERSON_SEARCH: Final = "settings.search.person"
 COUNTRY_SEARCH: Final = "settings.search.country"
 TIMEZONE_SEARCH: Final = "settings.search.timezone"
@@ -134,5 +134,5 @@ WEBHOOK_ON: Final = "settings.webhook.on"
 WEBHOOK_OFF: Final = "settings.webhook.off"
 WEBHOOK_DELETE: Final = "settings.webhook.delete"
 
-# What is chosen in a menu that cannot be left empty again.
+# The option for "none" in menus that cannot be emptied.
 NOTHING: Final = "none"

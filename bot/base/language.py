@@ -1,8 +1,8 @@
-"""The language that something is said in, and every sentence in it.
+"""Translations: the current language and its gettext catalogue.
 
-English is what the code says; another language is a catalogue beside it (``catalogues/de.po``).
-Which one is spoken is known where it is known who listens, and holds for the rest of that task:
-``bot.interaction.identity`` and ``bot.messages.notifications`` say it, the views only speak.
+English is the source language; other languages have a catalogue (``catalogues/de.po``).
+``bot.interaction.identity`` and ``bot.messages.notifications`` set the reader's language for the
+rest of the task; the views only call ``gettext``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CATALOGUES: Final = Path(__file__).parents[1] / "catalogues"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Language:
-    """How dates and numbers look, and what the English sentences are in it."""
+    """A locale for dates and numbers, and the translations of the English sentences."""
 
     locale: Locale
     sentences: NullTranslations
@@ -38,12 +38,12 @@ _spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
 
 
 def gettext(message: str, **values: object) -> str:
-    """The sentence in the language spoken, with ``{names}`` filled in.
+    """The sentence in the current language, with ``{names}`` filled in.
 
     >>> gettext("Awaiting {names}", names="Grace")
     'Awaiting Grace'
     """
-    # To gettext an empty message is the catalogue's header.
+    # For an empty message gettext returns the catalogue's header.
     return _filled(_spoken.get().sentences.gettext(message) if message else "", values)
 
 
@@ -53,8 +53,8 @@ def ngettext(one: str, many: str, count: int, **values: object) -> str:
     >>> ngettext("{count} request", "{count} requests", 2)
     '2 requests'
     """
-    found = _spoken.get().sentences.ngettext(one, many, count)
-    return _filled(found, {"count": count, **values})
+    translated = _spoken.get().sentences.ngettext(one, many, count)
+    return _filled(translated, {"count": count, **values})
 
 
 def gettext_noop(message: str) -> str:
@@ -63,20 +63,20 @@ def gettext_noop(message: str) -> str:
 
 
 def locale() -> Locale:
-    """How dates, numbers and lists look in the language spoken."""
+    """The Babel locale of the current language."""
     return _spoken.get().locale
 
 
 def set_locale(slack_locale: str | None) -> None:
-    """From here to the end of the task, the language of a Slack locale such as ``de-DE``.
+    """Use the language of a Slack locale such as ``de-DE`` for the rest of the task.
 
-    English where there is no such catalogue.
+    English if there is no such catalogue.
     """
     _spoken.set(_language(slack_locale or ""))
 
 
 @contextmanager
-def locale_set(slack_locale: str | None) -> Iterator[None]:
+def using_locale(slack_locale: str | None) -> Iterator[None]:
     """As ``set_locale``, inside the block alone."""
     token = _spoken.set(_language(slack_locale or ""))
     try:
@@ -86,16 +86,16 @@ def locale_set(slack_locale: str | None) -> Iterator[None]:
 
 
 def available() -> dict[str, Path]:
-    """The catalogues by their locale, as in ``de`` or ``pt_BR``."""
+    """The catalogues by locale, such as ``de`` or ``pt_BR``."""
     return {path.stem: path for path in sorted(CATALOGUES.glob("*.po"))}
 
 
 @lru_cache(maxsize=256)
 def _language(slack_locale: str) -> Language:
     wanted = slack_locale.replace("-", "_")
-    known = available()
+    catalogues = available()
     for name in (wanted, wanted.partition("_")[0]):
-        if name in known:
+        if name in catalogues:
             return _read(name)
     return ENGLISH
 

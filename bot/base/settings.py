@@ -1,4 +1,4 @@
-"""What the environment says about Slack."""
+"""The Slack settings in the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
 
 # Slack's limit is 32 characters with the slash; it takes no capitals and no spaces.
 _COMMAND: Final = re.compile(r"/[a-z0-9][a-z0-9_-]{0,30}")
-# Slack's own: a manifest that names one of them is refused as a whole.
+# Slack's own commands: Slack rejects a manifest that uses one of them.
 _OF_SLACK: Final = frozenset(
     {
         "/active",
@@ -51,10 +51,10 @@ _OF_SLACK: Final = frozenset(
 
 @dataclass(frozen=True)
 class SlackSettings:
-    """Either a bot token (one workspace) or a client id and secret (many, by OAuth) is there.
+    """Has either a bot token (one workspace) or a client id and secret (many, by OAuth).
 
-    ``signing_secret`` is None where only Socket Mode is served, ``app_token`` where it is not.
-    ``base_url`` is where the world reaches us, without a slash at its end.
+    ``signing_secret`` is None if only Socket Mode is used, ``app_token`` if it is not used.
+    ``base_url`` is the public URL of this service, without a trailing slash.
     """
 
     signing_secret: str | None = field(default=None, repr=False)
@@ -68,12 +68,12 @@ class SlackSettings:
 
     @property
     def is_oauth(self) -> bool:
-        """Whether workspaces install the app themselves."""
+        """Whether workspaces install the app by OAuth."""
         return self.client_id is not None
 
     @classmethod
     def read(cls, environment: Environment) -> SlackSettings | None:
-        """The settings, None where there is none; ``environment.problems`` has what is wrong."""
+        """The settings, or None if none is set; problems are added to ``environment.problems``."""
         settings = cls(
             signing_secret=environment.secret("HIATUS_SLACK_SIGNING_SECRET") or None,
             bot_token=environment.secret("HIATUS_SLACK_BOT_TOKEN") or None,
@@ -103,14 +103,14 @@ class SlackSettings:
 
 
 def command_problem(command: str) -> str | None:
-    """What is wrong with the name of a slash command, as the end of a sentence; None if nothing."""
+    """What is wrong with a slash command's name, as the end of a sentence; None if it is valid."""
     if _COMMAND.fullmatch(command) is None:
         return (
-            "is a slash and up to 31 small letters, digits, hyphens and underscores, "
-            f"as /timeoff, not {command!r}."
+            "must be a slash and up to 31 lower-case letters, digits, hyphens and underscores, "
+            f"such as /timeoff, not {command!r}."
         )
     if command in _OF_SLACK:
-        return f"cannot be {command}, which Slack keeps for itself."
+        return f"cannot be {command}, which Slack reserves."
     return None
 
 
@@ -133,13 +133,15 @@ def _problems(settings: SlackSettings) -> list[str]:
     if settings.bot_token and by_oauth:
         problems.append(
             "HIATUS_SLACK_BOT_TOKEN (one workspace) and HIATUS_SLACK_CLIENT_ID (many) are both "
-            "set; keep one of them. Who changes to many removes the token and installs the app "
-            "once more, from /slack/install: the workspace stays with its organisation."
+            "set; keep one of them. To change to many, remove the token and install the app "
+            "again from /slack/install: the workspace stays with its organisation."
         )
     if settings.bot_token and not settings.bot_token.startswith("xoxb-"):
-        problems.append("HIATUS_SLACK_BOT_TOKEN is a bot token, which begins with xoxb-.")
+        problems.append("HIATUS_SLACK_BOT_TOKEN must be a bot token, which begins with xoxb-.")
     if settings.app_token and not settings.app_token.startswith("xapp-"):
-        problems.append("HIATUS_SLACK_APP_TOKEN is an app-level token, which begins with xapp-.")
+        problems.append(
+            "HIATUS_SLACK_APP_TOKEN must be an app-level token, which begins with xapp-."
+        )
     if not settings.api_url.startswith(("https://", "http://")):
-        problems.append("HIATUS_SLACK_API_URL is a URL such as https://slack.com/api/.")
+        problems.append("HIATUS_SLACK_API_URL must be a URL such as https://slack.com/api/.")
     return problems

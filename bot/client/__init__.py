@@ -1,1 +1,1 @@
-"""Calls of Slack's Web API, for each workspace with its token."""
+"""Calls to Slack's Web API, with the token of each workspace."""

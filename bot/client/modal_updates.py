@@ -1,6 +1,6 @@
-"""Modals that are drawn anew while somebody picks: the newest pick is what stays.
+"""Refreshes modals after selections, so that the latest selection wins.
 
-Slack refuses an update whose ``hash`` is not the view's last one. Two quick picks carry the same
+Slack refuses an update whose ``hash`` is not the view's latest. Two quick selections carry the same
 hash, so the second would be lost: it waits here for the first one's update, and uses its hash.
 """
 
@@ -18,9 +18,9 @@ from bot.base.block_kit import View
 from bot.base.payloads import Body
 from bot.client import slack_web
 
-# How many open modals one process remembers; of others the newest pick may be lost.
-REMEMBERED: Final = 1_000
-# The view was closed, or somebody else's update came first.
+# The number of open modals remembered; in others the latest selection may be lost.
+MAX_REMEMBERED: Final = 1_000
+# The view was closed, or another process updated it first.
 OVERTAKEN: Final = frozenset(("hash_conflict", "not_found"))
 
 
@@ -32,7 +32,7 @@ class _OpenView:
 
 
 class ModalRefreshes:
-    """One for each process: two processes may still overtake each other, harmlessly."""
+    """One per process; two processes may still overtake each other, which does no harm."""
 
     def __init__(self) -> None:
         self._views: OrderedDict[str, _OpenView] = OrderedDict()
@@ -43,18 +43,18 @@ class ModalRefreshes:
         body: Body,
         draw: Callable[[], Awaitable[View]],
     ) -> None:
-        """Show what ``draw`` gives in the view of a pick, unless a later pick is there already.
+        """Show the result of ``render``, unless a later selection was shown already.
 
-        Raises what ``slack_web.FAILURES`` names, and what ``draw`` raises.
+        Raises the errors in ``slack_web.FAILURES`` and those of ``render``.
         """
         shown, picked_at = body["view"], str(body["actions"][0].get("action_ts", ""))
         view = self._of(str(shown["id"]))
         view.newest = max(view.newest, picked_at)
         async with view.is_rendered:
             if picked_at < view.newest:
-                return  # The later pick carries this one's values, too.
-            known = str(shown["hash"])
-            latest = view.hashes[-1] if known in view.hashes else known
+                return  # The later selection includes this one's values.
+            seen_hash = str(shown["hash"])
+            latest = view.hashes[-1] if seen_hash in view.hashes else seen_hash
             try:
                 answer = await client.views_update(
                     view_id=shown["id"], hash=latest, view=await draw()
@@ -63,11 +63,11 @@ class ModalRefreshes:
                 if slack_web.error_code(failure) not in OVERTAKEN:
                     raise
                 return
-            view.hashes = [*view.hashes[-8:], known, answer["view"]["hash"]]
+            view.hashes = [*view.hashes[-8:], seen_hash, answer["view"]["hash"]]
 
     def _of(self, view_id: str) -> _OpenView:
         view = self._views.setdefault(view_id, _OpenView())
         self._views.move_to_end(view_id)
-        if len(self._views) > REMEMBERED:
+        if len(self._views) > MAX_REMEMBERED:
             self._views.popitem(last=False)
         return view

@@ -1,4 +1,4 @@
-"""Slack's Web API as we call it: one client, one session, and what its failures mean."""
+"""Clients of Slack's Web API and the meaning of their failures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.base.settings import SlackSettings
 from storage.slack.slack_installations import TokenUnreadable
 
-# A delivery makes up to three calls, and ends before its lease does.
+# A delivery makes up to three calls and must end before its lease expires.
 CALL_SECONDS: Final = 10
 
-# The workspace's token is good for nothing any more, whatever it is used for.
+# The workspace's token is no longer valid for any call.
 TOKEN_REFUSED: Final = frozenset({"account_inactive", "invalid_auth", "token_revoked"})
 
-# A call that Slack refused, whose outcome is unknown, or that could not be made.
+# Slack refused the call, its outcome is unknown, or it could not be made.
 FAILURES: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, TokenUnreadable)
 
 # Slack's error codes for temporary failures (docs.slack.dev, errors of every method).
@@ -43,7 +43,7 @@ LOGGER.setLevel(logging.WARNING)
 
 
 def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
-    """A client without a session yet; it repeats nothing by itself, so nothing is said twice."""
+    """A client without a session; it does not retry, so no message is sent twice."""
     return AsyncWebClient(
         token=token,
         base_url=settings.api_url,
@@ -54,7 +54,7 @@ def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
 
 
 def with_token(template: AsyncWebClient, token: str) -> AsyncWebClient:
-    """A client like ``template``, over the same session, that speaks with this token alone."""
+    """A client with this token and the session of ``template``."""
     client = AsyncWebClient(
         token=token,
         base_url=template.base_url,
@@ -68,7 +68,7 @@ def with_token(template: AsyncWebClient, token: str) -> AsyncWebClient:
 
 @asynccontextmanager
 async def connected(*clients: AsyncWebClient) -> AsyncIterator[None]:
-    """Give the clients one session of the running event loop, and close it at the end."""
+    """Give the clients a shared session, and close it at the end."""
     timeout = aiohttp.ClientTimeout(total=CALL_SECONDS, sock_connect=5)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         for client in clients:
@@ -81,41 +81,41 @@ async def connected(*clients: AsyncWebClient) -> AsyncIterator[None]:
 
 
 def error_code(failure: Exception) -> str | None:
-    """Slack's own word for what went wrong, None when it said none."""
+    """Slack's error code, or None."""
     if not isinstance(failure, SlackApiError):
         return None
-    # What could not be read carries aiohttp's response instead of Slack's.
+    # An unreadable response is aiohttp's instead of Slack's.
     data = getattr(failure.response, "data", None)
     code = data.get("error") if isinstance(data, dict) else None
     return code if isinstance(code, str) else None
 
 
 def is_temporary(failure: Exception) -> bool:
-    """Whether the same call may succeed later: Slack named no lasting error."""
+    """Whether the same call may succeed later."""
     code = error_code(failure)
     return code is None or code in _TEMPORARY
 
 
 def is_rate_limit(failure: Exception) -> bool:
-    """Whether Slack asks us to call less often; a 429 may have a body that is not Slack's."""
+    """Whether the call was rate limited; a 429 may have a body that is not Slack's."""
     return error_code(failure) in ("ratelimited", "rate_limited") or status_code(failure) == 429
 
 
 def status_code(failure: Exception) -> int | None:
-    """The HTTP status of the answer, None when there was none."""
+    """The HTTP status of the response, or None."""
     response = getattr(failure, "response", None)
     status = getattr(response, "status_code", None) or getattr(response, "status", None)
     return status if isinstance(status, int) else None
 
 
 def retry_after_seconds(failure: Exception) -> int | None:
-    """How long Slack asks us to wait (docs.slack.dev, "Rate limits")."""
+    """The wait that Slack asks for (docs.slack.dev, "Rate limits")."""
     headers = getattr(getattr(failure, "response", None), "headers", None) or {}
     text = str(headers.get("Retry-After", "")).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
 
 
 def summary(failure: Exception) -> str:
-    """A short line for the log and the notice's row; never what was sent."""
+    """A short line for the log and the notification's row, without message contents."""
     said = error_code(failure) or status_code(failure)
     return type(failure).__name__ if said is None else f"{type(failure).__name__}: {said}"

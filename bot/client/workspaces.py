@@ -1,6 +1,6 @@
-"""Which workspaces have the app, and with which token each is spoken to.
+"""The workspaces that have the app, with their tokens.
 
-Either the one of the settings' bot token, or those that installed it by OAuth, from the database.
+Either the one of the configured bot token, or those that installed the app by OAuth.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from storage.db.database import Database
 from storage.slack import slack_installations, slack_workspaces
 from storage.slack.slack_installations import TokenUnreadable
 
-# A Slack that hangs holds up no start.
+# So that an unresponsive Slack does not delay the start.
 INTRODUCTION_SECONDS: Final = 3.0
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
@@ -30,7 +30,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workspace:
-    """One workspace that has the app. ``client`` carries its bot token, and no other's."""
+    """A workspace that has the app. ``client`` has its bot token."""
 
     team_id: str
     client: AsyncWebClient
@@ -39,41 +39,41 @@ class Workspace:
 
 
 class Workspaces(ABC):
-    """Every call to Slack goes through the ``Workspace`` that this gives for a team's id."""
+    """Gives the ``Workspace`` of a team id; all calls to Slack go through it."""
 
     @abstractmethod
     async def of_request(self, team_id: str) -> Workspace | None:
-        """The workspace that Slack sent something from; never calls Slack.
+        """The workspace of an incoming payload; never calls Slack.
 
-        None where the app is not installed as far as we know. Raises DatabaseUnavailable.
+        None if the app is not known to be installed. Raises DatabaseUnavailable.
         """
 
     @abstractmethod
     async def of_delivery(self, team_id: str) -> Workspace | None:
-        """The workspace to send something to; None where the app is not installed.
+        """The workspace to send to; None if the app is not installed.
 
-        Raises DatabaseUnavailable, and what ``slack_web.FAILURES`` names.
+        Raises DatabaseUnavailable and the errors in ``slack_web.FAILURES``.
         """
 
     @abstractmethod
     async def organisation_of(self, team_id: str) -> Organisation | None:
-        """Whose workspace that is, linked now if the settings say so. Raises as above."""
+        """The workspace's organisation; links it now if configured. Raises as ``of_delivery``."""
 
     @abstractmethod
     async def introduce(self) -> None:
-        """Get ready, as far as that goes without Slack; what goes wrong is only logged."""
+        """Prepare at the start; errors are only logged."""
 
     @abstractmethod
     async def check_token(self) -> None:
-        """Raises SlackApiError when Slack does not know the settings' bot token."""
+        """Raises SlackApiError if Slack does not accept the configured bot token."""
 
     @abstractmethod
     async def token_refused(self, workspace: Workspace) -> bool:
-        """Note that Slack does not accept the token; whether the app is gone from there."""
+        """Record that Slack refused the token; returns whether the app was uninstalled."""
 
 
 class OneWorkspace(Workspaces):
-    """The bot token's. Asks Slack once whose it is."""
+    """The workspace of the configured bot token, identified by one call to Slack."""
 
     def __init__(
         self, client: AsyncWebClient, database: Database, clock: Callable[[], datetime]
@@ -86,13 +86,13 @@ class OneWorkspace(Workspaces):
 
     async def of_request(self, team_id: str) -> Workspace | None:
         if self._known is None:
-            # Slack was away so far; whose token it is is asked before anything is linked.
+            # Slack has not responded yet; the token is identified before anything is linked.
             return Workspace(team_id=team_id, client=self.client, bot_id=None, bot_user_id=None)
         return self._known if self._known.team_id == team_id else None
 
     async def of_delivery(self, team_id: str) -> Workspace | None:
-        known = await self._identified()
-        return known if known.team_id == team_id else None
+        workspace = await self._identified()
+        return workspace if workspace.team_id == team_id else None
 
     async def organisation_of(self, team_id: str) -> Organisation | None:
         if (await self._identified()).team_id != team_id:
@@ -101,13 +101,13 @@ class OneWorkspace(Workspaces):
             return await self._database.write(
                 slack_installations.link_by_token, team_id, now=self._clock()
             )
-        except AlreadyExists:  # Somebody tied it to another workspace at this very moment.
+        except AlreadyExists:  # Linked to another workspace at the same time.
             return None
 
     async def introduce(self) -> None:
-        """Tie the workspace to the only organisation, if need be.
+        """Link the workspace to the only organisation, if it is not linked yet.
 
-        Everybody who comes later does the same again until it has worked.
+        Later interactions try again until it succeeds.
         """
         try:
             async with asyncio.timeout(INTRODUCTION_SECONDS):
@@ -126,11 +126,11 @@ class OneWorkspace(Workspaces):
         await self._identified()
 
     async def token_refused(self, workspace: Workspace) -> bool:
-        """Nothing: the operator puts the setting right, and what waits is sent then."""
+        """Does nothing: once the operator corrects the token, pending notifications are sent."""
         return False
 
     async def _identified(self) -> Workspace:
-        """Raises what ``slack_web.FAILURES`` names."""
+        """Raises the errors in ``slack_web.FAILURES``."""
         async with self._asking:
             if self._known is None:
                 answer = await self.client.auth_test()
@@ -144,7 +144,7 @@ class OneWorkspace(Workspaces):
 
 
 class InstalledWorkspaces(Workspaces):
-    """Those that installed the app by OAuth: one indexed read each time, and no call to Slack."""
+    """Workspaces that installed the app by OAuth: one indexed read, and no call to Slack."""
 
     def __init__(
         self, template: AsyncWebClient, database: Database, clock: Callable[[], datetime]
@@ -161,38 +161,41 @@ class InstalledWorkspaces(Workspaces):
             return None
 
     async def of_delivery(self, team_id: str) -> Workspace | None:
-        found = await self._database.read(slack_installations.find, team_id)
-        if found is None:
+        installation = await self._database.read(slack_installations.find, team_id)
+        if installation is None:
             return None
-        client = slack_web.with_token(self._template, found.bot_token)
+        client = slack_web.with_token(self._template, installation.bot_token)
         return Workspace(
-            team_id=found.team_id, client=client, bot_id=found.bot_id, bot_user_id=found.bot_user_id
+            team_id=installation.team_id,
+            client=client,
+            bot_id=installation.bot_id,
+            bot_user_id=installation.bot_user_id,
         )
 
     async def organisation_of(self, team_id: str) -> Organisation | None:
         return await self._database.read(slack_workspaces.find, team_id)
 
     async def introduce(self) -> None:
-        """Nothing: workspaces introduce themselves by being installed."""
+        """Does nothing: workspaces are known once installed."""
 
     async def check_token(self) -> None:
-        """Nothing: tokens come with installations."""
+        """Does nothing: tokens come with installations."""
 
     async def token_refused(self, workspace: Workspace) -> bool:
-        """As if it had been uninstalled: its event may have been lost."""
-        found = await self._database.read(slack_installations.find, workspace.team_id)
-        if found is None:
+        """Treat it as uninstalled, because the event may have been lost."""
+        installation = await self._database.read(slack_installations.find, workspace.team_id)
+        if installation is None:
             return True
-        if found.bot_token != workspace.client.token:
-            return False  # Installed anew meanwhile.
+        if installation.bot_token != workspace.client.token:
+            return False  # Reinstalled in the meantime.
         ended = await self._database.write_long(
             slack_installations.uninstall,
             workspace.team_id,
-            at=found.installed_at,
+            at=installation.installed_at,
             now=self._clock(),
         )
         if ended:
             _log.warning("slack.installation_ended", team_id=workspace.team_id)
             return True
-        # Somebody else ended it, or it was installed anew since it was looked at.
+        # Another process ended it, or it was reinstalled since it was read.
         return await self._database.read(slack_installations.find, workspace.team_id) is None

@@ -1,1 +1,1 @@
-"""What every listener shares: the person who acts, the form, the modal, the error's sentence."""
+"""Shared by listeners: authentication, forms, modals and error sentences."""

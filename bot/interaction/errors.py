@@ -1,4 +1,4 @@
-"""Refusals in the words that people read in Slack: one table, a sentence for each type."""
+"""Error sentences for Slack: one table with a sentence for each type of error."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ SLOW: Final = gettext_noop(
 
 
 def slack_failed(failure: Exception, install_url: str | None) -> str:
-    """Why a call to Slack failed, and what to do. ``install_url`` is None with one bot token."""
+    """Why a call to Slack failed and what to do. ``install_url`` is None with one bot token."""
     code = slack_web.error_code(failure)
     if code in slack_web.TOKEN_REFUSED | {"not_authed", "token_expired"}:
         return gettext(_INSTALL_AGAIN, url=install_url) if install_url else gettext(_NEW_TOKEN)
@@ -103,11 +103,11 @@ def slack_failed(failure: Exception, install_url: str | None) -> str:
 
 
 def said(sentence: str) -> str:
-    """What the domain says, in the language spoken: its words and its figures."""
+    """A domain sentence in the current language, with its figures formatted."""
     if not isinstance(sentence, Sentence):
         return gettext(sentence)
     template = IN_SLACK.get(sentence.template, sentence.template)
-    return gettext(template, **{name: _figure(one) for name, one in sentence.figures.items()})
+    return gettext(template, **{name: _figure(figure) for name, figure in sentence.figures.items()})
 
 
 def _figure(figure: Figure) -> str:
@@ -124,12 +124,10 @@ def _figure(figure: Figure) -> str:
 
 
 def detail(refusal: Refusal) -> str:
-    """The domain's own sentence."""
     return said(refusal.detail)
 
 
 def details(refusal: InvalidInput) -> str:
-    """The domain's own sentence for each field."""
     return " ".join(said(error.detail) for error in refusal.errors)
 
 
@@ -171,7 +169,7 @@ def _overlap(refusal: errors.OverlappingLeave) -> str:
 
 
 def _other_leave(refusal: errors.OverlappingLeave) -> str:
-    """The dates of the leave that is in the way, with its halves."""
+    """The dates of the overlapping leave, with halves."""
     return words.span(
         refusal.start_date,
         refusal.end_date,
@@ -195,8 +193,8 @@ def _too_little(refusal: errors.InsufficientAllowance) -> str:
     )
 
 
-# What the domain says to programs, in the words of people: their forms have labels, not names of
-# fields, and nobody has asked for the figures.
+# Domain sentences that Slack replaces: forms show labels instead of field names, and need fewer
+# details than REST.
 IN_SLACK: Final[Mapping[str, str]] = {
     "The last day ({end_date}) is before the first day ({start_date}).": gettext_noop(
         "The last day is before the first day."
@@ -275,13 +273,13 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {  # type: igno
 
 
 def sentence(refusal: Refusal) -> str:
-    """The refusal as one plain sentence; it is not escaped."""
-    # A type that somebody forgot to list is still better told than kept.
+    """The error as one plain sentence, not escaped."""
+    # Show the detail of a type that is missing from the table rather than nothing.
     return SENTENCES.get(type(refusal), detail)(refusal)
 
 
 def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
-    """Why somebody else's leave cannot be approved after all; to whoever decides on it."""
+    """Why a declined request can no longer be approved, for its approver."""
     if isinstance(refusal, errors.OverlappingLeave):
         when = _other_leave(refusal)
         return gettext(
@@ -295,20 +293,19 @@ def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowanc
 
 
 def inline(refusal: Refusal, inputs: Collection[str] = FIELDS) -> dict[str, str]:
-    """The refusal as errors of the request form: block id and sentence.
+    """The error as errors of the request form: block id to sentence.
 
-    A field's error goes to its block, if that is among the ``inputs``, everything else to the
-    first day's.
+    Errors of fields that are not among ``inputs`` go to the first day's block.
     """
-    found: dict[str, str] = {}
+    by_block: dict[str, str] = {}
     for name, told in _by_field(refusal):
         block = name if name in inputs else ids.FIRST_DAY
-        found[block] = f"{found[block]} {told}" if block in found else told
-    return found
+        by_block[block] = f"{by_block[block]} {told}" if block in by_block else told
+    return by_block
 
 
 def foreseen(refusals: Iterable[Refusal]) -> list[str]:
-    """Why a form that is still being filled in could not be sent; a note may yet be typed."""
+    """Why the request form could not be sent yet; a missing note is not an error yet."""
     return [told for refusal in refusals for name, told in _by_field(refusal) if name != ids.NOTE]
 
 
@@ -321,6 +318,6 @@ def _by_field(refusal: Refusal) -> list[tuple[str, str]]:
 
 
 async def on_error(error: Exception) -> BoltResponse:
-    """Bolt's last resort: log what fails outside our listeners, and have Slack repeat events."""
+    """Bolt's error handler: logs errors outside our listeners; 503 makes Slack resend events."""
     _log.error("slack.failed_outside_listeners", exc_info=error)
     return BoltResponse(status=503, body="")

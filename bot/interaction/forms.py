@@ -1,4 +1,4 @@
-"""Forms of the settings: what was filled in, what would follow from it, and doing that once."""
+"""Settings forms: their values, the confirmation of their effects, and saving once."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from storage.events import organisation_config
 
 T = TypeVar("T")
 
-# How Slack names what was typed or chosen in one element; of options their values are enough.
+# Slack's names of an element's value; of options only the values are needed.
 _STATES: Final[
     tuple[Literal["value", "selected_date", "selected_conversation", "selected_user"], ...]
 ] = ("value", "selected_date", "selected_conversation", "selected_user")
 
 
 def listeners(name: str, save: Act) -> tuple[Listener, Listener]:
-    """Of a form that may ask whether it is meant: one function saves the form and the answer."""
+    """The listeners of a form with a confirmation: one function handles both."""
     return Listener(kind="view", name=name, act=save), Listener(
         kind="view", name=name + ids.CONFIRMED, act=save
     )
 
 
 class Form:
-    """What somebody filled in, read the same whether he was asked to confirm it or not.
+    """A form's values, read from the form itself or from its confirmation.
 
-    ``about`` is the id that the form is about, "" where it makes something new.
+    ``about`` is the id of the edited object, "" for a new one.
     """
 
     def __init__(self, interaction: Interaction) -> None:
@@ -54,40 +54,37 @@ class Form:
             self.about, self._values = modals.kept(interaction), interaction.values
 
     def text(self, name: str) -> str | None:
-        """What was typed; None where that is nothing."""
+        """The typed text; None if it is empty."""
         return fields.answer(self._values, name)
 
     def chosen(self, name: str) -> str | None:
-        """What was chosen from a menu; None where that is nothing."""
+        """The value chosen from a menu; None for "none"."""
         given = self.text(name)
         return None if given == ids.NOTHING else given
 
     def several(self, name: str) -> list[str]:
-        """The values of everything that was chosen or ticked."""
         return fields.answers(self._values, name)
 
     def half_days(self, name: str) -> int | None:
-        """Half-days of the days that were typed. Raises InvalidInput ``not_half_days``."""
+        """The typed days in half-days. Raises InvalidInput ``not_half_days``."""
         given = self._converted(name, self.text(name), float)
         return None if given is None else half_days_of(given, name)
 
     def whole(self, name: str) -> int | None:
-        """A whole number that was typed or chosen."""
         return self._converted(name, self.chosen(name), int)
 
     def day(self, name: str) -> date | None:
-        """A picked date."""
         return self._converted(name, self.text(name), date.fromisoformat)
 
     def _converted(self, name: str, given: str | None, convert: Callable[[str], T]) -> T | None:
-        """Raises UnexpectedPayload: Slack lets people type nothing else into such a field."""
+        """Raises UnexpectedPayload, because Slack validates the input of such fields."""
         try:
             return None if given is None else convert(given)
         except ValueError as error:
             raise UnexpectedPayload(name) from error
 
     def packed(self) -> str:
-        """Everything that was filled in, for the view that asks whether it is meant."""
+        """All values as JSON, for the private metadata of the confirmation."""
         values = {
             block: {ids.ANSWER: kept}
             for block, states in self._values.items()
@@ -97,15 +94,15 @@ class Form:
         return orjson.dumps({"about": self.about, "values": values}).decode()
 
 
-# Carries out what a form asks for, and records what that does to others where it is handed one.
+# Saves a form; records the effects if it gets a recorder.
 Save = Callable[[Transaction, EffectsRecorder | None], T]
 
 
 async def saved(interaction: Interaction, form: Form, save: Save[T], *, by: Caller) -> T | None:
-    """Save once however often the form is sent; ask first where it changes leave or overdraws.
+    """Save once even if the form is sent twice; ask to confirm if the change affects others.
 
-    None while nothing was saved: refused, asked, or done before. The question takes the form's
-    place, so that what is below it is there again as soon as it is answered.
+    None if nothing was saved: refused, not confirmed yet, or saved before. The confirmation
+    replaces the form, so that the view below is shown again when it is answered.
     """
     if not form.is_confirmed:
         named_effects = await _tried(interaction, save, by=by)
@@ -121,7 +118,7 @@ async def saved(interaction: Interaction, form: Form, save: Save[T], *, by: Call
 
 
 async def _tried(interaction: Interaction, save: Save[T], *, by: Caller) -> NamedEffects | None:
-    """None where it is refused, which is then said at the field at fault."""
+    """None if it was refused; the error is then shown at the field."""
     try:
         return await interaction.services.database.dry_run(effects_of, save, by=by)
     except Refusal as refusal:
@@ -130,15 +127,15 @@ async def _tried(interaction: Interaction, save: Save[T], *, by: Caller) -> Name
 
 
 def effects_of(tx: Transaction, change: Save[T], *, by: Caller) -> NamedEffects:
-    """Carry out the change, and name what it did and to whom; for a dry run."""
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    """Make the change and return its effects with names; call it in a dry run."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     recorder = EffectsRecorder()
     change(tx, recorder)
     effects = recorder.effects
     return NamedEffects(
         effects=effects,
         names=people_rows.names(tx, by.organisation_id, consequences.named(effects)),
-        departments={one.id: one.name for one in known.departments.values()},
+        departments={department.id: department.name for department in config.departments.values()},
     )
 
 
@@ -147,14 +144,14 @@ def _kept(state: Answer) -> dict[str, object]:
     if option := state.get("selected_option"):
         kept["selected_option"] = {"value": option["value"]}
     if options := state.get("selected_options"):
-        kept["selected_options"] = [{"value": one["value"]} for one in options]
+        kept["selected_options"] = [{"value": option["value"]} for option in options]
     return kept
 
 
 def _unpacked(kept: str) -> tuple[str, Values]:
-    """Raises NotFound for what no form of ours has kept."""
+    """Raises NotFound if the metadata is not ours."""
     try:
-        found = orjson.loads(kept)
-        return str(found["about"]), found["values"]
+        unpacked = orjson.loads(kept)
+        return str(unpacked["about"]), unpacked["values"]
     except (ValueError, KeyError, TypeError) as error:
         raise NotFound("form") from error

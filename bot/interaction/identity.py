@@ -1,4 +1,4 @@
-"""Who is using Slack: a Slack user becomes a caller, or is refused in a sentence."""
+"""Authenticates Slack users: a Slack user becomes a caller or is refused."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from storage.slack.provisioning import NotAMember
 from storage.slack.slack_workspaces import Known
 
 _SCOPES: Final = frozenset(SCOPES)
-# A form waits for its answer meanwhile.
+# The user is waiting for a form.
 _LOOKUP_SECONDS: Final = 2.0
-# The year 2100: Slack never states a later time.
+# The year 2100; a later time is malformed.
 _LATEST_SECONDS: Final = 4_102_444_800
-# As long as the columns are.
+# The lengths of the columns.
 _LONGEST: Final = {"id": 32, "locale": 35}
 
 _NO_FULL_MEMBER: Final = gettext_noop(
@@ -34,27 +34,27 @@ _NO_FULL_MEMBER: Final = gettext_noop(
 
 
 async def caller(interaction: Interaction) -> Caller:
-    """The active person behind a visit: one database hop for everybody who was here before.
+    """The active person behind an interaction: one database read for known people.
 
-    Raises NotAMember for guests, strangers, bots, people switched off, and workspaces that are
-    nobody's; besides what ``slack_web.FAILURES`` names and DatabaseUnavailable.
+    Raises NotAMember for guests, strangers, bots, deactivated people and unknown workspaces; also
+    DatabaseUnavailable and the errors in ``slack_web.FAILURES``.
     """
     if not interaction.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
-    known, locale = await interaction.services.database.read(
+    person, locale = await interaction.services.database.read(
         _seen, interaction.team_id, interaction.slack_user_id
     )
-    # First, so that people in a workspace without the app are told so in their language.
+    # Before the workspace is checked, so that its error is in the person's language.
     interaction.set_locale(locale)
     _ = interaction.workspace
-    if known is not None and known.user is not None and known.user.status == "active":
-        return as_caller(known.organisation, known.user)
-    organisation = known.organisation if known is not None else await _organisation(interaction)
+    if person is not None and person.user is not None and person.user.status == "active":
+        return as_caller(person.organisation, person.user)
+    organisation = person.organisation if person is not None else await _organisation(interaction)
     return as_caller(organisation, await _joined(interaction, organisation))
 
 
 def is_full_member(user: Mapping[str, object], team_id: str) -> bool:
-    """Whether Slack's user object is somebody whom the workspace counts among its own.
+    """Whether Slack's user object is a full member of the workspace.
 
     Source: docs.slack.dev, "User object".
     """
@@ -71,7 +71,7 @@ def is_full_member(user: Mapping[str, object], team_id: str) -> bool:
 
 
 def is_own(user: Mapping[str, object], team_id: str) -> bool:
-    """As ``is_full_member``; an account that was switched off counts as what it was until then."""
+    """As ``is_full_member``, also for accounts that were deactivated."""
     return is_full_member({**user, "deleted": False}, team_id)
 
 
@@ -84,7 +84,7 @@ class MalformedProfile(Exception):
 
 
 def profile_of(user: Mapping[str, object]) -> SlackProfile:
-    """What Slack's user object says of somebody. Raises MalformedProfile.
+    """The profile in Slack's user object. Raises MalformedProfile.
 
     Source: docs.slack.dev, "User object".
     """
@@ -113,7 +113,7 @@ def profile_of(user: Mapping[str, object]) -> SlackProfile:
 
 
 def _text(fields: Mapping[str, object], name: str) -> str | None:
-    """A member that is text, or absent. The database stores neither NUL nor lone surrogates."""
+    """A text member, or None. The database stores neither NUL nor lone surrogates."""
     value = fields.get(name)
     if value is None:
         return None
@@ -140,9 +140,9 @@ async def _organisation(interaction: Interaction) -> Organisation:
 
 
 async def greet(interaction: Interaction) -> None:
-    """Set the person's language where nothing else about them is needed.
+    """Set the person's language when nothing else about them is needed.
 
-    Slack is asked about people who are here for the first time.
+    Calls Slack for people who are new here.
     """
     if not interaction.team_id or not interaction.slack_user_id:
         return
@@ -165,9 +165,9 @@ def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | No
 
 
 async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:
-    """Slack's user object of somebody whom the workspace counts among its own.
+    """Slack's user object of a full member.
 
-    Raises NotAMember for everybody else, besides what ``slack_web.FAILURES`` names.
+    Raises NotAMember for others; also the errors in ``slack_web.FAILURES``.
     """
     user = await _looked_up(interaction, slack_user_id)
     if not is_full_member(user, interaction.team_id):
@@ -210,7 +210,6 @@ async def _looked_up(interaction: Interaction, slack_user_id: str) -> Mapping[st
 
 
 def as_caller(organisation: Organisation, user: User) -> Caller:
-    """The person, as one who does something in Slack."""
     return Caller(
         organisation_id=organisation.id,
         user_id=user.id,

@@ -29,10 +29,10 @@ from storage.slack.provisioning import NotAMember
 ANSWER_SECONDS: Final = 2.5
 # Stopping the process waits this long for unfinished interactions.
 FINISH_SECONDS: Final = 10.0
-# Where authorizing leaves what it found for ``Interaction.workspace``.
+# The key in Bolt's context under which ``authorize`` stores ``Interaction.workspace``.
 FOUND: Final = "hiatus_workspace"
 
-# As Slack tells them apart; "action" is a click or a pick, "options" a search in a select menu.
+# Slack's kinds; "action" is a click or a selection, "options" a search in a select menu.
 Kind = Literal["command", "shortcut", "action", "options", "view", "view_closed", "event"]
 
 CheckUrl = Callable[[str], Awaitable[object]]
@@ -42,13 +42,12 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 @dataclass
 class Services:
-    """What every listener works with; ``interactions`` are those that are not finished yet.
+    """What every listener may use; ``interactions`` are the running ones.
 
-    ``slack`` has no token, and the session of all clients. ``base_url`` is where the world reaches
-    us, without a slash at its end. ``check_webhook_url`` raises InvalidInput for an address that
-    nothing may be sent to, as REST has it. ``answer_seconds`` is when whoever is slow is answered
-    for, ``open_seconds`` is how long opening a modal may take. ``install_url`` is where workspaces
-    install the app, None where it has one bot token.
+    ``slack`` has no token, but the session of all clients. ``base_url`` is the public URL, without
+    a trailing slash. ``check_webhook_url`` raises InvalidInput for forbidden addresses, as in REST.
+    After ``answer_seconds`` a slow interaction is acknowledged; ``open_seconds`` is the limit for
+    opening a modal. ``install_url`` is the page that installs the app, None with one bot token.
     """
 
     database: Database
@@ -64,7 +63,7 @@ class Services:
     open_seconds: float = ANSWER_SECONDS
 
     async def finish(self) -> None:
-        """Wait for what people have begun: Slack was told already that it was received."""
+        """Wait for running interactions, which Slack believes to be handled."""
         if self.interactions:
             await asyncio.wait(self.interactions, timeout=FINISH_SECONDS)
 
@@ -82,7 +81,7 @@ class Acknowledgement(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clicked:
-    """A button of a message: its value, and the message."""
+    """A clicked button in a message: its value, and the message."""
 
     value: str
     channel: str
@@ -90,7 +89,7 @@ class Clicked:
 
 
 class Interaction:
-    """One thing that one person did in Slack, and the ways to answer it."""
+    """One payload of one person, and the ways to respond to it."""
 
     def __init__(
         self, services: Services, kind: Kind, context: AsyncBoltContext, body: Body
@@ -101,15 +100,15 @@ class Interaction:
         self.now = services.clock()
         self.is_answered = False
         self.locale: str | None = None
-        # Bolt's reading: also right for forms that were opened in somebody else's workspace.
+        # Bolt's value is also right for forms that were opened in another workspace.
         self.team_id: str = context.team_id or ""
         self._found = context.get(FOUND)
-        # An event is answered by what becomes of it.
+        # Events are acknowledged with their result.
         self._ack: AsyncAck | None = None if kind == "event" else context.ack
 
     @property
     def workspace(self) -> Workspace:
-        """Whose token answers. Raises NotAMember where the app is not installed."""
+        """The interaction's workspace. Raises NotAMember if the app is not installed."""
         if isinstance(self._found, Exception):
             raise self._found
         if self._found is None:
@@ -117,26 +116,26 @@ class Interaction:
             if install_url is None:
                 raise NotAMember(errors.UNKNOWN_WORKSPACE)
             raise NotAMember(errors.NOT_INSTALLED, url=install_url)
-        found: Workspace = self._found
-        return found
+        workspace: Workspace = self._found
+        return workspace
 
     @property
     def client(self) -> AsyncWebClient:
-        """Speaks to the interaction's own workspace. Raises as ``workspace``."""
+        """The client of the interaction's workspace. Raises as ``workspace``."""
         return self.workspace.client
 
     @property
     def event(self) -> Event:
-        """What happened, without its envelope."""
+        """The event without its envelope."""
         return self.body["event"]
 
     @property
     def slack_user_id(self) -> str:
-        """Who it was; "" where Slack names nobody."""
+        """The acting user's id; "" if the payload has none."""
         event = self.body.get("event")
         user = self.body.get("user") or (event and event.get("user"))
-        found = self.body.get("user_id") or (user.get("id") if isinstance(user, dict) else user)
-        return str(found or "")
+        user_id = self.body.get("user_id") or (user.get("id") if isinstance(user, dict) else user)
+        return str(user_id or "")
 
     @property
     def is_submission(self) -> bool:
@@ -144,38 +143,34 @@ class Interaction:
 
     @property
     def values(self) -> Values:
-        """What was filled into the submitted view."""
+        """The values of the submitted view."""
         return self.body["view"]["state"]["values"]
 
     @property
     def clicked(self) -> Clicked:
-        """The button, and the message that it belongs to."""
         container = self.body["container"]
         value = str(self.body["actions"][0].get("value", ""))
         return Clicked(value=value, channel=container["channel_id"], ts=container["message_ts"])
 
     @property
     def value(self) -> str:
-        """What the button that was clicked stands for, wherever it is."""
+        """The value of the clicked button, in a message or view."""
         return str(self.body["actions"][0].get("value", ""))
 
     def set_locale(self, locale: str | None) -> None:
-        """Answer in the language of a Slack locale from here on."""
+        """Respond in the language of a Slack locale from now on."""
         self.locale = locale
         language.set_locale(locale)
 
     async def ack(self, **answer: Unpack[Acknowledgement]) -> None:
-        """Answer Slack; the first answer counts, later ones are dropped."""
+        """Acknowledge; only the first call counts."""
         if not self.is_answered:
             self.is_answered = True
             if self._ack is not None:
                 await self._ack(**answer)
 
     async def open(self, view: View) -> None:
-        """Show a modal, on top of the one that it comes from.
-
-        Raises what ``slack_web.FAILURES`` names.
-        """
+        """Open a modal, on top of the current one. Raises the errors in ``slack_web.FAILURES``."""
         below = self.body.get("view")
         is_in_modal = below is not None and below["type"] == "modal"
         show = self.client.views_push if is_in_modal else self.client.views_open
@@ -183,7 +178,7 @@ class Interaction:
             await show(trigger_id=self.body["trigger_id"], view=view)
 
     async def reply(self, message: Message) -> None:
-        """Show the person alone a message, beside the command or message that he used."""
+        """Send an ephemeral message beside the command or message that was used."""
         await self.ack()
         await self._respond(response_type="ephemeral", replace_original=False, **message)
 
@@ -192,10 +187,10 @@ class Interaction:
         await self._respond(replace_original=True, **message)
 
     async def tell(self, sentence: str) -> None:
-        """Say one plain sentence to the person alone, where he is looking.
+        """Show one plain sentence to the person, where they are looking.
 
-        Inline or in place of a modal while its answer is due; else beside the message or command,
-        in a modal, or in a DM.
+        In place of a modal that is not acknowledged yet; else beside the message or command, in a
+        new modal, or in a DM.
         """
         if self.is_submission and not self.is_answered:
             await self.ack(response_action="update", view=replies.notice("Hiatus", sentence))

@@ -1,9 +1,8 @@
-"""Round every listener: it answers within three seconds and tells people what went wrong.
+"""Wraps every listener: it is acknowledged in time, and its errors are shown to the user.
 
 Slack shows "did not respond" after three seconds, and Bolt loses the acknowledgement of a listener
-that raises right after it. So nothing is raised here, and whoever is slow is answered for. Events
-are answered 200 only when they have been handled, so that Slack repeats those that failed or are
-not finished in time.
+that raises right after it. So no listener raises, and slow ones are acknowledged for them. Events
+are answered with 200 only after they were handled, so that Slack resends failed and slow ones.
 """
 
 from __future__ import annotations
@@ -58,12 +57,11 @@ class Listener:
 
 
 def register(app: AsyncApp, services: Services, listeners: Sequence[Listener]) -> None:
-    """Have Bolt call each listener, wrapped; the first that fits is called."""
+    """Register the wrapped listeners with Bolt, which calls the first that matches."""
     for one in listeners:
         name = one.name or _ANY_NAME
         if one.kind == "event":
-            # What a listener's own middleware answers is the answer; as a listener it would be
-            # acknowledged before it has begun.
+            # As middleware, because Bolt acknowledges events before it runs their listeners.
             app.event(name, middleware=[_handling(services, one.act)])(_never)
         else:
             _registrar(app, one.kind)(name)(listening(services, one.act, one.kind))
@@ -82,7 +80,7 @@ def _registrar(app: AsyncApp, kind: Kind) -> Registrar:
 
 
 def listening(services: Services, act: Act, kind: Kind) -> BoltListener:
-    """The Bolt listener that carries out ``act``; it never raises."""
+    """The Bolt listener that runs ``act``; it never raises."""
 
     async def listener(context: AsyncBoltContext, body: Body) -> None:
         interaction = Interaction(services, kind, context, body)
@@ -96,10 +94,10 @@ def listening(services: Services, act: Act, kind: Kind) -> BoltListener:
 
 
 def _handling(services: Services, act: Act) -> BoltMiddleware:
-    """The middleware that handles an event: 200 when that is done, else 503.
+    """The middleware that handles an event: 200 after it was handled, else 503.
 
-    Handling that takes too long continues after the 503, because it may still succeed: a repeat
-    that comes later finds the event handled, and is answered 200 without handling it again.
+    Slow handling continues after the 503, because it may still succeed: when Slack resends the
+    event, it is answered with 200 and not handled again.
     """
 
     async def handling(context: AsyncBoltContext, body: Body) -> BoltResponse:
@@ -114,11 +112,11 @@ def _handling(services: Services, act: Act) -> BoltMiddleware:
 
 
 async def _never() -> None:
-    """What Bolt wants beside a middleware that has answered."""
+    """Bolt requires a listener, although the middleware has responded."""
 
 
 def _begun(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task[T]:
-    # Kept: asyncio drops tasks that nobody refers to.
+    # Keep a reference: asyncio only keeps weak references to tasks.
     task = asyncio.create_task(work)
     services.interactions.add(task)
     task.add_done_callback(services.interactions.discard)
@@ -142,7 +140,7 @@ async def _carried_out(interaction: Interaction, act: Act) -> None:
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
         await _told(interaction, gettext(replies.OUTDATED))
-    except Exception:  # noqa: BLE001  # whoever clicked is owed an answer, whatever it was
+    except Exception:  # noqa: BLE001  # show the user that any error occurred
         _log.exception("slack.listener_failed", listener=act.__name__)
         await _told(interaction, gettext(errors.BROKEN))
     else:
@@ -150,12 +148,12 @@ async def _carried_out(interaction: Interaction, act: Act) -> None:
 
 
 async def _handled(interaction: Interaction, act: Act) -> bool:
-    """Handle an event unless that has been done; False asks Slack to send it again."""
+    """Handle an event once; False asks Slack to resend it."""
     event_id = str(interaction.body.get("event_id") or "")
     write = interaction.services.database.write
     try:
         if event_id and not await write(slack_events.claim, event_id, now=interaction.now):
-            # Whoever is at it may die: Slack repeats what is not answered as handled.
+            # The process that is handling it may crash, so only a finished one counts.
             is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
             if not is_handled:
                 _log.warning("slack.event_under_way", listener=act.__name__)
@@ -172,7 +170,7 @@ async def _handled(interaction: Interaction, act: Act) -> bool:
 
 
 async def _carried_out_quietly(interaction: Interaction, act: Act) -> bool:
-    """Nobody waits for an answer; whether there is nothing more to do."""
+    """Run ``act`` without telling anyone about errors; False if Slack should resend the event."""
     try:
         await act(interaction)
     except Refusal as refusal:
@@ -191,16 +189,16 @@ async def _carried_out_quietly(interaction: Interaction, act: Act) -> bool:
 
 
 async def _call_failed(interaction: Interaction, act: Act, failure: Exception) -> None:
-    # No traceback: the exception's words hold what Slack answered.
+    # No traceback: the exception's message has Slack's response.
     _log.warning("slack.call_failed", listener=act.__name__, reason=slack_web.summary(failure))
     if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
-        # Where this does not work, the next call notices again.
+        # If this fails, the next refused call tries again.
         with contextlib.suppress(DatabaseUnavailable, NotAMember):
             await interaction.services.workspaces.token_refused(interaction.workspace)
 
 
 async def _told(interaction: Interaction, sentence: str) -> None:
-    """Say it, inline where a form is still open; who cannot be told is at least acknowledged."""
+    """Show it, inline if a form is open; acknowledge even if it cannot be shown."""
     try:
         block = _first_input(interaction)
         if interaction.kind == "options":
@@ -212,15 +210,15 @@ async def _told(interaction: Interaction, sentence: str) -> None:
     except slack_web.FAILURES as failure:
         _log.warning("slack.nobody_told", reason=slack_web.summary(failure))
     except (DatabaseUnavailable, NotAMember) as failure:
-        # Without the workspace's token there is no way to him.
+        # Without the workspace's token the person cannot be reached.
         _log.warning("slack.nobody_told", reason=type(failure).__name__)
     await _acknowledged(interaction)
 
 
 async def _answer_for(interaction: Interaction) -> None:
     if interaction.is_submission:
-        # The listener's task, which knows the language, is another one.
-        with language.locale_set(interaction.locale):
+        # The language was set in the listener's task, not in this one.
+        with language.using_locale(interaction.locale):
             view = replies.notice("Hiatus", gettext(errors.SLOW))
         await interaction.ack(response_action="update", view=view)
     else:

@@ -54,10 +54,10 @@ async def _help(interaction: Interaction, unknown: str = "") -> None:
 async def _balance(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
-    found = await interaction.services.database.read(
+    balance = await interaction.services.database.read(
         ledgers.balance, str(by.user_id), on=None, by=by, now=interaction.now
     )
-    await interaction.reply(answers.balance(found))
+    await interaction.reply(answers.balance(balance))
 
 
 async def _out_today(interaction: Interaction) -> None:
@@ -77,14 +77,14 @@ async def _out(interaction: Interaction, *, is_week: bool) -> None:
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     """Who is off today, or this week as Home means it: the caller's team, then everyone else."""
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
-    first_day = local_day(now, user.timezone or known.organisation.timezone)
+    first_day = local_day(now, user.timezone or config.organisation.timezone)
     last_day = end_of_week(first_day) if is_week else first_day
     page = PageOf(limit=answers.MOST_AWAY)
     team, everybody = (
         absences.away(
-            tx, page, user, known.organisation, scope, first_day=first_day, last_day=last_day
+            tx, page, user, config.organisation, scope, first_day=first_day, last_day=last_day
         )
         for scope in ("team", "org")
     )

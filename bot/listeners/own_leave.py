@@ -26,15 +26,15 @@ from storage.slack import approval_cards
 async def show(interaction: Interaction) -> None:
     """What the person has before him and waits for."""
     await interaction.ack()
-    found = await _found(interaction, await identity.caller(interaction))
-    await interaction.reply(answers.own_leave(found))
+    leave = await _found(interaction, await identity.caller(interaction))
+    await interaction.reply(answers.own_leave(leave))
 
 
 async def show_to_cancel(interaction: Interaction) -> None:
     """The same, each with a button that cancels it."""
     await interaction.ack()
-    found = await _found(interaction, await identity.caller(interaction))
-    await interaction.reply(answers.own_leave_to_cancel(found))
+    leave = await _found(interaction, await identity.caller(interaction))
+    await interaction.reply(answers.own_leave_to_cancel(leave))
 
 
 async def cancel_listed(interaction: Interaction) -> None:
@@ -42,8 +42,8 @@ async def cancel_listed(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     told = await _cancelled(interaction, by)
-    found = await _found(interaction, by)
-    await interaction.refresh(answers.own_leave_to_cancel(found, told))
+    leave = await _found(interaction, by)
+    await interaction.refresh(answers.own_leave_to_cancel(leave, told))
 
 
 async def cancel(interaction: Interaction) -> None:
@@ -80,11 +80,11 @@ async def _found(interaction: Interaction, by: Caller) -> OwnLeave:
 
 
 def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
-    today = local_day(now, user.timezone or known.organisation.timezone)
+    today = local_day(now, user.timezone or config.organisation.timezone)
     page = own_leave.page(tx, PageOf(limit=answers.MOST_OWN), by=by, today=today)
-    return OwnLeave(page=page, leave_types=known.leave_types)
+    return OwnLeave(page=page, leave_types=config.leave_types)
 
 
 LISTENERS: Final = (

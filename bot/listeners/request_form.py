@@ -85,7 +85,9 @@ async def recount(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     view = interaction.body["view"]
-    asides: list[Block] = [dict(one) for one in view["blocks"] if one.get("block_id") == ids.ASIDES]
+    asides: list[Block] = [
+        dict(block) for block in view["blocks"] if block.get("block_id") == ids.ASIDES
+    ]
     draw = _drawn_for_edit if view["callback_id"] == ids.EDIT_FORM else _drawn_filled
 
     async def drawn() -> View:
@@ -130,7 +132,7 @@ async def _refused(interaction: Interaction, refusal: Refusal) -> None:
     if interaction.is_answered:
         raise refusal  # Too late for the form: the sentence goes where it still can.
     blocks = interaction.body["view"]["blocks"]
-    inputs = {one["block_id"] for one in blocks if one["type"] == "input"}
+    inputs = {block["block_id"] for block in blocks if block["type"] == "input"}
     await interaction.ack(response_action="errors", errors=errors.inline(refusal, inputs))
 
 
@@ -145,13 +147,13 @@ async def _open_filled_in(interaction: Interaction, by: Caller, wish: Wish) -> N
 
 
 def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
-    week = days.working_week(user.working_days or known.organisation.working_days)
+    week = days.working_week(user.working_days or config.organisation.working_days)
     return Reader(
-        today=local_day(now, user.timezone or known.organisation.timezone),
-        leave_types=list(known.leave_types.values()),
-        is_month_first=is_month_first(known.organisation.country_code),
+        today=local_day(now, user.timezone or config.organisation.timezone),
+        leave_types=list(config.leave_types.values()),
+        is_month_first=is_month_first(config.organisation.country_code),
         weekdays=frozenset(weekday for weekday, halves in enumerate(week) if halves),
         language=language.locale().language,
     )

@@ -1,4 +1,4 @@
-"""Settings of an admin: departments."""
+"""Admin settings: departments."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ async def edit_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
 
     def read(tx: Transaction) -> View:
-        one = departments.get(tx, modals.clicked(interaction), by=by)
-        return views.department(one, people_search.option(tx, one.manager_id, by=by))
+        department = departments.get(tx, modals.clicked(interaction), by=by)
+        return views.department(department, people_search.option(tx, department.manager_id, by=by))
 
     await interaction.open(await interaction.services.database.read(read))
 

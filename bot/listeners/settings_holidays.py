@@ -1,4 +1,4 @@
-"""Settings of an admin: public holidays, and where they differ from the country's."""
+"""Admin settings: public holidays and their overrides."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _half(given: str | None) -> Literal["am", "pm"] | None:
 async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     def read(tx: Transaction) -> View:
         page = holiday_sets.page(tx, PageOf(limit=_SETS_SHOWN, cursor=cursor), by=by)
-        codes = [one.country_code for one in page.items]
+        codes = [holiday_set.country_code for holiday_set in page.items]
         return views.sets(
             page, {code: holiday_calendar.country_name(code, locale()) for code in codes}
         )
@@ -186,11 +186,15 @@ async def _overrides(
     interaction: Interaction, by: Caller, set_id: str, cursor: str | None = None
 ) -> View:
     def read(tx: Transaction) -> View:
-        one = holiday_sets.get(organisation_config.of_organisation(tx, by.organisation_id), set_id)
+        holiday_set = holiday_sets.get(
+            organisation_config.of_organisation(tx, by.organisation_id), set_id
+        )
         page = holiday_overrides.page(
             tx, set_id, PageOf(limit=_OVERRIDES_SHOWN, cursor=cursor), by=by
         )
-        return views.overrides(one, holiday_calendar.country_name(one.country_code, locale()), page)
+        return views.overrides(
+            holiday_set, holiday_calendar.country_name(holiday_set.country_code, locale()), page
+        )
 
     return await interaction.services.database.read_long(read)
 

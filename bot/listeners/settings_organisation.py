@@ -1,4 +1,4 @@
-"""Settings of an admin: the organisation itself, and its leave types."""
+"""Admin settings: the organisation and its leave types."""
 
 from __future__ import annotations
 
@@ -116,10 +116,10 @@ async def edit_leave_type(interaction: Interaction) -> None:
     """Open the form of one type."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    found = await interaction.services.database.read(
+    leave_type = await interaction.services.database.read(
         leave_types.get, modals.clicked(interaction), by=by
     )
-    await interaction.open(views.leave_type(found))
+    await interaction.open(views.leave_type(leave_type))
 
 
 async def save_leave_type(interaction: Interaction) -> None:
@@ -168,14 +168,14 @@ async def restore_leave_type(interaction: Interaction) -> None:
     """Bring an archived type back."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    found = await interaction.services.database.write(
+    leave_type = await interaction.services.database.write(
         leave_types.update,
         modals.clicked(interaction),
         {"is_archived": False},
         by=by,
         now=interaction.now,
     )
-    await modals.refresh(interaction, views.leave_type(found))
+    await modals.refresh(interaction, views.leave_type(leave_type))
     await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 

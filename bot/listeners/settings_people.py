@@ -41,19 +41,19 @@ async def offer_people(interaction: Interaction) -> None:
     """What the search finds for what was typed so far."""
     by = await modals.admin(interaction)
     typed = str(interaction.body.get("value") or "")
-    found = await interaction.services.database.read_long(people_search.find, typed, by=by)
+    users = await interaction.services.database.read_long(people_search.find, typed, by=by)
     with_no_one = interaction.body["action_id"] == ids.PERSON_SEARCH
-    await interaction.ack(options=views.person_options(found, with_no_one=with_no_one))
+    await interaction.ack(options=views.person_options(users, with_no_one=with_no_one))
 
 
 async def offer_departments(interaction: Interaction) -> None:
     """Departments for what was typed so far."""
     by = await modals.admin(interaction)
     typed = str(interaction.body.get("value") or "")
-    known = await interaction.services.database.read(
+    config = await interaction.services.database.read(
         organisation_config.of_organisation, by.organisation_id
     )
-    await interaction.ack(options=views.department_options(known.departments.values(), typed))
+    await interaction.ack(options=views.department_options(config.departments.values(), typed))
 
 
 async def person(interaction: Interaction) -> None:
@@ -68,7 +68,7 @@ async def save_person(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
 
     def changes() -> dict[str, object]:
-        return _office(form) | {
+        return _role_values(form) | {
             "working_days": form.several("working_days") or None,
             "leave_allowance_half_days": form.half_days("leave_allowance"),
             "start_date": form.day("start_date"),
@@ -88,16 +88,16 @@ async def new_person(interaction: Interaction) -> None:
     """Open the form that adds somebody."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    known = await interaction.services.database.read(
+    config = await interaction.services.database.read(
         organisation_config.of_organisation, by.organisation_id
     )
-    await interaction.open(views.new_person(list(known.departments.values())))
+    await interaction.open(views.new_person(list(config.departments.values())))
 
 
 async def add_person(interaction: Interaction) -> None:
     """Add somebody, and show the rest of his settings in place of the form."""
     by, form = await modals.admin(interaction), Form(interaction)
-    profile, values = None, _identity(form) | _office(form)
+    profile, values = None, _identity(form) | _role_values(form)
     if slack_user_id := form.chosen("slack_user_id"):
         try:
             member = await identity.full_member(interaction, slack_user_id)
@@ -120,7 +120,7 @@ def _identity(form: Form) -> dict[str, object]:
     return {name: value for name, value in typed.items() if value is not None}
 
 
-def _office(form: Form) -> dict[str, object]:
+def _role_values(form: Form) -> dict[str, object]:
     """What both forms ask."""
     return {
         "role": form.chosen("role"),
@@ -247,9 +247,9 @@ async def _ask(
 async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
     def read(tx: Transaction) -> View:
         user = people_rows.get(tx, user_id, by=by)
-        known = organisation_config.of_organisation(tx, by.organisation_id)
+        config = organisation_config.of_organisation(tx, by.organisation_id)
         manager = people_search.option(tx, user.manager_id, by=by)
-        return views.person(user, manager, list(known.departments.values()))
+        return views.person(user, manager, list(config.departments.values()))
 
     return await interaction.services.database.read(read)
 

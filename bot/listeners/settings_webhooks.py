@@ -1,4 +1,4 @@
-"""Settings of an admin: webhooks, how they are, and what can be done about it."""
+"""Admin settings: webhooks, their health and their buttons."""
 
 from __future__ import annotations
 
@@ -67,18 +67,20 @@ async def edit_webhook(interaction: Interaction) -> None:
     """Open the form of one endpoint."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    one = await interaction.services.database.read(webhooks.get, modals.clicked(interaction), by=by)
-    await interaction.open(views.form(one))
+    webhook = await interaction.services.database.read(
+        webhooks.get, modals.clicked(interaction), by=by
+    )
+    await interaction.open(views.form(webhook))
 
 
 async def save_webhook(interaction: Interaction) -> None:
     """Change where an endpoint is and what it hears of, as PATCH does."""
     by, form = await modals.admin(interaction), Form(interaction)
-    one = await interaction.services.database.read(webhooks.get, form.about, by=by)
+    webhook = await interaction.services.database.read(webhooks.get, form.about, by=by)
     changes: dict[str, object] = {}
-    if (url := form.text("url") or "") != one.url:
+    if (url := form.text("url") or "") != webhook.url:
         changes["url"] = url
-    if set(events := form.several("events")) != set(one.events):
+    if set(events := form.several("events")) != set(webhook.events):
         changes["events"] = events
     # An address that stays is not looked up again.
     if "url" in changes and not await modals.passed(
@@ -86,7 +88,7 @@ async def save_webhook(interaction: Interaction) -> None:
     ):
         return
     saved = await modals.sent(
-        interaction, lambda tx: webhooks.update(tx, one.id, changes, by=by, now=interaction.now)
+        interaction, lambda tx: webhooks.update(tx, webhook.id, changes, by=by, now=interaction.now)
     )
     if saved is not None:
         await interaction.ack()
@@ -163,12 +165,12 @@ async def _webhooks(interaction: Interaction, by: Caller, cursor: str | None = N
 
 async def _webhook(interaction: Interaction, by: Caller, webhook_id: str, told: str = "") -> View:
     def read(tx: Transaction) -> View:
-        one = webhooks.get(tx, webhook_id, by=by)
-        log = delivery_log.page(tx, one.id, PageOf(limit=1), by=by)
+        webhook = webhooks.get(tx, webhook_id, by=by)
+        log = delivery_log.page(tx, webhook.id, PageOf(limit=1), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         last = log.items[0] if log.items else None
-        health = webhooks.health(tx, [one.id], by=by)[one.id]
-        return views.webhook(one, health, last, organisation.timezone, told)
+        health = webhooks.health(tx, [webhook.id], by=by)[webhook.id]
+        return views.webhook(webhook, health, last, organisation.timezone, told)
 
     return await interaction.services.database.read(read)
 

@@ -12,7 +12,7 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.block_kit import Message
-from bot.base.language import locale_set
+from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspaces
 from bot.views import digest as views
@@ -90,7 +90,7 @@ class Digests:
         workspace = await self._workspaces.of_delivery(digest.team_id)
         if workspace is None:
             return  # Looked at again when the lease ends.
-        with locale_set(digest.locale):
+        with using_locale(digest.locale):
             message = views.message(digest)
         shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
         ts = digest.ts
@@ -127,8 +127,8 @@ async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
         if slack_web.error_code(failure) == "missing_scope":
             _log.warning("slack.channel_not_checked", reason=slack_web.summary(failure))
         return False
-    found = answer.get("channel") or {}
-    return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
+    info = answer.get("channel") or {}
+    return bool(info.get("is_ext_shared") or info.get("is_pending_ext_shared"))
 
 
 async def _update(client: AsyncWebClient, channel: str, ts: str, message: Message) -> None:

@@ -229,6 +229,6 @@ def _profiles(sync: Sync, members: Sequence[object]) -> list[SlackProfile]:
 
 
 def _log_owners_kept(synced: Sequence[Synced]) -> None:
-    for one in synced:
-        if one.owner_kept:
-            _log.warning("slack.last_owner_switched_off", user_id=one.user.id)
+    for change in synced:
+        if change.owner_kept:
+            _log.warning("slack.last_owner_switched_off", user_id=change.user.id)

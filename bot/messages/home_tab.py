@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from bot.base.language import locale_set
+from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from bot.interaction import identity
@@ -38,9 +38,9 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def show(interaction: Interaction, by: Caller) -> None:
     """Draw the Home tab of whoever did something. Raises what ``slack_web.FAILURES`` names."""
-    found = await interaction.services.database.read_long(home.load, by=by, now=interaction.now)
+    content = await interaction.services.database.read_long(home.load, by=by, now=interaction.now)
     await interaction.client.views_publish(
-        user_id=interaction.slack_user_id, view=views.view(found)
+        user_id=interaction.slack_user_id, view=views.view(content)
     )
 
 
@@ -106,10 +106,10 @@ class Homes:
                 _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
                 if slack_web.is_rate_limit(failure):
                     queue.setdefault(user_id)
-                    asked = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
+                    seconds = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
                     # A timer instead of a sleep: a shutdown does not wait for it.
                     asyncio.get_running_loop().call_later(
-                        min(asked, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
+                        min(seconds, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
                     )
                     return
             except (DatabaseUnavailable, Refusal) as failure:
@@ -126,14 +126,14 @@ class Homes:
         """How long to wait afterwards."""
         services = self._edge
         now = services.clock()
-        found = await services.database.read_long(_watched, organisation_id, user_id, now=now)
-        if found is None:
+        watched = await services.database.read_long(_watched, organisation_id, user_id, now=now)
+        if watched is None:
             return 0.0
-        workspace: Workspace | None = await services.workspaces.of_delivery(found.team_id)
+        workspace: Workspace | None = await services.workspaces.of_delivery(watched.team_id)
         if workspace is not None:
-            with locale_set(found.locale):
-                view = views.view(found.home)
-            await workspace.client.views_publish(user_id=found.slack_user_id, view=view)
+            with using_locale(watched.locale):
+                view = views.view(watched.home)
+            await workspace.client.views_publish(user_id=watched.slack_user_id, view=view)
         return PAUSE_SECONDS
 
 
@@ -147,10 +147,10 @@ def _watched(
     by = identity.as_caller(organisation, user)
     if organisation.slack_team_id is None or not home.is_watched(tx, by=by, now=now):
         return None
-    found = home.load(tx, by=by, now=now)
+    content = home.load(tx, by=by, now=now)
     locale = slack_locales.of_person(tx, organisation_id, user_id)
     return Watched(
-        home=found,
+        home=content,
         team_id=organisation.slack_team_id,
         slack_user_id=user.slack_user_id,
         locale=locale,

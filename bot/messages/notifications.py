@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.block_kit import Message
-from bot.base.language import locale_set, set_locale
+from bot.base.language import set_locale, using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction.identity import is_full_member, profile_of
@@ -107,11 +107,11 @@ class Notifier:
 
     async def _delivered(self, notice: Notice) -> Outcome:
         if notice.kind in ("webhook_disabled", "webhook_failing"):
-            found = await self._database.read(notifications.load_webhook, notice)
-            if found is None:
+            webhook = await self._database.read(notifications.load_webhook, notice)
+            if webhook is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
-                notice, found.team_id, found.locale, partial(self._webhook, found)
+                notice, webhook.team_id, webhook.locale, partial(self._webhook, webhook)
             )
         if notice.kind == "digest_refused":
             refused = await self._database.read(notifications.load_digest, notice)
@@ -162,7 +162,7 @@ class Notifier:
             workspace = await self._workspaces.of_delivery(team_id or "")
             if workspace is None:
                 return _NOT_INSTALLED
-            with locale_set(locale):
+            with using_locale(locale):
                 return await send(notice, workspace)
         except slack_web.FAILURES as failure:
             is_refused = slack_web.error_code(failure) in slack_web.TOKEN_REFUSED

@@ -135,17 +135,17 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
     ) -> AuthorizeResult:
         # Nobody is refused here, where there is no way to say why: that is the listeners'.
         try:
-            found = await workspaces.of_request(team_id or "")
+            workspace = await workspaces.of_request(team_id or "")
         except DatabaseUnavailable as failure:
             context[FOUND] = failure
             return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
-        context[FOUND] = found
+        context[FOUND] = workspace
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
-            bot_id=found.bot_id if found else None,
-            bot_user_id=found.bot_user_id if found else None,
-            bot_token=found.client.token if found else None,
+            bot_id=workspace.bot_id if workspace else None,
+            bot_user_id=workspace.bot_user_id if workspace else None,
+            bot_token=workspace.client.token if workspace else None,
         )
 
     bolt = AsyncApp(

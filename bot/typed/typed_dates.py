@@ -27,11 +27,11 @@ def resolved(day: Day, today: date, not_before: date) -> date:
         raise Unclear("impossible_day", day.typed) from None
 
 
-def checked(day: Day, found: date) -> date:
+def checked(day: Day, date_: date) -> date:
     """Raises Unclear where another weekday was typed before the date."""
-    if day.weekday is not None and found.weekday() != day.weekday:
+    if day.weekday is not None and date_.weekday() != day.weekday:
         raise Unclear("impossible_day" if day.year else "which_year", day.typed)
-    return found
+    return date_
 
 
 def weekday(day: Day, today: date, not_before: date) -> date:

@@ -213,30 +213,30 @@ def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFro
 def _since(day: Day, today: date) -> date:
     """The latest such day; a weekday is before today. Raises Unclear where it is not past."""
     if _is_certain(day):
-        found = typed_dates.resolved(day, today, today)
+        start = typed_dates.resolved(day, today, today)
     elif day.month is not None:
-        found = typed_dates.checked(day, typed_dates.latest_date(day, today))
-        if (today - found).days >= _LONGEST_GUESS_DAYS:
+        start = typed_dates.checked(day, typed_dates.latest_date(day, today))
+        if (today - start).days >= _LONGEST_GUESS_DAYS:
             raise Unclear("which_year", day.typed)
     elif day.which_week is None:
-        found = typed_dates.weekday_before(day, today)
+        start = typed_dates.weekday_before(day, today)
     elif day.which_week == "this":
-        found = typed_dates.of_week(day, today, 0)
+        start = typed_dates.of_week(day, today, 0)
     else:
-        found = typed_dates.weekday(day, today, today)
-    if found > today:
+        start = typed_dates.weekday(day, today, today)
+    if start > today:
         raise Unclear("which_day", day.typed)
-    return found
+    return start
 
 
 def _first(day: Day, seen: _SeenFrom) -> date:
     """The only or first day: the next such one, or the latest where the near past is preferred."""
     today = seen.today
     if seen.prefers_past and typed_dates.is_yearless(day):
-        found = typed_dates.latest_date(day, today)
-        is_near = (today - found).days <= _NEAR_PAST_DAYS
-        if is_near and day.weekday in (None, found.weekday()):
-            return found
+        candidate = typed_dates.latest_date(day, today)
+        is_near = (today - candidate).days <= _NEAR_PAST_DAYS
+        if is_near and day.weekday in (None, candidate.weekday()):
+            return candidate
     elif seen.prefers_past and day.month is None and not day.which_week and not _is_certain(day):
         return typed_dates.weekday_before(day, today + timedelta(days=1))
     return typed_dates.resolved(day, today, today)
@@ -313,14 +313,14 @@ def _week_of(typed: _Typed, seen: _SeenFrom) -> tuple[date, date]:
         raise Unclear("several_days", _typed([*typed.days, *typed.lengths]))
     if day.number is not None and day.month is None:
         raise Unclear("which_month", phrase)
-    found = _first(day, seen)
-    is_guessed = typed_dates.is_yearless(day) and found > seen.today
+    start = _first(day, seen)
+    is_guessed = typed_dates.is_yearless(day) and start > seen.today
     if is_guessed and typed_dates.monday(
         typed_dates.latest_date(day, seen.today)
     ) == typed_dates.monday(seen.today):
         # Of the current week the day has passed: next year's may not be meant.
         raise Unclear("which_year", phrase)
-    return _working_week(found, phrase, seen)
+    return _working_week(start, phrase, seen)
 
 
 def _working_week(day: date, typed: str, seen: _SeenFrom) -> tuple[date, date]:

@@ -72,14 +72,14 @@ def read(typed: str, reader: Reader) -> Wish:
     no day is sure: the word may change all of them.
     """
     text = _plain(typed[:LONGEST])
-    offered = [one for one in reader.leave_types if not one.is_archived]
+    offered = [leave_type for leave_type in reader.leave_types if not leave_type.is_archived]
     text, types = _types_of_several_words(text, offered)
     terms, groups = typed_terms.terms_of(text, reader.language)
-    known = words_of(reader.language)
+    vocabulary = words_of(reader.language)
     puzzles: list[Puzzle] = []
     for words in groups:
-        found, left = _types_among(words, offered, known)
-        types += found
+        named, left = _types_among(words, offered, vocabulary)
+        types += named
         if left:
             puzzles.append(Puzzle(kind="unknown", typed=" ".join(left)))
     is_understood = not puzzles
@@ -96,7 +96,8 @@ def read(typed: str, reader: Reader) -> Wish:
             reader.is_month_first,
             reader.weekdays,
             prefers_past=any(
-                one.id == leave_type_id and not one.requires_approval for one in offered
+                leave_type.id == leave_type_id and not leave_type.requires_approval
+                for leave_type in offered
             ),
         )
     except Unclear as unclear:
@@ -129,35 +130,40 @@ class _Named:
 
 def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[str, list[_Named]]:
     """Whole names and codes with a space or hyphen in them, before these can pass for dates."""
-    found: list[_Named] = []
-    phrases = {name for one in offered for name in _names(one) if re.search(r"[ -]", name)}
+    named: list[_Named] = []
+    phrases = {
+        name for leave_type in offered for name in _names(leave_type) if re.search(r"[ -]", name)
+    }
     for phrase in sorted(phrases, key=len, reverse=True):
         pattern = rf"(?<!\S){re.escape(phrase)}(?![^\s,;])"
         if re.search(pattern, text):
             text = re.sub(pattern, ";", text)
-            found.append(
-                _Named(typed=phrase, meant=[one for one in offered if phrase in _names(one)])
+            named.append(
+                _Named(
+                    typed=phrase,
+                    meant=[leave_type for leave_type in offered if phrase in _names(leave_type)],
+                )
             )
-    return text, found
+    return text, named
 
 
 def _types_among(
-    words: Sequence[str], offered: Sequence[LeaveType], known: Words
+    words: Sequence[str], offered: Sequence[LeaveType], vocabulary: Words
 ) -> tuple[list[_Named], list[str]]:
     """The types that words in a row name, and the words that name none."""
-    found: list[_Named] = []
+    all_named: list[_Named] = []
     left: list[str] = []
     at = 0
     while at < len(words):
-        named = _longest_at(words, at, offered, known.fillers)
+        named = _longest_at(words, at, offered, vocabulary.fillers)
         if named is None:
-            if words[at] not in known.fillers | known.leave_words:
+            if words[at] not in vocabulary.fillers | vocabulary.leave_words:
                 left.append(words[at])
             at += 1
         else:
-            found.append(named)
+            all_named.append(named)
             at += len(named.typed.split(" "))
-    return found, left
+    return all_named, left
 
 
 def _longest_at(
@@ -166,7 +172,7 @@ def _longest_at(
     phrases = [" ".join(words[at:end]) for end in range(len(words), at, -1)]
     for is_meant in (_is_name, _is_beginning):
         for phrase in phrases:
-            meant = [one for one in offered if is_meant(phrase, one)]
+            meant = [leave_type for leave_type in offered if is_meant(phrase, leave_type)]
             if meant and (phrase not in fillers or is_meant is _is_name):
                 return _Named(typed=phrase, meant=meant)
     return None
@@ -195,7 +201,7 @@ def _only(types: Sequence[_Named]) -> str | None:
     """The one type that is meant. Raises Unclear."""
     for named in types:
         if len(named.meant) > 1:
-            names = tuple(sorted(one.name for one in named.meant))
+            names = tuple(sorted(leave_type.name for leave_type in named.meant))
             raise Unclear("which_type", named.typed, names)
     ids = {named.meant[0].id for named in types}
     if len(ids) > 1:

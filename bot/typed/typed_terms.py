@@ -130,13 +130,13 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
                 groups.append([])
             at += 1
             continue
-        found = _term_at(text, at, words, patterns)
-        if found is None:
+        matched = _term_at(text, at, words, patterns)
+        if matched is None:
             match = _OTHER_WORD.match(text, at)
             assert match is not None
             groups[-1].append(match.group())
         else:
-            match, term = found
+            match, term = matched
             if not _is_preposition(term, terms, text, match.end(), words, patterns):
                 if _are_two_dates(terms, term) and text[end_of_day:at] == " ":
                     terms.append(Word(kind="to", typed=" "))
@@ -192,43 +192,43 @@ def _word_at(
 ) -> tuple[re.Match[str], Word] | None:
     for kind, pattern in patterns:
         if match := pattern.match(text, at):
-            found = match.groupdict()
-            which_week = words.which_week.get(found.get("which_week") or "")
+            groups = match.groupdict()
+            which_week = words.which_week.get(groups.get("which_week") or "")
             if kind == "week" and which_week not in _BETWEEN_WEEKS:
                 continue
-            half = words.halves.get(found.get("half") or "")
-            amount = _BETWEEN_WEEKS[which_week] if which_week else _count(found, words)
+            half = words.halves.get(groups.get("half") or "")
+            amount = _BETWEEN_WEEKS[which_week] if which_week else _count(groups, words)
             return match, Word(kind=kind, typed=match.group(), half=half, amount=amount)
     return None
 
 
-def _count(found: dict[str, str | None], words: Words) -> int:
+def _count(groups: dict[str, str | None], words: Words) -> int:
     """How many were counted in digits or in words; one where nothing was counted."""
-    typed = found.get("count") or ""
+    typed = groups.get("count") or ""
     return int(typed) if typed.isdecimal() else words.numbers.get(typed, 1)
 
 
 def _day_of(match: re.Match[str], words: Words) -> Day:
-    found = match.groupdict()
+    groups = match.groupdict()
 
     def number(name: str) -> int | None:
-        return int(found[name]) if found.get(name) else None
+        return int(groups[name]) if groups.get(name) else None
 
     first, second, year = number("first"), number("second"), number("year")
     pair_year = number("pair_year")
     if pair_year is not None:
         year = pair_year + 2000 if pair_year < 100 else pair_year
-    days_from_today = words.days_from_today.get(found.get("relative") or "")
-    if found.get("days_away") or found.get("weeks_away"):
-        days_from_today = _count(found, words) * (7 if found.get("weeks_away") else 1)
+    days_from_today = words.days_from_today.get(groups.get("relative") or "")
+    if groups.get("days_away") or groups.get("weeks_away"):
+        days_from_today = _count(groups, words) * (7 if groups.get("weeks_away") else 1)
     return Day(
         typed=match.group(),
         number=number("number"),
-        month=words.months.get(found.get("month") or "") or number("iso_month"),
+        month=words.months.get(groups.get("month") or "") or number("iso_month"),
         year=year,
-        weekday=words.weekdays.get(found.get("weekday") or ""),
-        which_week=words.which_week.get(found.get("which_week") or ""),
+        weekday=words.weekdays.get(groups.get("weekday") or ""),
+        which_week=words.which_week.get(groups.get("which_week") or ""),
         days_from_today=days_from_today,
         pair=None if first is None or second is None else (first, second),
-        is_dotted=found.get("between") == ".",
+        is_dotted=groups.get("between") == ".",
     )

@@ -1,4 +1,4 @@
-"""What the words of the command are answered with; only the person who typed them reads it."""
+"""Responses to the command's subcommands; they are ephemeral."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from storage.base.values import LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 
-# A message has at most 50 blocks; nobody reads more, and App Home has all of it.
+# A message has at most 50 blocks; App Home shows the complete lists.
 MOST_OWN: Final = 20
 MOST_AWAY: Final = 20
-# So that twenty of them with their dates fit into a section.
+# Twenty names with dates fit in a section.
 _LONGEST_NAME: Final = 35
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Away:
-    """Who is off between two days, both included; ``everybody`` has the team in it, too."""
+    """Absences between two days, both inclusive; ``everybody`` includes the team."""
 
     first_day: date
     last_day: date
@@ -35,37 +35,36 @@ class Away:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnLeave:
-    """Somebody's own leave, and the types that it is of."""
+    """The user's own leave, and the leave types."""
 
     page: Page[LeaveRequest]
     leave_types: Mapping[str, LeaveType]
 
 
-def balance(found: Balance) -> Message:
-    """What is left of the leave year, and how that comes about."""
-    told = [
+def balance(balance: Balance) -> Message:
+    lines = [
         gettext(
             "*{left} left* in the leave year {first} to {last}",
-            left=_days(found.remaining_half_days),
-            first=words.day(found.year.first_day),
-            last=words.day(found.year.last_day),
+            left=_days(balance.remaining_half_days),
+            first=words.day(balance.year.first_day),
+            last=words.day(balance.year.last_day),
         ),
         gettext(
             "Allowance: {entitled}. Approved: {approved}. Pending: {waiting}.",
-            entitled=_days(found.entitled_half_days),
-            approved=_days(found.taken_half_days),
-            waiting=_days(found.pending_half_days),
+            entitled=_days(balance.entitled_half_days),
+            approved=_days(balance.taken_half_days),
+            waiting=_days(balance.pending_half_days),
         ),
     ]
-    if found.lapsing_half_days and found.lapsing_after is not None:
-        told.append(
+    if balance.lapsing_half_days and balance.lapsing_after is not None:
+        lines.append(
             gettext(
                 "Includes {lapsing} carried over, to use by {day}.",
-                lapsing=_days(found.lapsing_half_days),
-                day=words.day(found.lapsing_after),
+                lapsing=_days(balance.lapsing_half_days),
+                day=words.day(balance.lapsing_after),
             )
         )
-    return {"text": "\n".join(told)}
+    return {"text": "\n".join(lines)}
 
 
 def out(away: Away) -> Message:
@@ -75,8 +74,8 @@ def out(away: Away) -> Message:
         when = gettext("from today until {day}", day=words.short_day(away.last_day))
     if not away.everybody.items:
         return {"text": gettext("No one is off {when}.", when=when)}
-    teammates = {one.request_id for one in away.team.items}
-    others = [one for one in away.everybody.items if one.request_id not in teammates]
+    teammates = {absence.request_id for absence in away.team.items}
+    others = [absence for absence in away.everybody.items if absence.request_id not in teammates]
     groups = [
         _group(
             gettext("On your team, off {when}:", when=when), away.team.items, away.team.next_cursor
@@ -92,24 +91,26 @@ def out(away: Away) -> Message:
     return _message([group for group in groups if len(group) > 1])
 
 
-def own_leave(found: OwnLeave) -> Message:
+def own_leave(own: OwnLeave) -> Message:
     """What somebody has before him and waits for."""
-    if not found.page.items:
+    if not own.page.items:
         return {"text": gettext(_NOTHING)}
-    lines = [f"• {_what(one, found)}: {gettext(_STATE[one.status])}" for one in found.page.items]
-    return _message([[gettext("Your leave:"), *lines, *_more(found.page.next_cursor)]])
+    lines = [
+        f"• {_what(request, own)}: {gettext(_STATE[request.status])}" for request in own.page.items
+    ]
+    return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
 
 
-def own_leave_to_cancel(found: OwnLeave, told: str = "") -> Message:
-    """The same, each with a button; ``told`` says what was just done."""
-    if not found.page.items:
+def own_leave_to_cancel(own: OwnLeave, told: str = "") -> Message:
+    """As ``own_leave``, with a cancel button each; ``told`` is the result of the last click."""
+    if not own.page.items:
         return {"text": f"{told} {gettext(_NOTHING)}".strip(), "blocks": []}
     heading = gettext("Leave you can cancel:")
     heading = f"{told} {heading}".strip()
-    lines = [_what(one, found) for one in found.page.items]
+    lines = [_what(request, own) for request in own.page.items]
     blocks = [text.paragraph(heading)]
-    blocks += [_with_button(one, found) for one in found.page.items]
-    if found.page.next_cursor is not None:
+    blocks += [_with_button(request, own) for request in own.page.items]
+    if own.page.next_cursor is not None:
         blocks.append(text.quiet(gettext(_MORE)))
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
@@ -119,16 +120,16 @@ _MORE: Final = gettext_noop("… and more")
 _STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gettext_noop("approved")}
 
 
-def _what(request: LeaveRequest, found: OwnLeave) -> str:
-    name = text.cut(found.leave_types[request.leave_type_id].name, _LONGEST_NAME)
+def _what(request: LeaveRequest, own: OwnLeave) -> str:
+    name = text.cut(own.leave_types[request.leave_type_id].name, _LONGEST_NAME)
     when = words.span(
         request.start_date, request.end_date, request.start_half_day, request.end_half_day
     )
     return f"{when}, {words.amount(request.total_half_days)}, {name}"
 
 
-def _with_button(request: LeaveRequest, found: OwnLeave) -> Block:
-    what = _what(request, found)
+def _with_button(request: LeaveRequest, own: OwnLeave) -> Block:
+    what = _what(request, own)
     return {
         "type": "section",
         "text": text.verbatim(f"{what}: {gettext(_STATE[request.status])}"),
@@ -137,7 +138,7 @@ def _with_button(request: LeaveRequest, found: OwnLeave) -> Block:
 
 
 def cancel_button(action_id: str, request: LeaveRequest, what: str) -> Block:
-    """Cancels a request once its owner has said that he means it; ``what`` is plain text."""
+    """A cancel button with a confirmation dialogue; ``what`` is plain text."""
     return {
         "type": "button",
         "action_id": action_id,
@@ -161,17 +162,21 @@ def _more(next_cursor: str | None) -> list[str]:
     return [] if next_cursor is None else [gettext(_MORE)]
 
 
-def _line(one: Absence) -> str:
-    name = gettext("You") if one.is_own else text.cut(one.person_name, _LONGEST_NAME)
+def _line(absence: Absence) -> str:
+    name = gettext("You") if absence.is_own else text.cut(absence.person_name, _LONGEST_NAME)
     what = (
-        gettext("Away") if one.summary_type is None else text.cut(one.summary_type, _LONGEST_NAME)
+        gettext("Away")
+        if absence.summary_type is None
+        else text.cut(absence.summary_type, _LONGEST_NAME)
     )
-    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+    when = words.span(
+        absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
+    )
     return f"• {name}: {when} ({what})"
 
 
 def _message(groups: Sequence[Sequence[str]]) -> Message:
-    """Each group as a paragraph of plain text, and as much of it as fits for screen readers."""
+    """A section for each group, and a fallback text as long as Slack allows."""
     blocks = [text.paragraph("\n".join(group)) for group in groups]
     return {"text": _fallback([line for group in groups for line in group]), "blocks": blocks}
 

@@ -1,4 +1,4 @@
-"""The card of a request in an approver's DM: one picture of what is true now."""
+"""The approval card in an approver's DM, rendered from the request's current state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.slack.approval_cards import ApprovalCard
 def message(card: ApprovalCard) -> Message:
     """``text`` and ``blocks`` of a message; buttons only while the viewer can decide.
 
-    The text alone says everything that matters: screen readers read nothing else
+    The text has all the information, because screen readers read only the text
     (docs.slack.dev, chat.postMessage, "Accessibility considerations").
     """
     return {"text": _text(card), "blocks": blocks(card)}
@@ -50,14 +50,14 @@ def blocks(card: ApprovalCard) -> list[Block]:
 
 
 def dates(request: LeaveRequest) -> str:
-    """The request's dates and halves in words."""
+    """The request's dates with halves as text."""
     return words.span(
         request.start_date, request.end_date, request.start_half_day, request.end_half_day
     )
 
 
 def state(card: ApprovalCard) -> str:
-    """What became of the request, by whom and when: ``Approved by Grace, 2 June 2026, 10:05``."""
+    """The status, by whom and when: ``Approved by Grace, 2 June 2026, 10:05``."""
     request = card.request
     if request.status == "pending":
         return _waiting(card)
@@ -82,9 +82,9 @@ def _outcome(card: ApprovalCard) -> str:
 
 def _waiting(card: ApprovalCard) -> str:
     request = card.request
-    asked = [text.cut(one, text.LONGEST_NAME) for one in card.awaited_names]
-    waits = gettext("Awaiting {names}", names=words.names(asked))
-    sentence = waits if asked else gettext("Awaiting a decision")
+    names = [text.cut(name, text.LONGEST_NAME) for name in card.awaited_names]
+    waits = gettext("Awaiting {names}", names=words.names(names))
+    sentence = waits if names else gettext("Awaiting a decision")
     if request.version > 1:
         when = words.moment(request.updated_at, card.timezone)
         return gettext("{sentence}. Updated {when}", sentence=sentence, when=when)
@@ -92,11 +92,11 @@ def _waiting(card: ApprovalCard) -> str:
 
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
-    return [words.left(one.remaining_half_days, one.year_name) for one in card.balances]
+    return [words.left(balance.remaining_half_days, balance.year_name) for balance in card.balances]
 
 
 def _standing(card: ApprovalCard) -> str:
-    """As ``state``, for somebody who was asked: also that he no longer is."""
+    """As ``state`` for an approver: also says if they no longer need to decide."""
     if card.request.status == "pending" and not card.may_decide:
         return gettext("You no longer need to decide. {state}", state=state(card))
     return state(card)

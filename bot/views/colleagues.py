@@ -1,4 +1,4 @@
-"""Who else is off: one way to say it, for forms and cards. Plain text, nothing escaped."""
+"""The list of colleagues who are off, for forms and cards; plain text, not escaped."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from storage.directory.colleagues import ColleagueOff
 
 
 def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[str]:
-    """A heading, a line for each, and how many are not shown of the ``count``.
+    """A heading, a line for each, and the number of the ``count`` that is not shown.
 
-    ``pending``: how many requests are to be mentioned without a name.
+    ``pending`` is the number of pending requests, which are shown without names.
     """
     more = count - len(shown)
     rest = [ngettext("… and {count} more", "… and {count} more", more)] if more > 0 else []
@@ -21,9 +21,15 @@ def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[s
     return [gettext("Also off:"), *map(_line, shown), *rest]
 
 
-def _line(one: ColleagueOff) -> str:
-    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = gettext("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
-    if one.is_pending:
+def _line(colleague: ColleagueOff) -> str:
+    when = words.span(
+        colleague.start_date, colleague.end_date, colleague.start_half_day, colleague.end_half_day
+    )
+    what = (
+        gettext("Away")
+        if colleague.type_name is None
+        else text.cut(colleague.type_name, text.LONGEST_NAME)
+    )
+    if colleague.is_pending:
         what = gettext("{leave_type}, pending", leave_type=what)
-    return f"• {text.cut(one.name, text.LONGEST_NAME)}: {when} ({what})"
+    return f"• {text.cut(colleague.name, text.LONGEST_NAME)}: {when} ({what})"

@@ -1,4 +1,4 @@
-"""What a change would do to leave and to people, in a modal that asks whether it is meant."""
+"""The effects of a change on leave and people, in a confirmation modal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from storage.base.values import LeaveEffect, Rerouted, User
 
 T = TypeVar("T")
 
-# Named one by one; of the rest it is said how many there are.
+# The rest is counted.
 _MOST_NAMED: Final = 5
-# Of those who are asked about one request, before and after.
+# Approvers of one request, before and after.
 _MOST_ASKED: Final = 2
 
 
@@ -31,14 +31,13 @@ class NamedEffects:
 
 
 def named(effects: Effects) -> list[str]:
-    """The ids of those whom ``NamedEffects.names`` has to name."""
-    requesters = {one.request.user_id for one in effects.rerouted[:_MOST_NAMED]}
-    overdrawn = {one.user_id for one in effects.overdrawn[:_MOST_NAMED]}
+    """The user ids that ``NamedEffects.names`` must contain."""
+    requesters = {effect.request.user_id for effect in effects.rerouted[:_MOST_NAMED]}
+    overdrawn = {effect.user_id for effect in effects.overdrawn[:_MOST_NAMED]}
     return sorted(requesters | overdrawn | set(effects.reports[:_MOST_NAMED]))
 
 
 def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> View:
-    """Asks whether what was filled in is meant."""
     intro = gettext("Here's what will change. Nothing is saved yet.")
     return asking(
         gettext("Before you save"), intro, named_effects, callback_id, gettext("Save"), kept
@@ -48,7 +47,7 @@ def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> V
 def asking(
     title: str, intro: str, named_effects: NamedEffects, callback_id: str, submit: str, kept: str
 ) -> View:
-    """A modal that tells what follows, and does it when it is sent. ``intro`` is plain text."""
+    """A modal that shows the effects and asks to confirm. ``intro`` is plain text."""
     paragraphs = [intro, *(paragraph for paragraph in _paragraphs(named_effects) if paragraph)]
     blocks: list[Block] = [text.paragraph(paragraph) for paragraph in paragraphs]
     return fields.modal(title, blocks, callback_id, submit, gettext("Cancel"), kept)
@@ -67,19 +66,21 @@ def _paragraphs(named_effects: NamedEffects) -> list[str]:
 def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
     lines = [ngettext("{count} request will change.", "{count} requests will change.", len(leave))]
     if len(leave) > 1:
-        before = sum(one.before.total_half_days for one in leave)
-        after = sum(_half_days_after(one) for one in leave)
+        before = sum(effect.before.total_half_days for effect in leave)
+        after = sum(_half_days_after(effect) for effect in leave)
         lines.append(
             ngettext(
                 "{count} person affected: {before} → {after} in total.",
                 "{count} people affected: {before} → {after} in total.",
-                len({one.user.id for one in leave}),
+                len({effect.user.id for effect in leave}),
                 before=words.amount(before),
                 after=words.amount(after),
             )
         )
     lines += _few(leave, _changed)
-    if any(one.after.status != "cancelled" and not one.after.total_half_days for one in leave):
+    if any(
+        effect.after.status != "cancelled" and not effect.after.total_half_days for effect in leave
+    ):
         lines.append(
             gettext(
                 "Leave that no longer covers any working days stays booked until it's cancelled."
@@ -88,35 +89,35 @@ def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
     return lines
 
 
-def _changed(one: LeaveEffect) -> str:
+def _changed(effect: LeaveEffect) -> str:
     places = {
-        "who": _name(one.user.name),
-        "when": cards.dates(one.before),
-        "before": words.amount(one.before.total_half_days),
+        "who": _name(effect.user.name),
+        "when": cards.dates(effect.before),
+        "before": words.amount(effect.before.total_half_days),
     }
-    if one.after.status == "cancelled":
+    if effect.after.status == "cancelled":
         return gettext("{who}, {when}: cancelled ({before})", **places)
-    after = words.amount(one.after.total_half_days)
-    if one.after.end_date != one.before.end_date:
-        last = words.day(one.after.end_date)
+    after = words.amount(effect.after.total_half_days)
+    if effect.after.end_date != effect.before.end_date:
+        last = words.day(effect.after.end_date)
         return gettext("{who}, {when}: ends on {last} ({after})", last=last, after=after, **places)
     return gettext("{who}, {when}: {before} → {after}", after=after, **places)
 
 
-def _half_days_after(one: LeaveEffect) -> int:
-    return 0 if one.after.status == "cancelled" else one.after.total_half_days
+def _half_days_after(effect: LeaveEffect) -> int:
+    return 0 if effect.after.status == "cancelled" else effect.after.total_half_days
 
 
 def _rerouted(named_effects: NamedEffects) -> list[str]:
     rerouted = named_effects.effects.rerouted
 
-    def line(one: Rerouted) -> str:
+    def line(request: Rerouted) -> str:
         return gettext(
             "{who}, {when}: {before} → {after}",
-            who=_name(named_effects.names.get(one.request.user_id, "")),
-            when=cards.dates(one.request),
-            before=_asked(one.before),
-            after=_asked(one.after),
+            who=_name(named_effects.names.get(request.request.user_id, "")),
+            when=cards.dates(request.request),
+            before=_asked(request.before),
+            after=_asked(request.after),
         )
 
     heading = ngettext(
@@ -130,18 +131,18 @@ def _rerouted(named_effects: NamedEffects) -> list[str]:
 def _overdrawn(named_effects: NamedEffects) -> list[str]:
     overdrawn = named_effects.effects.overdrawn
 
-    def line(one: BalanceEffect) -> str:
-        after = words.number((one.after_half_days or 0) / 2)
-        who = _name(named_effects.names.get(one.user_id, ""))
-        if one.before_half_days is None:
+    def line(effect: BalanceEffect) -> str:
+        after = words.number((effect.after_half_days or 0) / 2)
+        who = _name(named_effects.names.get(effect.user_id, ""))
+        if effect.before_half_days is None:
             return gettext(
-                "{who}, {year}: {after} days left", who=who, year=one.year.name, after=after
+                "{who}, {year}: {after} days left", who=who, year=effect.year.name, after=after
             )
-        before = words.number(one.before_half_days / 2)
+        before = words.number(effect.before_half_days / 2)
         return gettext(
             "{who}, {year}: {before} → {after} days left",
             who=who,
-            year=one.year.name,
+            year=effect.year.name,
             before=before,
             after=after,
         )
@@ -149,20 +150,22 @@ def _overdrawn(named_effects: NamedEffects) -> list[str]:
     heading = ngettext(
         "{count} person will have a negative balance.",
         "{count} people will have a negative balance.",
-        len({one.user_id for one in overdrawn}),
+        len({effect.user_id for effect in overdrawn}),
     )
     return [heading, *_few(overdrawn, line)]
 
 
 def _asked(users: Sequence[User]) -> str:
-    return words.names([_name(one.name) for one in users], _MOST_ASKED) or gettext("No one")
+    return words.names([_name(user.name) for user in users], _MOST_ASKED) or gettext("No one")
 
 
 def _others(named_effects: NamedEffects) -> list[str]:
-    """What else ends or loses somebody, a line each; nothing that does not happen."""
+    """Managers lost, and keys and links that stop working: a line for each that applies."""
     effects = named_effects.effects
     reports = [_name(named_effects.names.get(user_id, "")) for user_id in effects.reports]
-    departments = [_name(named_effects.departments[one]) for one in effects.departments]
+    departments = [
+        _name(named_effects.departments[department_id]) for department_id in effects.departments
+    ]
     lines = [
         ngettext(
             "{count} person loses their manager: {names}",
@@ -190,7 +193,7 @@ def _others(named_effects: NamedEffects) -> list[str]:
 
 
 def _few(things: Sequence[T], line: Callable[[T], str]) -> list[str]:
-    lines = [f"• {line(one)}" for one in things[:_MOST_NAMED]]
+    lines = [f"• {line(thing)}" for thing in things[:_MOST_NAMED]]
     if more := len(things) - len(lines):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     return lines

@@ -1,4 +1,4 @@
-"""The form that asks why a request is declined."""
+"""The modal for declining a request, and for changing a decision."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from storage.slack.approval_cards import ApprovalCard
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What the form is about: the request, and the clicked message, by their ids."""
+    """The request and the clicked message, as ``private_metadata`` keeps them."""
 
     request_id: str
     channel: str
     ts: str
 
     def packed(self) -> str:
-        """As ``private_metadata`` keeps it."""
         return f"{self.request_id} {self.channel} {self.ts}"
 
     @classmethod
     def of(cls, private_metadata: str) -> Subject:
-        """Read back what ``view`` kept. Raises ValueError for anything else."""
+        """Parse ``private_metadata``. Raises ValueError."""
         request_id, channel, ts = private_metadata.split(" ")
         return cls(request_id=request_id, channel=channel, ts=ts)
 
@@ -40,12 +39,12 @@ def view(card: ApprovalCard, subject: Subject) -> View:
 
 
 def view_from_home(card: ApprovalCard) -> View:
-    """As ``view``, where no message was clicked; it keeps the request's id."""
+    """As ``view``, opened from Home: it keeps only the request's id."""
     return _form(card, ids.HOME_DECLINE_FORM, card.request.id)
 
 
 def reconsidered(card: ApprovalCard, subject: Subject) -> View:
-    """The modal that changes the decision into the other one."""
+    """The modal that reverses the decision."""
     title, kept = gettext("Change decision"), subject.packed()
     blocks = [text.section(_what(card)), text.quiet(text.escaped(cards.state(card)))]
     if card.request.status == "approved":
@@ -94,5 +93,5 @@ def _reason() -> Block:
 
 
 def reason_of(values: Values) -> str | None:
-    """What was typed, from the view's ``state.values``."""
+    """The reason in the view's ``state.values``."""
     return fields.answer(values, ids.REASON)

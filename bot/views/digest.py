@@ -1,4 +1,4 @@
-"""Who is out today, for everybody in a channel; and what admins read where it cannot be posted."""
+"""The daily who's-out message, and the notice to admins if it cannot be posted."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from storage.slack.digests import Digest, Out
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
 _LONGEST_LIST: Final = 2_600
-# Our own word beside Slack's for why a channel takes no digest.
+# Our own reason beside Slack's error codes.
 SHARED: Final = "externally_shared"
 
 
 def message(digest: Digest) -> Message:
-    """``text`` names everybody whom the blocks name."""
+    """``text`` has the same names as the blocks."""
     title = gettext("Out today, {day}", day=words.day(digest.day))
-    lines = _that_fit([f"• {_line(one, digest.day)}" for one in digest.out])
+    lines = _that_fit([f"• {_line(absence, digest.day)}" for absence in digest.out])
     if not digest.out:
         lines = [gettext("No one is out.")]
     elif more := digest.total - len(lines):
@@ -35,7 +35,7 @@ def message(digest: Digest) -> Message:
 
 
 def refused(channel: str, because: str) -> Message:
-    """What admins are told; ``channel`` is its id, ``because`` Slack's word for what is wrong."""
+    """The notice to admins. ``because`` is Slack's error code, or ``SHARED``."""
     told = gettext("I can't post the daily list of who's out.")
     cures = {
         "not_in_channel": gettext("I'm not in the channel yet. Type /invite @Hiatus there."),
@@ -60,16 +60,22 @@ def refused(channel: str, because: str) -> Message:
     }
 
 
-def _line(one: Out, today: date) -> str:
-    name = text.cut(one.name, text.LONGEST_NAME)
-    what = gettext("Away") if one.type_name is None else text.cut(one.type_name, text.LONGEST_NAME)
-    if one.half == "am":
+def _line(absence: Out, today: date) -> str:
+    name = text.cut(absence.name, text.LONGEST_NAME)
+    what = (
+        gettext("Away")
+        if absence.type_name is None
+        else text.cut(absence.type_name, text.LONGEST_NAME)
+    )
+    if absence.half == "am":
         return gettext("{name}: {what}, morning", name=name, what=what)
-    if one.half == "pm":
+    if absence.half == "pm":
         return gettext("{name}: {what}, afternoon", name=name, what=what)
-    if one.last_day == today:
+    if absence.last_day == today:
         return gettext("{name}: {what}", name=name, what=what)
-    return gettext("{name}: {what}, until {day}", name=name, what=what, day=words.day(one.last_day))
+    return gettext(
+        "{name}: {what}, until {day}", name=name, what=what, day=words.day(absence.last_day)
+    )
 
 
 def _that_fit(lines: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
-"""Headers, buttons, dialogues and form fields that several views are made of, and their answers.
+"""Shared blocks: headers, buttons, dialogues and form fields, and reading their values.
 
-A field is an input block: its block id is the name by which the domain refuses it.
+A field is an input block; its block id equals the field's name in InvalidInput.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from bot.base.payloads import Answer, Values
 from bot.views import text
 
 LONGEST_LABEL: Final = 75
-# Of a menu; of groups in a menu as well.
+# For options in a menu, and for option groups.
 MOST_OPTIONS: Final = 100
 _LONGEST_PLACEHOLDER: Final = 150
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
-    """One of a menu's options; ``value`` comes back."""
-
     label: str
     value: str
 
@@ -39,7 +37,7 @@ def actions(*elements: Block) -> Block:
 
 
 def button(label: str, action_id: str, value: str = "", style: str = "", spoken: str = "") -> Block:
-    """A button. ``spoken`` is what a screen reader says, where the label alone is not enough."""
+    """A button. ``spoken`` is the accessibility label, if the label alone is ambiguous."""
     made: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}
     if value:
         made["value"] = value
@@ -51,7 +49,7 @@ def button(label: str, action_id: str, value: str = "", style: str = "", spoken:
 
 
 def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
-    """The dialogue that asks before a button does what cannot be taken back; plain text."""
+    """A confirmation dialogue in plain text, for actions that cannot be undone."""
     return {
         "title": text.plain(title, 100),
         "text": text.verbatim(sentence, 300),
@@ -68,7 +66,7 @@ def modal(
     close: str = "",
     kept: str = "",
 ) -> View:
-    """A modal; with ``submit`` it can be sent. ``kept`` comes back: ids, or what was filled in."""
+    """A modal; ``submit`` makes it a form. ``kept`` is the private metadata."""
     view: View = {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
@@ -97,7 +95,6 @@ def field(
 
 
 def typed(value: str | None = None, longest: int = 200, placeholder: str = "") -> Block:
-    """A line of text."""
     element: Block = {"type": "plain_text_input", "max_length": longest}
     if value:
         element["initial_value"] = value[:longest]
@@ -117,7 +114,7 @@ def number(value: float | None = None, *, least: int = 0, most: int) -> Block:
 
 
 def days_a_year(half_days: int | None) -> Block:
-    """Days in steps of a half, as every allowance is asked for; ``half_days`` stand there."""
+    """An input for days in half-day steps; ``half_days`` is the initial value."""
     shown = number(None if half_days is None else half_days / 2, most=366)
     return shown | {"is_decimal_allowed": True}
 
@@ -128,9 +125,9 @@ def day(value: date | None = None) -> Block:
 
 
 def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str = "") -> Block:
-    """A menu of at most 10,000 options, in groups where there are more than 100."""
+    """A select menu of at most 10,000 options, in groups if there are more than 100."""
     element: Block = {"type": "static_select", **_offered(options)}
-    first = [one for one in options if one.value == chosen][:1]
+    first = [offered for offered in options if offered.value == chosen][:1]
     if first:
         element["initial_option"] = option(first[0])
     if placeholder:
@@ -139,25 +136,24 @@ def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str 
 
 
 def several(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
-    """A menu of which several can be chosen."""
     element: Block = {"type": "multi_static_select", **_offered(options)}
-    first = [option(one) for one in options if one.value in chosen]
+    first = [option(offered) for offered in options if offered.value in chosen]
     return element | {"initial_options": first} if first else element
 
 
 def boxes(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
-    """At most ten boxes to tick."""
-    element: Block = {"type": "checkboxes", "options": [option(one) for one in options]}
-    first = [option(one) for one in options if one.value in chosen]
+    """At most ten checkboxes."""
+    element: Block = {"type": "checkboxes", "options": [option(offered) for offered in options]}
+    first = [option(offered) for offered in options if offered.value in chosen]
     return element | {"initial_options": first} if first else element
 
 
 def search(
     action_id: str, chosen: Option | None = None, placeholder: str = "", least: int = 0
 ) -> Block:
-    """A menu whose options are looked up while one types; at least ``least`` characters.
+    """A menu that loads its options after at least ``least`` typed characters.
 
-    Who looks them up is told by its ``action_id``.
+    The listener for ``action_id`` returns the options.
     """
     element: Block = {
         "type": "external_select",
@@ -172,23 +168,23 @@ def search(
 
 
 def said(options: Sequence[Option]) -> list[Option]:
-    """Options whose labels are ours, in the language spoken."""
-    return [Option(label=gettext(one.label), value=one.value) for one in options]
+    """The options with translated labels."""
+    return [Option(label=gettext(offered.label), value=offered.value) for offered in options]
 
 
-def option(one: Option) -> Block:
-    return {"text": text.plain(one.label, text.LONGEST_OPTION), "value": one.value}
+def option(offered: Option) -> Block:
+    return {"text": text.plain(offered.label, text.LONGEST_OPTION), "value": offered.value}
 
 
 def answer(values: Values, name: str) -> str | None:
-    """What was typed or chosen in a field, from a view's ``state.values``; None if nothing was."""
-    found = _state(values, name)
-    chosen = found.get("selected_option")
+    """The value of a field in a view's ``state.values``; None if it is empty."""
+    state = _state(values, name)
+    chosen = state.get("selected_option")
     return (
-        found.get("value")
-        or found.get("selected_date")
-        or found.get("selected_conversation")
-        or found.get("selected_user")
+        state.get("value")
+        or state.get("selected_date")
+        or state.get("selected_conversation")
+        or state.get("selected_user")
         or (chosen and chosen["value"])
         or None
     )
@@ -207,14 +203,14 @@ def answers(values: Values, name: str) -> list[str]:
 
 
 def _state(values: Values, name: str) -> Answer:
-    # Searches have action ids of their own, so the one element goes by any.
+    # Searches have their own action ids, so take the only element under any id.
     answers_of_block = values.get(name) or {}
     return next(iter(answers_of_block.values()), None) or {}
 
 
 def _offered(options: Sequence[Option]) -> Block:
     if len(options) <= MOST_OPTIONS:
-        return {"options": [option(one) for one in options]}
+        return {"options": [option(offered) for offered in options]}
     starts = range(0, min(len(options), MOST_OPTIONS**2), MOST_OPTIONS)
     return {"option_groups": [_group(options[at : at + MOST_OPTIONS]) for at in starts]}
 
@@ -224,5 +220,5 @@ def _group(options: Sequence[Option]) -> Block:
     label = f"{text.cut(options[0].label, half)} – {text.cut(options[-1].label, half)}"
     return {
         "label": text.plain(label, text.LONGEST_OPTION),
-        "options": [option(one) for one in options],
+        "options": [option(offered) for offered in options],
     }

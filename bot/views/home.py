@@ -1,4 +1,4 @@
-"""The Home tab: one picture of what the person may see and do now."""
+"""The Home tab: balance, pending approvals, own leave, absences and settings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from storage.slack.home import Home, Item, PageCursors
 
 _BAR_LENGTH: Final = 20
 _TAKEN, _PENDING, _LEFT = "█", "▒", "░"
-# Escaped, the longest note and two names still fit in a section.
+# After escaping, the longest note and two names still fit in a section.
 _LONGEST_NOTE: Final = 200
 
 
 def view(home: Home) -> View:
-    """The Home tab of one person; everything in it was looked up for him."""
     return {
         "type": "home",
         "callback_id": ids.HOME,
@@ -39,7 +38,7 @@ def view(home: Home) -> View:
 
 
 def closed(sentence: str) -> View:
-    """The Home tab of somebody whom Hiatus has nothing to show, and why; plain text."""
+    """The Home tab of a person who cannot use Hiatus, with the reason in plain text."""
     return {
         "type": "home",
         "callback_id": ids.HOME,
@@ -48,7 +47,7 @@ def closed(sentence: str) -> View:
 
 
 def bar(balance: Balance) -> str:
-    """What was taken, waits and is left, in twenty characters; "" where nothing was granted."""
+    """A bar of 20 characters for taken, pending and remaining days; "" without an allowance."""
     whole = max(balance.entitled_half_days, balance.taken_half_days + balance.pending_half_days)
     if whole <= 0:
         return ""
@@ -141,7 +140,7 @@ def _asked(item: Item) -> list[Block]:
         )
     ]
     if request.note:
-        # As on the card: in plain text, so that Slack does not format what was typed.
+        # In plain text as on the card, so that Slack does not format user input.
         note = gettext("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
         shown.append(text.paragraph(note))
     return shown
@@ -198,9 +197,9 @@ def _away(home: Home) -> list[Block]:
         who = gettext("Your team, today to {day}", day=last_day)
     else:
         who = gettext("Everyone, today to {day}", day=last_day)
-    # Cursors lead through one list by first day: those of today come first.
-    today = [one for one in home.away.items if one.start_date <= home.today]
-    gettext_noop = [one for one in home.away.items if one.start_date > home.today]
+    # The list is sorted by first day, so today's absences come first.
+    today = [absence for absence in home.away.items if absence.start_date <= home.today]
+    gettext_noop = [absence for absence in home.away.items if absence.start_date > home.today]
     blocks: list[Block] = [
         fields.header(gettext("Who's out")),
         {**text.section(who), "accessory": switch},
@@ -233,22 +232,28 @@ def _settings(user: User) -> list[Block]:
     return [*blocks, fields.actions(*administered)]
 
 
-def _absences(title: str, found: Sequence[Absence]) -> list[Block]:
-    if not found:
+def _absences(title: str, absences: Sequence[Absence]) -> list[Block]:
+    if not absences:
         return []
-    lines = "\n".join(f"• {_absent(one)}" for one in found)
+    lines = "\n".join(f"• {_absent(absence)}" for absence in absences)
     return [
         text.section(f"*{title}*"),
         text.paragraph(lines),
     ]
 
 
-def _absent(one: Absence) -> str:
-    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
-    what = text.cut(one.summary_type or gettext("Away"), text.LONGEST_NAME)
-    if one.status == "pending":
+def _absent(absence: Absence) -> str:
+    when = words.span(
+        absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
+    )
+    what = text.cut(absence.summary_type or gettext("Away"), text.LONGEST_NAME)
+    if absence.status == "pending":
         what = gettext("{leave_type}, pending", leave_type=what)
-    who = gettext("You") if one.is_own else _one_line(text.cut(one.person_name, text.LONGEST_NAME))
+    who = (
+        gettext("You")
+        if absence.is_own
+        else _one_line(text.cut(absence.person_name, text.LONGEST_NAME))
+    )
     return f"{who}: {when} ({what})"
 
 

@@ -1,4 +1,4 @@
-"""The pages that a browser shows at the end of an installation."""
+"""The web pages at the end of an installation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ _PAGE: Final = """<!doctype html>
 
 
 def success(done: Installed, command: str) -> BoltResponse:
-    """What was installed where, and what to do next."""
     organisation = done.organisation
     if done.kind == "renewed":
         said = [f"Hiatus is connected to {organisation.name} again. Nothing else has changed."]
@@ -62,12 +61,11 @@ def success(done: Installed, command: str) -> BoltResponse:
 
 
 def failure(sentence: str, status: int) -> BoltResponse:
-    """Why nothing was installed."""
     return _page("Hiatus is not installed", [sentence], status)
 
 
 def not_finished(reason: str) -> BoltResponse:
-    """As ``failure``, for a reason of Bolt's or Slack's own."""
+    """As ``failure``, for an error code of Bolt or Slack."""
     sentence, status = _REASONS.get(reason, _UNFINISHED)
     return _page(
         "Hiatus is not installed", [sentence, "To try again, open /slack/install."], status
@@ -75,7 +73,7 @@ def not_finished(reason: str) -> BoltResponse:
 
 
 def _page(title: str, paragraphs: list[str], status: int) -> BoltResponse:
-    shown = "".join(f"<p>{escape(one)}</p>" for one in paragraphs)
+    shown = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
     return BoltResponse(
         status=status,
         body=_PAGE.format(title=title, paragraphs=shown),

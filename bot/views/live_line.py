@@ -1,4 +1,4 @@
-"""The line under the dates of the form: what the leave comes to, as ``previews.preview`` says."""
+"""The live part of the request form: total, balances, colleagues and approvers."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from bot.views import colleagues, text, words
 from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
 
-# Further days that do not count are only counted.
+# Further non-working days are only counted.
 _MOST_DAYS_NAMED = 4
 _MOST_PROBLEMS = 5
 
 
 def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
-    """One paragraph, who else is off, and what happens on sending.
+    """The total, who else is off, and the approvers.
 
-    ``preview`` is None while there is no type to count with. ``problems`` are sentences that say
-    why it could not be sent as it is.
+    ``preview`` is None while no leave type is chosen. ``problems`` are the reasons why the request
+    would be refused.
     """
     if preview is None:
         return [_paragraph([gettext("Choose a leave type to see the total.")])]
-    refused = [f"⚠️ {text.cut(one, 500)}" for one in problems[:_MOST_PROBLEMS]]
+    refused = [f"⚠️ {text.cut(problem, 500)}" for problem in problems[:_MOST_PROBLEMS]]
     if preview.leave_type is None:
         return [_plain(refused or [gettext("These days can't be counted.")], ids.LIVE)]
     shown = [_plain(refused, ids.PROBLEMS)] if refused else []
@@ -57,28 +57,30 @@ def _figures(preview: Preview) -> list[str]:
     if first != last:
         when = gettext("{first} to {last}", first=when, last=words.short_day(last))
     figures = [f"*{words.amount(preview.total_half_days)}* ({when})"]
-    figures += [text.escaped(one) for one in _not_counted(preview.lines)]
+    figures += [text.escaped(line) for line in _not_counted(preview.lines)]
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
-        figures += [words.left(one.after_half_days, one.year.name) for one in preview.years]
+        figures += [
+            words.left(change.after_half_days, change.year.name) for change in preview.years
+        ]
     else:
         figures.append(gettext("This type doesn't use your allowance."))
     return figures
 
 
 def _not_counted(lines: Sequence[DayLine]) -> list[str]:
-    """Which days count less than was asked of them, and why."""
+    """Lines for the days that count less than a whole day, by reason."""
     said = []
-    off = [words.short_day(one.date) for one in lines if one.reason == "not_worked"]
+    off = [words.short_day(day.date) for day in lines if day.reason == "not_worked"]
     if off:
         said.append(gettext("Non-working days: {days}", days=_named(off)))
-    half = [words.short_day(one.date) for one in lines if one.reason == "half_worked"]
+    half = [words.short_day(day.date) for day in lines if day.reason == "half_worked"]
     if half:
         said.append(gettext("Half working days: {days}", days=_named(half)))
-    holidays = [one for one in lines if one.reason == "public_holiday"]
+    holidays = [day for day in lines if day.reason == "public_holiday"]
     if holidays:
         named = [
-            f"{words.short_day(one.date)} ({text.cut(one.holiday_name or '', text.LONGEST_NAME)})"
-            for one in holidays
+            f"{words.short_day(day.date)} ({text.cut(day.holiday_name or '', text.LONGEST_NAME)})"
+            for day in holidays
         ]
         said.append(gettext("Public holidays: {days}", days=_named(named)))
     return said
@@ -97,15 +99,15 @@ def _what_happens(preview: Preview) -> str:
         return gettext("No approval needed: it's approved as soon as you send it.")
     if preview.approved_because == "nobody_could_approve":
         return gettext("No one else can approve it, so it's approved as soon as you send it.")
-    asked = [text.cut(one.name, text.LONGEST_NAME) for one in preview.approvers]
-    if not asked:
+    names = [text.cut(user.name, text.LONGEST_NAME) for user in preview.approvers]
+    if not names:
         return gettext("This will be sent for approval.")
-    return gettext("This will go to {names} for approval.", names=words.names(asked))
+    return gettext("This will go to {names} for approval.", names=words.names(names))
 
 
 def _skipped(preview: Preview) -> str:
-    """Why the request skips people who would be asked first."""
-    names = [text.cut(one.name or one.email, text.LONGEST_NAME) for one in preview.unreachable]
+    """The approvers who are skipped because they cannot be reached yet."""
+    names = [text.cut(user.name or user.email, text.LONGEST_NAME) for user in preview.unreachable]
     return gettext(
         "Skipped: {names}. They haven't used Hiatus yet, and I don't know their Slack account.",
         names=words.names(names),

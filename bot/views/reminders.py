@@ -1,4 +1,4 @@
-"""What approvers read about requests that wait for them."""
+"""Reminders to approvers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.slack.notifications import SummaryNotificationData, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:
-    """What stands beneath a card that was not answered, in mrkdwn."""
+    """The reply in the thread of an unanswered card, in mrkdwn."""
     request = card.request
     return gettext(
         "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
@@ -23,13 +23,13 @@ def reminder(card: ApprovalCard) -> str:
 
 
 def summary(data: SummaryNotificationData) -> Message:
-    """The message of the day for somebody for whom many requests wait."""
+    """The daily summary for an approver with many pending requests."""
     title = ngettext(
         "{count} request is waiting for your decision",
         "{count} requests are waiting for your decision",
         data.total,
     )
-    lines = [f"• {_waiting(one)}" for one in data.requests]
+    lines = [f"• {_waiting(request)}" for request in data.requests]
     if more := data.total - len(data.requests):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     cure = gettext("Approve or decline them in the Hiatus Home tab.")
@@ -44,12 +44,14 @@ def summary(data: SummaryNotificationData) -> Message:
     }
 
 
-def _waiting(one: WaitingRequest) -> str:
-    when = words.span(one.start_date, one.end_date, one.start_half_day, one.end_half_day)
+def _waiting(request: WaitingRequest) -> str:
+    when = words.span(
+        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+    )
     return gettext(
         "{requester}: {leave_type}, {dates}, {amount}",
-        requester=text.cut(one.requester_name, text.LONGEST_NAME),
-        leave_type=text.cut(one.leave_type_name, text.LONGEST_NAME),
+        requester=text.cut(request.requester_name, text.LONGEST_NAME),
+        leave_type=text.cut(request.leave_type_name, text.LONGEST_NAME),
         dates=when,
-        amount=words.amount(one.total_half_days),
+        amount=words.amount(request.total_half_days),
     )

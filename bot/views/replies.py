@@ -1,4 +1,4 @@
-"""Short answers: help, what a requester hears, the modal that says one sentence."""
+"""Short messages: help, notifications to requesters and admins, one-sentence modals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUTDATED = gettext_noop(
     "This is from an older version of Hiatus, so nothing was changed. Please open it again."
 )
 
-# What may be typed after the command; a translation has to be understood, too.
+# Examples for the command; the parser must understand their translations, too.
 EXAMPLES: Final = (
     gettext_noop("3-7 aug"),
     gettext_noop("next fri pm sick"),
@@ -30,7 +30,7 @@ _LONGEST_COMMAND = 40
 
 
 def help_text(command: str, unknown_words: str = "") -> str:
-    """What the command can do, in mrkdwn; led by what it cannot, when something else was typed."""
+    """The command's help in mrkdwn; it first names ``unknown_words`` that were not understood."""
     intro = ""
     if unknown_words:
         shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
@@ -64,7 +64,7 @@ def help_text(command: str, unknown_words: str = "") -> str:
 
 
 def unknown_command(command: str) -> str:
-    """What somebody hears whose command the manifest knows and the settings do not, in mrkdwn."""
+    """The response to a command that is in the manifest but not in the settings, in mrkdwn."""
     shown = text.escaped(text.cut(command, _LONGEST_COMMAND))
     return gettext(
         "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
@@ -74,7 +74,7 @@ def unknown_command(command: str) -> str:
 
 
 def notice(title: str, sentence: str) -> View:
-    """A modal that says one thing; the sentence is plain text."""
+    """A modal with one sentence in plain text."""
     return {
         "type": "modal",
         "title": text.plain(title, text.LONGEST_TITLE),
@@ -86,9 +86,9 @@ def notice(title: str, sentence: str) -> View:
 def requester_notice(
     card: ApprovalCard, event_type: NoticeEvent, news: News | None = None
 ) -> Message | None:
-    """The DM that tells a requester what happened; None when what happened is history already.
+    """The DM to the requester about an event; None if the request has changed again since.
 
-    Later news travels in a notice of its own, so an overtaken one would only confuse.
+    The later change has its own notification, so the outdated one would only confuse.
     """
     told = _told(card, event_type) if news is None else _recounted(card, news)
     if told is None:
@@ -97,14 +97,14 @@ def requester_notice(
 
 
 def own_request(card: ApprovalCard) -> Message:
-    """The requester's message once they used its button: the request's state, without buttons."""
+    """The requester's message after its button was used: the current state without buttons."""
     return _about_own(card, _news(card), has_buttons=False)
 
 
 def superseded(card: ApprovalCard) -> Message:
-    """An earlier message to the requester once there is a newer one: where to look.
+    """The text that replaces an earlier message when a newer one is sent.
 
-    Details are only in the newer message, so that a screen reader does not read them twice.
+    The details are only in the newer message, so that screen readers do not read them twice.
     """
     where = gettext(_SEE_BELOW[card.request.status])
     leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
@@ -159,7 +159,7 @@ def _own_buttons(card: ApprovalCard) -> Block:
 
 
 def webhook_disabled(webhook: Webhook) -> Message:
-    """The DM that tells an admin of a webhook that was switched off, and the cure."""
+    """The DM to an admin about a webhook that was switched off, with the reason."""
     told = gettext("One of your organisation's webhooks was switched off.")
     url = text.verbatim(webhook.url)
     reason = gettext(str(webhook.disabled_reason))
@@ -181,7 +181,7 @@ def webhook_disabled(webhook: Webhook) -> Message:
 
 
 def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> Message:
-    """The DM that tells an admin of a webhook that has failed for a day, before it is too late."""
+    """The DM to an admin about a webhook that has failed for a day, before it is switched off."""
     told = gettext("One of your organisation's webhooks keeps failing.")
     off_at = words.moment(since + FAILING_FOR, timezone)
     failing = gettext(
@@ -206,9 +206,9 @@ def _open_webhook(webhook: Webhook) -> Block:
 
 
 def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
-    """What an approver reads when approved leave ends earlier or altogether, in mrkdwn.
+    """The DM to an approver when approved leave is shortened or cancelled, in mrkdwn.
 
-    None if the request has another status by now.
+    None if the request's status has changed since.
     """
     request = card.request
     requester = text.name(card.requester.name)
@@ -232,7 +232,7 @@ def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
 
 
 def changed_reply(card: ApprovalCard) -> str:
-    """What an approver reads beneath the card when the request was changed."""
+    """The reply in the card's thread when the requester edited the request."""
     return gettext(
         "{requester} edited this request. It's now {dates}, {amount}.",
         requester=text.name(card.requester.name),
@@ -295,7 +295,7 @@ def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
 
 
 def _news(card: ApprovalCard) -> str:
-    """The request's status as a sentence to the requester: ``Grace declined your request.``"""
+    """The status as a sentence to the requester: ``Grace declined your request.``"""
     by = card.ended_by_name and text.cut(card.ended_by_name, text.LONGEST_NAME)
     match card.request.status:
         case "pending":
@@ -324,7 +324,7 @@ def _reversed(card: ApprovalCard) -> str:
 
 
 def _sent(card: ApprovalCard, *, is_new: bool) -> str:
-    names = words.names([text.cut(one, text.LONGEST_NAME) for one in card.awaited_names])
+    names = words.names([text.cut(name, text.LONGEST_NAME) for name in card.awaited_names])
     if is_new and names:
         return gettext("Your request was sent to {names} for approval.", names=names)
     if is_new:

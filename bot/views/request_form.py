@@ -1,4 +1,4 @@
-"""The form in which somebody asks for leave: its blocks, and what was filled in."""
+"""The request form: its blocks and its values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIELDS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Filled:
-    """What stands in the form. None where nothing was chosen yet."""
+    """The form's values. None if nothing was chosen yet."""
 
     leave_type_id: str | None
     start_date: date | None
@@ -47,7 +47,6 @@ class Filled:
 
     @classmethod
     def with_request(cls, request: LeaveRequest) -> Filled:
-        """The form as it was filled in for this request."""
         span = Span(
             start_date=request.start_date,
             end_date=request.end_date,
@@ -64,7 +63,7 @@ class Filled:
         )
 
     def draft(self) -> Draft | None:
-        """What it asks for; None while something is missing."""
+        """None while a required value is missing."""
         if self.leave_type_id is None or self.start_date is None or self.end_date is None:
             return None
         return Draft(
@@ -85,9 +84,9 @@ def view(
     *,
     edited_id: str = "",
 ) -> View:
-    """The modal. ``live`` stands under the dates, ``asides`` before everything.
+    """The modal. ``live`` is shown under the dates, ``asides`` at the top.
 
-    With ``edited_id`` it changes that request, whose type stays.
+    With ``edited_id`` it edits that request, whose leave type cannot be changed.
     """
     types = list(leave_types)
     return {
@@ -128,7 +127,7 @@ _ENDS: Final = (
 
 
 def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
-    """What was typed behind the command and not understood, in sentences."""
+    """The words typed after the command that were not understood, as sentences."""
     if not puzzles:
         return []
     lines = [_puzzle(one) for one in puzzles[:_MOST_PUZZLES]]
@@ -138,7 +137,7 @@ def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
 
 def _puzzle(puzzle: Puzzle) -> str:
     typed = text.cut(puzzle.typed, text.LONGEST_NAME)
-    choices = words.names([text.cut(one, text.LONGEST_NAME) for one in puzzle.choices])
+    choices = words.names([text.cut(choice, text.LONGEST_NAME) for choice in puzzle.choices])
     return gettext(_PUZZLES[puzzle.kind], typed=typed, choices=choices)
 
 
@@ -169,15 +168,15 @@ _PUZZLES: Final[Mapping[PuzzleKind, str]] = {
 
 
 def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
-    """The types that can be asked for, by name."""
+    """The types that can be requested, by name."""
     return sorted(
-        (one for one in leave_types if not one.is_archived),
-        key=lambda one: (one.name.casefold(), one.id),
+        (leave_type for leave_type in leave_types if not leave_type.is_archived),
+        key=lambda leave_type: (leave_type.name.casefold(), leave_type.id),
     )[:_MOST_TYPES]
 
 
 def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
-    """What was filled in, from a view's ``state.values``; the type is that of a kept one."""
+    """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
     return Filled(
         leave_type_id=leave_type_id or fields.answer(values, ids.LEAVE_TYPE),
         start_date=fields.picked_day(values, ids.FIRST_DAY),
@@ -189,10 +188,7 @@ def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
 
 
 def draft_of(filled: Filled) -> Draft:
-    """What it asks for.
-
-    Raises InvalidInput ``required``, which Slack's own client lets nobody send.
-    """
+    """Raises InvalidInput ``required``, which Slack's clients prevent."""
     draft = filled.draft()
     if draft is None:
         required = {
@@ -213,7 +209,7 @@ def draft_of(filled: Filled) -> Draft:
 def _field(
     block_id: str, label: str, element: Block, *, hint: str = "", is_optional: bool = False
 ) -> Block:
-    # Whatever is picked is counted at once; what is typed waits.
+    # Selections refresh the total at once; typed text does not.
     is_picked = element["type"] != "plain_text_input"
     block: Block = {
         "type": "input",
@@ -233,7 +229,9 @@ def _type_field(types: Sequence[LeaveType], filled: Filled) -> Block:
 
 
 def _kept_type(types: Sequence[LeaveType], filled: Filled) -> Block:
-    name = next((one.name for one in types if one.id == filled.leave_type_id), "")
+    name = next(
+        (leave_type.name for leave_type in types if leave_type.id == filled.leave_type_id), ""
+    )
     return text.section(f"*{text.name(name)}*")
 
 
@@ -241,13 +239,13 @@ def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> B
     types = offered(leave_types)
     menu: Block = {"type": "static_select", "placeholder": text.plain(gettext("Choose a type"))}
     if len(types) <= _MOST_IN_GROUP:
-        menu["options"] = [_option(one) for one in types]
+        menu["options"] = [_option(leave_type) for leave_type in types]
     else:
         groups = range(0, len(types), _MOST_IN_GROUP)
         menu["option_groups"] = [_group(types[at : at + _MOST_IN_GROUP]) for at in groups]
-    for one in types:
-        if one.id == chosen_id or len(types) == 1:
-            menu["initial_option"] = _option(one)
+    for leave_type in types:
+        if leave_type.id == chosen_id or len(types) == 1:
+            menu["initial_option"] = _option(leave_type)
     return menu
 
 

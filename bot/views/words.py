@@ -1,6 +1,7 @@
-"""Dates, amounts and names in words: always our own, never in the reader's device's time zone.
+"""Dates, amounts and names as text in the current language.
 
-In the language spoken; a date's pattern is a sentence of the catalogues like any other.
+Dates are formatted here and not by Slack's date markup, which would use the time zone of the
+reader's device. Date patterns are translated like sentences.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ROLES: Final[Mapping[str, str]] = {
 
 def day(value: date) -> str:
     """``Mon 3 August 2026``."""
-    # A date's pattern in Unicode's letters (UTS 35).
+    # A Unicode date pattern (UTS 35).
     return format_date(value, gettext("EEE d MMMM y"), locale=language.locale())
 
 
@@ -44,9 +45,9 @@ def span(
     start_half_day: HalfDay | None = None,
     end_half_day: HalfDay | None = None,
 ) -> str:
-    """Two dates, both included, with the halves: ``Mon 3 August 2026 from midday to …``.
+    """A span of dates, both inclusive, with halves: ``Mon 3 August 2026 from midday to …``.
 
-    Source of what the halves mean: contract 4.
+    Source: contract 4 (halves).
     """
     last = day(end_date)
     if start_date == end_date:
@@ -77,7 +78,7 @@ def amount(half_days: int) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:
         return gettext("half a day")
-    # Half a day more than one is said like two.
+    # 1.5 takes the plural form of 2.
     return ngettext("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
 
 
@@ -87,12 +88,12 @@ def role(value: str) -> str:
 
 
 def number(value: float) -> str:
-    """``2.5``; with a comma where the language has one."""
+    """``2.5``, with the locale's decimal separator."""
     return str(format_decimal(value, locale=language.locale()))
 
 
 def left(half_days: int, year_name: str) -> str:
-    """What some leave leaves of a leave year: ``After this: 2.5 days left in 2026``."""
+    """The balance after a request: ``After this: 2.5 days left in 2026``."""
     if half_days < 0:
         over = amount(-half_days)
         return gettext("After this: overdrawn by {amount} in {year}", amount=over, year=year_name)
@@ -102,13 +103,13 @@ def left(half_days: int, year_name: str) -> str:
 
 
 def moment(instant: datetime, timezone: str) -> str:
-    """``2 June 2026, 10:05`` on the clock of an IANA time zone."""
+    """``2 June 2026, 10:05`` in an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))
     return format_datetime(local, gettext("d MMMM y, HH:mm"), locale=language.locale())
 
 
 def names(people: Sequence[str], most: int = _MOST_NAMES) -> str:
-    """``Grace, Hedy and Ada``; after ``most`` the rest are a number."""
+    """``Grace, Hedy and Ada``; names beyond ``most`` are counted."""
     shown = list(people[:most])
     if more := len(people) - len(shown):
         shown.append(ngettext("{count} more", "{count} more", more))

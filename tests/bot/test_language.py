@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids, language
-from bot.base.language import gettext, locale_set, ngettext
+from bot.base.language import gettext, ngettext, using_locale
 from bot.views import words
 from tests import catalogues
 from tests.bot.world import ADA, GRACE, HEDY, World
@@ -65,13 +65,13 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
     ],
 )
 def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None, said: str) -> None:
-    with locale_set(slack_locale):
+    with using_locale(slack_locale):
         assert gettext("Away") == said
     assert gettext("Away") == "Away"
 
 
 def test_dates_amounts_and_names_in_german() -> None:
-    with locale_set("de-DE"):
+    with using_locale("de-DE"):
         assert words.span(date(2026, 8, 3), date(2026, 8, 5)) == (
             "Mo, 3. August bis Mi, 5. August 2026"
         )

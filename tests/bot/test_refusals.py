@@ -13,7 +13,7 @@ import pytest
 from api.documentation.explained_refusals import EXPLAINED
 from api.webhooks.addresses import check_webhook_url
 from bot.base import language
-from bot.base.language import locale_set
+from bot.base.language import using_locale
 from bot.interaction import errors
 from storage.base import amounts, fields, webhook_fields
 from storage.base.errors import (
@@ -146,7 +146,7 @@ def test_every_error_is_translated_with_the_numbers_and_dates_of_the_language(na
     wrong = []
     for refusal in with_figures():
         english = errors.sentence(refusal)
-        with locale_set(name):
+        with using_locale(name):
             told = errors.sentence(refusal)
         if told == english or NOT_GERMAN.search(told):
             wrong.append((type(refusal).__name__, told))
@@ -163,7 +163,7 @@ def test_german_amounts_have_a_decimal_comma() -> None:
         )
     )
 
-    with locale_set("de-DE"):
+    with using_locale("de-DE"):
         assert errors.sentence(refusal) == (
             "Annual leave umfasst höchstens 2 Tage am Stück, hier: 3,5 Tage."
         )

@@ -11,7 +11,7 @@ from babel.dates import format_date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.base.language import available, gettext, locale, locale_set
+from bot.base.language import available, gettext, locale, using_locale
 from bot.typed.typed_days import is_month_first
 from bot.typed.typed_leave import Reader, Wish, read
 from bot.views import replies
@@ -539,7 +539,7 @@ def test_days_as_german_writes_them_are_read(pattern: str, first: date, length: 
 
 @pytest.mark.parametrize("slack_locale", ["en-GB", *available()])
 def test_the_examples_of_the_help_are_understood(slack_locale: str) -> None:
-    with locale_set(slack_locale):
+    with using_locale(slack_locale):
         found = [wish(gettext(one), language=locale().language) for one in replies.EXAMPLES]
 
     assert [one.puzzles for one in found] == [()] * len(found)

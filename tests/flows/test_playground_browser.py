@@ -281,7 +281,7 @@ def test_everybody_makes_a_key_and_copies_a_feeds_link(
     who.get_by_role("tab", name="Home").click()
     who.get_by_role("button", name="API keys").click()
     dialog = who.get_by_role("dialog")
-    dialog.get_by_role("button", name="Create API Key").click()
+    dialog.get_by_role("button", name="Create API key").click()
     dialog.get_by_label("Name").fill("ci")
     dialog.get_by_role("button", name="Create", exact=True).click()
     expect(dialog.get_by_label("Name")).to_be_visible()  # No scope was chosen.
@@ -348,7 +348,7 @@ def test_a_narrow_screen_shows_all_of_it(page: Page) -> None:
 
 
 def test_emptied_it_begins_anew(page: Page) -> None:
-    page.get_by_role("button", name="Empty Slack").click()
+    page.get_by_role("button", name="Clear Slack").click()
 
     expect(grace(page)).to_contain_text("Nothing here yet")
 
