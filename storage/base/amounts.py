@@ -1,4 +1,4 @@
-"""Amounts of leave as people write them, in days, and as they are kept, in whole half-days."""
+"""Amounts of leave: days in the API and the UI, whole half-days in storage."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from storage.base.errors import InvalidInput
 
-# Nobody has more leave than a leap year has days.
+# The days of a leap year.
 MOST_HALF_DAYS: Final = 2 * 366
 
 
 def half_days_of(days: float, field: str) -> int:
-    """Half-days of a number of days that a body's ``field`` holds: 2.5 gives 5.
+    """Days from a request body's ``field`` in half-days: 2.5 gives 5.
 
     Raises InvalidInput ``not_half_days`` unless it is a multiple of a half from 0 to 366.
     """
@@ -31,15 +31,15 @@ def half_days_of(days: float, field: str) -> int:
 
 
 def check_half_days(half_days: int, field: str) -> int:
-    """The same bounds for what is in half-days already.
+    """Checks the same bounds for an amount in half-days.
 
-    Raises InvalidInput ``not_half_days``, at the field's name on the wire, which has no unit.
+    Raises InvalidInput ``not_half_days``; the pointer has the API's name, without a unit.
     """
     return half_days_of(half_days / 2, field.removesuffix("_half_days"))
 
 
 def adjustment_half_days_of(days: float, field: str) -> int:
-    """Half-days of a correction, which may have a minus: -2.5 gives -5.
+    """Days of an adjustment, which may be negative, in half-days: -2.5 gives -5.
 
     Raises InvalidInput ``not_half_days`` unless it is a multiple of a half from -366 to 366, or
     when it is 0.
@@ -60,5 +60,5 @@ def adjustment_half_days_of(days: float, field: str) -> int:
 
 
 def days_of(half_days: int) -> float:
-    """Half-days as the number of days that the wire shows: whole numbers without a fraction."""
+    """Half-days as days in JSON: an int where there is no half."""
     return half_days // 2 if half_days % 2 == 0 else half_days / 2

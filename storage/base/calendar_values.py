@@ -20,9 +20,9 @@ class HolidaySet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CalendarFeed:
-    """A subscription. ``token`` is the secret part of its URL; "" where no key decrypts it.
+    """A subscription. ``token`` is the secret part of its URL, "" if no key decrypts it.
 
-    ``last_fetched_by`` is the program's name, where it said one. Both are kept once an hour.
+    ``last_fetched_by`` is the program's name, if it sent one. Both are updated once an hour.
     """
 
     id: str
@@ -37,7 +37,7 @@ class CalendarFeed:
 class HolidayOverride:
     """A day on which a holiday set differs from its country.
 
-    With ``is_holiday`` it is a public holiday, else it is none; ``half`` None is the whole day.
+    ``is_holiday`` adds a public holiday or removes one; ``half`` is None for the whole day.
     """
 
     id: str
@@ -50,11 +50,11 @@ class HolidayOverride:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HolidayOnDate:
-    """What a set makes of one date.
+    """A date in a holiday set.
 
-    ``half`` is the half that is a public holiday, None for the whole day. A date whose holiday an
-    override took away is here with ``is_holiday`` False. ``override_id`` is None where the
-    country's own calendar holds.
+    ``half`` is the half that is a public holiday, None for the whole day. ``is_holiday`` is False
+    where an override removed the holiday. ``override_id`` is None where the country's own
+    calendar applies.
     """
 
     date: date
@@ -67,7 +67,7 @@ class HolidayOnDate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Country:
-    """A country that can be chosen. ``regions`` are code and name, by code; often none."""
+    """A country with public holidays. ``regions`` are pairs of code and name, by code."""
 
     code: str
     name: str
@@ -76,11 +76,11 @@ class Country:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Absence:
-    """One leave request as a calendar may show it to one viewer: nothing here is hidden from him.
+    """One leave request as a calendar shows it to one viewer, without what is hidden from them.
 
-    ``summary_type`` is the leave type's name, or None where the viewer sees only "Away".
-    ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None where the type is hidden.
-    ``sequence`` rises and ``updated_at`` moves on whenever anything else here changes.
+    ``summary_type`` is the leave type's name, or None if the viewer sees only "Away".
+    ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None if the type is hidden.
+    ``sequence`` and ``updated_at`` increase whenever another field changes.
     """
 
     request_id: str

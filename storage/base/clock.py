@@ -1,4 +1,4 @@
-"""Which day it is where: instants in, local dates out. The instant itself is always an argument."""
+"""Local dates of instants. The current time is always an argument."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def local_day(now: datetime, timezone: str) -> date:
 
 
 def end_of_week(today: date) -> date:
-    """The Sunday until which "who is out this week" looks ahead, wherever people ask.
+    """The Sunday on which "who is out this week" ends.
 
-    At weekends it is the Sunday of the next week: too little of the current one is left.
+    At weekends that is the Sunday of the next week.
     """
     sunday = today + timedelta(days=_SUNDAY - today.weekday())
     return sunday + timedelta(weeks=1) if today.weekday() > _FRIDAY else sunday

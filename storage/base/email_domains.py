@@ -1,10 +1,10 @@
-"""The employer that an e-mail address speaks for: its domain, unless anybody may have one there."""
+"""The employer's domain of an e-mail address; public providers have none."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Providers of private mailboxes: an address there says nothing about an employer.
+# Providers of private mailboxes.
 PUBLIC: Final = frozenset(
     {
         "163.com",

@@ -1,8 +1,8 @@
-"""Every refusal that a caller of this package may meet.
+"""The errors that storage raises.
 
     Refusal
       InvalidInput            a field is wrong; carries one or more FieldError
-      NotFound                absent, or not visible to the caller
+      NotFound                missing, or not visible to the caller
       Forbidden
         InsufficientRole
         InsufficientScope
@@ -21,13 +21,12 @@
         CannotArchiveSelf
       InsufficientAllowance
       UnusableCursor
-    SchemaOutOfDate           an operator's problem, not a caller's
-    SecretKeysUnusable        likewise
-    DatabaseUnavailable       likewise; worth another try soon
-    OutcomeUnknown            of these the only one after which something may have changed
+    SchemaOutOfDate           for the operator, not for callers
+    SecretKeysUnusable        for the operator as well
+    DatabaseUnavailable       temporary: callers may retry
+      OutcomeUnknown          the only error after which the change may have been saved
 
-``code`` is public and never changes. Sentences are for people and may change.
-A rule's code names the rule (``no_working_time``); a field's error points at the field.
+``code`` is public and never changes; sentences may change.
 """
 
 from __future__ import annotations
@@ -38,18 +37,18 @@ from datetime import date
 
 
 class HalfDays(int):
-    """An amount of leave inside a sentence."""
+    """An amount of leave in a sentence."""
 
 
-# What a sentence holds beside its words.
+# The values that fill a sentence's placeholders.
 Figure = HalfDays | int | date | str | tuple[str, ...]
 
 
 class Sentence(str):
-    """What a refusal tells people, in English, and what another language makes it of.
+    """An error message in English, with what a translation needs.
 
-    ``template`` has ``{names}`` where the ``figures`` go. Years are text, as nobody puts a comma
-    into them; what people typed is, too.
+    ``template`` has ``{placeholders}`` for the ``figures``. Years are text, since numbers get
+    thousands separators.
     """
 
     template: str
@@ -88,7 +87,7 @@ class FieldError:
 
 
 class Refusal(Exception):
-    """An answer of "no" that the caller can understand; nothing has changed."""
+    """A rule of the domain forbids the operation; nothing has changed."""
 
     code = "refused"
     title = "The request was refused."
@@ -99,9 +98,9 @@ class Refusal(Exception):
 
 
 class InvalidInput(Refusal):
-    """One or more fields break a rule.
+    """One or more fields are invalid.
 
-    ``code`` is the single error's own, or ``invalid_input`` for several.
+    ``code`` is the code of a single error, or ``invalid_input`` for several.
     """
 
     code = "invalid_input"
@@ -115,14 +114,14 @@ class InvalidInput(Refusal):
 
     @classmethod
     def of(cls, field: str, code: str, template: str, /, **figures: Figure) -> InvalidInput:
-        """The refusal of a single body field."""
+        """The error of a single body field."""
         return cls(
             [FieldError(pointer=f"/{field}", code=code, detail=Sentence(template, **figures))]
         )
 
 
 class NotFound(Refusal):
-    """Absent, another organisation's or not visible: the caller cannot tell which."""
+    """Missing, in another organisation or not visible; callers cannot tell which."""
 
     code = "not_found"
     title = "This does not exist, or you cannot see it."
@@ -133,7 +132,7 @@ class NotFound(Refusal):
 
 
 class Unauthenticated(Refusal):
-    """No key, or one that is malformed, unknown, expired or revoked, or whose owner may not act."""
+    """The API key is missing, malformed, unknown, expired, revoked, or its owner is inactive."""
 
     code = "unauthenticated"
     title = "A valid API key is required."
@@ -145,14 +144,14 @@ class Unauthenticated(Refusal):
 
 
 class Forbidden(Refusal):
-    """The caller is known, and may not do this."""
+    """The caller lacks a right."""
 
     code = "forbidden"
     title = "You are not allowed to do this."
 
 
 class InsufficientRole(Forbidden):
-    "A higher role is required."
+    """The caller's role is too low."""
 
     code = "insufficient_role"
     title = "A higher role is required."
@@ -174,7 +173,7 @@ class InsufficientScope(Forbidden):
 
 
 class OwnRequest(Forbidden):
-    """Nobody decides on his own request, whatever his role (contract 4)."""
+    """People cannot decide on their own requests, whatever their role (contract 4)."""
 
     code = "own_request"
     title = "You cannot decide on your own request."
@@ -184,7 +183,7 @@ class OwnRequest(Forbidden):
 
 
 class NotYourField(Forbidden):
-    """A person may change only some fields of his own record (contract 2)."""
+    """People may change only some of their own fields (contract 2)."""
 
     code = "field_not_yours"
     title = "Only an admin or owner can change this."
@@ -195,14 +194,14 @@ class NotYourField(Forbidden):
 
 
 class Conflict(Refusal):
-    """The request is sound, and clashes with how things stand."""
+    """The request is valid but conflicts with the current state."""
 
     code = "conflict"
     title = "This conflicts with the current state."
 
 
 class InvalidTransition(Conflict):
-    """The leave request is no longer in a status from which this step is possible."""
+    """The leave request's status does not allow the action."""
 
     code = "invalid_transition"
     title = "The leave request's status does not allow this."
@@ -284,14 +283,14 @@ class NameTaken(Conflict):
 
 
 class AlreadyExists(Conflict):
-    """The same thing was set up before."""
+    """The object exists already."""
 
     code = "already_exists"
     title = "This already exists."
 
 
 class LastOwner(Conflict):
-    """An organisation keeps at least one active owner."""
+    """An organisation needs at least one active owner."""
 
     code = "last_owner"
     title = "An organisation needs an active owner."
@@ -303,14 +302,14 @@ class LastOwner(Conflict):
 
 
 class InUse(Conflict):
-    """Something still refers to this."""
+    """Other objects still refer to this one."""
 
     code = "in_use"
     title = "This is still in use."
 
 
 class CannotArchiveSelf(Conflict):
-    """Nobody archives or deactivates himself."""
+    """People cannot archive or deactivate themselves."""
 
     code = "cannot_archive_self"
     title = "You cannot archive yourself."
@@ -320,7 +319,7 @@ class CannotArchiveSelf(Conflict):
 
 
 class InsufficientAllowance(Refusal):
-    """A leave year that the request touches has too little left; both figures are half-days."""
+    """A leave year of the request has too little left. Both amounts are in half-days."""
 
     code = "insufficient_allowance"
     title = "Not enough leave is left."
@@ -338,7 +337,7 @@ class InsufficientAllowance(Refusal):
 
 
 class UnusableCursor(Refusal):
-    """The cursor was altered, or belongs to another list, filter or organisation."""
+    """The cursor was changed or belongs to another list, filter or organisation."""
 
     code = "invalid_cursor"
     title = "The cursor is invalid."
@@ -350,11 +349,11 @@ class UnusableCursor(Refusal):
 
 
 class SchemaOutOfDate(Exception):
-    """The database is not at the schema that this code needs."""
+    """The database's schema is not the one that this version needs."""
 
 
 class SecretKeysUnusable(Exception):
-    """The secret keys cannot read what the database keeps encrypted."""
+    """The secret keys cannot decrypt the secrets in the database."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -366,7 +365,7 @@ class SecretKeysUnusable(Exception):
 
 
 class DatabaseUnavailable(Exception):
-    """The database did not answer; nothing was changed, and trying again soon may work."""
+    """The database did not respond; nothing has changed, and a retry may work."""
 
 
 class OutcomeUnknown(DatabaseUnavailable):

@@ -28,12 +28,12 @@ DeliveryStatus = Literal["pending", "delivered", "failed"]
 
 DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", "failed")
 
-# What an endpoint is sent: the events that one subscribes to, and the test that is asked for.
+# Endpoints receive the events that they subscribe to, and pings on request.
 DeliveryEvent = Literal[EventType, "ping"]
 
 DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
 
-# What a notice is about: an event, or something that only the audit trail and Slack speak of.
+# The subject of a notification: an event, or a change that only Slack and the audit trail show.
 NoticeEvent = (
     EventType
     | Literal[
@@ -46,7 +46,7 @@ NoticeEvent = (
     ]
 )
 
-# What the audit trail has entries of. Names are public and never change.
+# The actions in the audit trail. Names are public and never change.
 AuditAction = Literal[
     "allowance_adjustment.created",
     "api_key.created",
@@ -114,8 +114,11 @@ class Webhook:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WebhookHealth:
-    """The state of an endpoint. ``failing_since`` is when its unbroken failures began, else None;
-    ``next_attempt_at`` is None where no delivery waits for it, or it is switched off."""
+    """The state of an endpoint.
+
+    ``failing_since`` is the first of its failures in a row, or None. ``next_attempt_at`` is None
+    where no delivery is pending or the endpoint is disabled.
+    """
 
     failing_since: datetime | None
     next_attempt_at: datetime | None
@@ -123,7 +126,7 @@ class WebhookHealth:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedAttempt:
-    """One try; ``answer`` is how the receiver's answer began, ``error`` a short stable word."""
+    """One attempt. ``answer`` is the start of the response, ``error`` a short stable code."""
 
     attempted_at: datetime
     status_code: int | None
@@ -134,7 +137,7 @@ class LoggedAttempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedDelivery:
-    """``next_attempt_at`` is None while one is being sent, and once it is settled."""
+    """``next_attempt_at`` is None while an attempt runs and after the last one."""
 
     id: str
     event_id: str

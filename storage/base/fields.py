@@ -1,6 +1,6 @@
 """Checks of single fields that several use cases share: texts, e-mail addresses, ids, time zones.
 
-A check takes a value and its field's name and gives the value in its normal form.
+A check takes a value and its field's name and returns the normalised value.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LABEL: Final = r"[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf'[^\s@<>()\[\],;:\\"]{{1,64}}@(?:{_LABEL}\.)+{_LABEL}')
 _CLOCK_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
-# They reorder the text around them, so that a name reads as another one: explicit bidirectional
-# embeddings, overrides and isolates. The marks U+200E and U+200F only order a name's own letters.
+# Explicit bidirectional embeddings, overrides and isolates reorder the text around them: one name
+# could look like another. The marks U+200E and U+200F only order a name's own letters.
 _BIDIRECTIONAL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# Controls, lone surrogates, line and paragraph separators. Joiners (Cf) are letters' own business.
+# Controls, lone surrogates, line and paragraph separators. Joiners (Cf) are allowed: scripts need
+# them.
 _NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
 
 
 def checked(changes: Mapping[str, object], checks: Mapping[str, Check]) -> Checked:
-    """The changes, each in its normal form.
+    """The normalised changes.
 
-    Raises InvalidInput that names every wrong field at once; one without a check is
-    ``unknown_field``.
+    Raises InvalidInput with an error for each invalid field; ``unknown_field`` without a check.
     """
     normal: Checked = {}
     errors: list[FieldError] = []
@@ -59,7 +59,7 @@ def checked(changes: Mapping[str, object], checks: Mapping[str, Check]) -> Check
 
 
 def require(fields: Mapping[str, object], *names: str) -> None:
-    """Raises InvalidInput ``required`` that names every field which is absent or null."""
+    """Raises InvalidInput with an error ``required`` for each field that is missing or null."""
     missing = [name for name in names if fields.get(name) is None]
     if missing:
         raise InvalidInput(
@@ -75,7 +75,7 @@ def require(fields: Mapping[str, object], *names: str) -> None:
 
 
 def optional(check: Check) -> Check:
-    """The check, with null let through."""
+    """The check, which also accepts null."""
 
     def check_unless_none(value: object, field: str) -> object:
         return None if value is None else check(value, field)
@@ -84,12 +84,12 @@ def optional(check: Check) -> Check:
 
 
 def unchecked(value: object, field: str) -> object:
-    """Any value: a later step looks at it, with the database at hand."""
+    """Accepts any value: a later step checks it against the database."""
     return value
 
 
 def one_of(*words: str) -> Check:
-    """A check that lets only these words pass; its code is ``unknown_<field>``."""
+    """A check that accepts only these words; its code is ``unknown_<field>``."""
 
     def check_word(value: object, field: str) -> object:
         if value not in words:
@@ -100,7 +100,7 @@ def one_of(*words: str) -> Check:
 
 
 def boolean(value: object, field: str) -> bool:
-    """True or false. Raises InvalidInput ``not_a_boolean``; null counts as neither."""
+    """True or false, not null. Raises InvalidInput ``not_a_boolean``."""
     if not isinstance(value, bool):
         raise InvalidInput.of(field, "not_a_boolean", "{field} must be true or false.", field=field)
     return value
@@ -134,7 +134,7 @@ def whole_number(least: int, most: int) -> Check:
 
 
 def name(value: object, field: str) -> str:
-    """A name without the space around it, 1 to 200 characters on one line.
+    """A stripped name of 1 to 200 characters on one line.
 
     Raises InvalidInput ``invalid_length`` or ``control_character``.
     """
@@ -152,9 +152,10 @@ def name(value: object, field: str) -> str:
 
 
 def free_text(value: str, field: str, longest: int) -> str:
-    """Text of several lines without the space around it, at most ``longest`` characters.
+    """Stripped text of one or more lines, at most ``longest`` characters.
 
-    Raises InvalidInput ``invalid_length`` or ``control_character``; line breaks and tabs are fine.
+    Raises InvalidInput ``invalid_length`` or ``control_character``; line breaks and
+    tabs are allowed.
     """
     text = value.strip()
     if len(text) > longest:
@@ -170,7 +171,7 @@ def free_text(value: str, field: str, longest: int) -> str:
 
 
 def _refuse_invisible(text: str, field: str, categories: Set[str], allowed: str = "") -> None:
-    """Raises InvalidInput ``control_character``, which names the first one, such as ``U+202E``."""
+    """Raises InvalidInput ``control_character`` with the first one, such as ``U+202E``."""
     for character in text:
         is_unwanted = unicodedata.category(character) in categories
         if (is_unwanted or _BIDIRECTIONAL.match(character)) and character not in allowed:
@@ -185,39 +186,39 @@ def _refuse_invisible(text: str, field: str, categories: Set[str], allowed: str 
 
 
 def optional_text(value: str | None, field: str, longest: int) -> str | None:
-    """As ``free_text``; None for null and for nothing but space."""
+    """As ``free_text``; None for null and blank text."""
     if value is None or not value.strip():
         return None
     return free_text(value, field, longest)
 
 
 def without_bidirectional(text: str) -> str:
-    """The text without the characters that reorder what stands around them."""
+    """The text without the characters that reorder the text around them."""
     return _BIDIRECTIONAL.sub("", text)
 
 
 def plain_name(text: str) -> str:
-    """A name from another system, made to pass ``name``; it may come out empty."""
+    """A name from another system, cleaned so that ``name`` accepts it; may be empty."""
     readable = without_bidirectional(text)
     kept = (" " if unicodedata.category(c) in _NOT_IN_NAMES else c for c in readable)
     return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
 
 
 def slug_of(text: str, longest: int) -> str:
-    """Small ASCII letters, digits and hyphens that resemble the text; empty when nothing does."""
+    """The text as lower-case ASCII letters, digits and hyphens; may be empty."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:longest].rstrip("-")
 
 
 def name_key(text: str) -> str:
-    """By which two names are the same: without case, and however their letters are encoded."""
+    """The key by which names are compared: ignores case, spacing and Unicode forms."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def email(value: object, field: str) -> str:
-    """An address of the shape ``local@host.domain``, at most 254 characters, without outer space.
+    """A stripped address of the form ``local@host.domain``, at most 254 characters.
 
-    Raises InvalidInput ``invalid_email``. Whether anybody reads it there is not known.
+    Raises InvalidInput ``invalid_email``. Does not check that the address exists.
     """
     text = value.strip() if isinstance(value, str) else ""
     if len(text) > LONGEST_EMAIL or _EMAIL.fullmatch(text) is None or not text.isprintable():
@@ -231,7 +232,7 @@ def email(value: object, field: str) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether PostgreSQL would take the text for a UUID in the form that we write."""
+    """Whether the text is a UUID in lower case with hyphens."""
     return _ID.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Identifiers made by the application, so that no write waits for the database to name a row."""
+"""Identifiers made by the application, so that no write needs a round trip for its id."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from storage.base.random_bytes import random_bytes
 
-# As far as a clock is believed to have been set back, in milliseconds; a day.
+# Ids stay in order while the clock is set back by at most a day, in milliseconds.
 _SET_BACK = 86_400_000
 
 _lock = threading.Lock()
@@ -15,7 +15,7 @@ _latest = 0
 
 
 def new_id(now: datetime) -> str:
-    """A version 7 UUID as 36 lower-case characters, greater than every one made before it here.
+    """A version 7 UUID as 36 lower-case characters, greater than all earlier ones of this process.
 
     Milliseconds, then 12 bits that count what one millisecond makes, then 62 random bits. Sorts by
     time, which is kind to indexes. A clock that was more than a day ahead is not followed for
@@ -34,6 +34,6 @@ def new_id(now: datetime) -> str:
 
 
 def earliest_id(instant: datetime) -> str:
-    """What sorts before every id that is made at that instant or later."""
+    """A lower bound of the ids that are made at that instant or later."""
     head = f"{int(instant.timestamp() * 1000):012x}"
     return f"{head[:8]}-{head[8:]}-0000-0000-000000000000"

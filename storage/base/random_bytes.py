@@ -1,4 +1,4 @@
-"""Random bytes of the operating system's, fetched many at a time.
+"""Random bytes from the operating system, read in blocks.
 
 A fetch costs several times what making an id of them does, and while it lasts every other thread
 may take the interpreter.
@@ -18,7 +18,7 @@ _used = 0
 
 
 def random_bytes(amount: int) -> bytes:
-    """As many bytes, at most 4,096, that nobody was given before; fit for secrets."""
+    """At most 4,096 unused random bytes, good enough for secrets."""
     global _fetched, _used
     with _lock:
         if _used + amount > len(_fetched):
@@ -29,7 +29,7 @@ def random_bytes(amount: int) -> bytes:
 
 
 def _forget() -> None:
-    """In the child after a fork: its parent will use what is left."""
+    """After a fork, the child drops the rest of the block, which its parent will use."""
     global _lock, _fetched
     _lock = threading.Lock()
     _fetched = b""

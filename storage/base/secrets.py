@@ -1,4 +1,4 @@
-"""Keeping secrets: encryption at rest, fingerprints for look-up, signatures of cursors."""
+"""Secrets: encryption at rest, fingerprints for look-ups, signatures of cursors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
-# 32 bytes in URL-safe base64, as ``new_token`` makes them.
+# 32 bytes in URL-safe base64, as from ``new_token``.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -24,7 +24,7 @@ class Secrets:
         fernets = [Fernet(key) for key in keys]
         self._first = fernets[0]
         self._fernet = MultiFernet(fernets)
-        # The oldest first, as itsdangerous has it: the last one signs.
+        # itsdangerous takes the oldest key first and signs with the last.
         self.signing_keys = [
             hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest()
             for key in reversed(keys)
@@ -34,18 +34,18 @@ class Secrets:
 
     @classmethod
     def generate(cls) -> Secrets:
-        """Secrets of a fresh key, for a deployment that lives as long as this process."""
+        """Secrets with a new key, for a deployment that ends with this process."""
         return cls([new_secret_key()])
 
     def encrypt(self, text: str) -> str:
         return self._fernet.encrypt(text.encode()).decode()
 
     def decrypt(self, token: str) -> str:
-        """The text again. Raises ``cryptography.fernet.InvalidToken`` when no key fits."""
+        """The plain text. Raises ``cryptography.fernet.InvalidToken`` when no key decrypts it."""
         return self._fernet.decrypt(token.encode()).decode()
 
     def is_by_first_key(self, token: str) -> bool:
-        """Whether the key that encrypts new texts encrypted this one."""
+        """Whether the first key encrypted this text."""
         try:
             self._first.decrypt(token.encode())
         except InvalidToken:
@@ -53,17 +53,17 @@ class Secrets:
         return True
 
     def sign(self, message: bytes) -> bytes:
-        """Sixteen bytes that only this deployment can make."""
+        """Sixteen bytes of a keyed hash that only this deployment can compute."""
         return hmac.digest(self.signing_keys[-1], message, "sha256")[:16]
 
 
 def new_secret_key() -> str:
-    """A Fernet key, as ``HIATUS_SECRET_KEYS`` takes it."""
+    """A Fernet key for ``HIATUS_SECRET_KEYS``."""
     return Fernet.generate_key().decode()
 
 
 def is_secret_key(key: str) -> bool:
-    """Whether ``key`` is 32 bytes in URL-safe base64, as Fernet wants it."""
+    """Whether ``key`` is a Fernet key: 32 bytes in URL-safe base64."""
     try:
         Fernet(key)
     except ValueError:
@@ -72,7 +72,7 @@ def is_secret_key(key: str) -> bool:
 
 
 def fingerprint(secret: str) -> str:
-    """SHA-256 in hex. Enough for secrets of 256 random bits, which need no slow hash."""
+    """SHA-256 in hex. Secrets with 256 random bits need no slow hash."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -82,7 +82,7 @@ def new_token() -> str:
 
 
 def new_signing_secret() -> str:
-    """A webhook's secret of 32 random bytes, in the form that receivers' libraries take.
+    """A webhook's secret of 32 random bytes, in the form that libraries of receivers expect.
 
     Source: Standard Webhooks, "Symmetric signatures".
     """
@@ -90,7 +90,7 @@ def new_signing_secret() -> str:
 
 
 def is_token(text: str) -> bool:
-    """Whether ``new_token`` can have made it."""
+    """Whether the text has the form of a token from ``new_token``."""
     return _TOKEN.fullmatch(text) is not None
 
 

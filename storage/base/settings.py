@@ -1,6 +1,6 @@
-"""What the environment says: readers that the other packages reuse, and storage's own settings.
+"""Settings from environment variables: readers for all packages, and storage's own settings.
 
-Nothing here looks at the process's environment; ``serve.py`` hands it in.
+The environment is an argument; ``serve.py`` passes the process's own.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class SettingsError(Exception):
 
 
 class Environment:
-    """Reads settings and collects what is wrong with them, so that all of it is said at once.
+    """Reads settings and collects all problems, which ``check`` raises together.
 
-    An empty value counts as absent. After the last reading, ``check`` raises what was found.
+    An empty value counts as missing.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
@@ -74,11 +74,11 @@ class Environment:
         self.problems: list[str] = []
 
     def text(self, name: str, default: str = "") -> str:
-        """The value without the space around it; ``default`` where it is absent."""
+        """The stripped value; ``default`` if it is missing."""
         return self._values.get(name, "").strip() or default
 
     def secret(self, name: str) -> str:
-        """The value of ``name``, or the text of the file in ``name_FILE``; "" for neither."""
+        """The value of ``name``, or the content of the file in ``name_FILE``; "" without both."""
         value, path = self.text(name), self.text(f"{name}_FILE")
         if not path:
             return value
@@ -96,7 +96,7 @@ class Environment:
         return found
 
     def switch(self, name: str, *, default: bool) -> bool:
-        """``on`` or ``off``; the usual other words for them will do."""
+        """``on`` or ``off``, also true, yes, 1, false, no and 0."""
         text = self.text(name).lower()
         if text and text not in _SWITCH:
             self.problem(f"{name} is either on or off, not {text!r}.")
@@ -123,11 +123,11 @@ class Environment:
         return seconds
 
     def problem(self, sentence: str) -> None:
-        """Remember what is wrong; the sentence names the setting and shows no secret."""
+        """Add a problem; the sentence names the setting and contains no secret."""
         self.problems.append(sentence)
 
     def check(self) -> None:
-        """Raises SettingsError if anything was wrong so far."""
+        """Raises SettingsError if there are problems."""
         if self.problems:
             raise SettingsError(self.problems)
 
@@ -136,7 +136,7 @@ class Environment:
 class StorageSettings:
     """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts.
 
-    ``database_timeout`` is for how many seconds a call waits for a database that does not answer.
+    ``database_timeout`` is how long a call waits for the database, in seconds.
     """
 
     database_url: str = field(repr=False)
@@ -145,7 +145,7 @@ class StorageSettings:
 
     @classmethod
     def read(cls, environment: Environment) -> StorageSettings:
-        """The settings, as far as they are sound; the rest is in ``environment.problems``.
+        """The settings; problems are added to ``environment.problems``.
 
         Makes the key file of an SQLite database that has neither a key nor a key file.
         """
@@ -168,12 +168,12 @@ class StorageSettings:
 
 
 def _database_url(environment: Environment) -> str:
-    """A URL in the form that ``open_database`` takes; "" after a problem."""
+    """The URL for ``open_database``; "" after a problem."""
     url = environment.secret("DATABASE_URL") or DEFAULT_DATABASE_URL
     if url.startswith("postgres://"):
         url = "postgresql://" + url.removeprefix("postgres://")
     if url.startswith("postgresql://"):
-        # What libpq says may repeat the password, and so may a value.
+        # libpq's message could contain the password, and so could a value.
         parameters = _libpq_parameters(url)
         if parameters is None:
             environment.problem("DATABASE_URL is not a postgresql:// URL that libpq understands.")
@@ -201,7 +201,7 @@ def _database_url(environment: Environment) -> str:
 
 
 def _sqlite_file_problem(path: Path) -> str:
-    """Why there can be no SQLite database at that path, as the end of a sentence; "" if it can."""
+    """Why the path cannot be an SQLite database, as the end of a sentence; "" if it can."""
     if not path.exists():
         return ""
     if not path.is_file():
@@ -211,13 +211,13 @@ def _sqlite_file_problem(path: Path) -> str:
             beginning = file.read(len(_SQLITE_HEADER))
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    # An empty file is a database to come.
+    # SQLite initialises an empty file.
     return "" if beginning in (b"", _SQLITE_HEADER) else "is no SQLite database"
 
 
 def _libpq_parameters(url: str) -> Mapping[str, str | int | None] | None:
     """The connection parameters in a URL; None if libpq does not understand it."""
-    # Imported here: with SQLite nothing else needs it.
+    # Imported here: not needed with SQLite.
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -228,7 +228,7 @@ def _libpq_parameters(url: str) -> Mapping[str, str | int | None] | None:
 
 
 def _is_number(value: str | int | None) -> bool:
-    """Whether it is a whole number, or absent; of several hosts each may have its own."""
+    """Whether it is a whole number or missing; several hosts may have one each, comma-separated."""
     return all(_NUMBER.fullmatch(part.strip()) for part in str(value or "").split(","))
 
 
@@ -239,12 +239,12 @@ def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
     elif not text and url:
         environment.problem(
             "HIATUS_SECRET_KEYS is missing: with PostgreSQL it has to hold one or more "
-            "Fernet keys, parted by commas."
+            "Fernet keys, comma-separated."
         )
     if not text:
         return ()
     keys = tuple(key.strip() for key in text.split(",") if key.strip())
-    # The length too: two keys without a comma between them would pass for the first alone.
+    # Base64 decoding ignores what follows the padding: two keys without a comma would pass as one.
     if not keys or not all(len(key) == _KEY_CHARACTERS and is_secret_key(key) for key in keys):
         environment.problem(
             "HIATUS_SECRET_KEYS holds something that is no Fernet key "
@@ -254,12 +254,12 @@ def _secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
 
 
 def _key_beside(database: Path, environment: Environment) -> str:
-    """The key file's key. It is made for a new database; processes that start at once share it."""
+    """The key in the key file, which is created for a new database."""
     path = database.with_name(database.name + ".key")
     try:
         if key := _kept_key(path):
             return key
-        # The file is read again: another process may have made the key and used it in between.
+        # Read again: another process may have created and used the key in between.
         if _holds_secrets(database) and not (key := _kept_key(path)):
             environment.problem(
                 f"HIATUS_SECRET_KEYS is missing, and so is the key file {path} that the secrets "
@@ -290,12 +290,12 @@ def _kept_key(path: Path) -> str:
 
 
 def _holds_secrets(database: Path) -> bool:
-    """Whether an SQLite file keeps anything that was encrypted; asked before there is a handle."""
+    """Whether an SQLite file contains encrypted values; runs before the database is opened."""
     if not database.is_file():
         return False
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as file:
         for query in _ENCRYPTED:
-            # An older database may lack a table; whether it is one at all is seen when it is used.
+            # An older database may lack a table. Other errors appear when the database is opened.
             with suppress(sqlite3.Error):
                 if file.execute(query).fetchone() is not None:
                     return True
@@ -304,7 +304,7 @@ def _holds_secrets(database: Path) -> bool:
 
 def _make_key(path: Path) -> str:
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="ascii") as file:
-        # Whoever comes second waits here, then reads what the first wrote.
+        # A second process waits here, then reads the key that the first one wrote.
         fcntl.flock(file, fcntl.LOCK_EX)
         key = file.read().strip()
         if not key:

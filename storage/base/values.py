@@ -1,6 +1,6 @@
-"""What leaves this package: immutable values and the words they use.
+"""Immutable values of people, organisations and leave, and the words that their fields use.
 
-Field names are the wire's where the wire shows the field. Amounts of leave are whole half-days;
+Fields have the names of the public API where it shows them. Amounts of leave are whole half-days;
 ``*_at`` are aware UTC datetimes; dates are inclusive at both ends.
 """
 
@@ -50,7 +50,7 @@ SCOPES: Final[tuple[str, ...]] = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """Who acts: ``user_id`` is None for the system; ``scopes`` bound what an API key may do."""
+    """Who acts. ``user_id`` is None for the system; ``scopes`` limit an API key."""
 
     organisation_id: str
     user_id: str | None
@@ -95,7 +95,7 @@ class Organisation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class User:
-    """A person. ``working_days`` is None where the organisation's list holds for him."""
+    """A person. ``working_days`` is None where the organisation's apply."""
 
     id: str
     email: str
@@ -156,7 +156,7 @@ class LeaveType:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveRequest:
-    """``counted_halves`` has one digit a date, first to last.
+    """``counted_halves`` has one digit per date, in order.
 
     0: nothing counted, 1: the morning, 2: the afternoon, 3: both.
     """
@@ -183,7 +183,7 @@ class LeaveRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Adjustment:
-    """Half-days that somebody added to, or with a minus took from, a person's leave year.
+    """Half-days added to a person's leave year, or taken from it where negative.
 
     ``leave_year`` is the calendar year in which the leave year begins.
     """
@@ -213,7 +213,7 @@ class ApiKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveEffect:
-    """One leave request that another change touches; ``after`` is its next version."""
+    """A leave request that a change of something else affects; ``after`` is its next version."""
 
     user: User
     before: LeaveRequest
@@ -222,7 +222,7 @@ class LeaveEffect:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rerouted:
-    """A pending request that awaits other people than before."""
+    """A pending request whose approvers changed."""
 
     request: LeaveRequest
     before: tuple[User, ...]

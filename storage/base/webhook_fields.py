@@ -1,4 +1,4 @@
-"""Checks of what a webhook endpoint is made of: a URL's shape, the names of events."""
+"""Checks of a webhook endpoint's fields: the form of its URL, the names of its events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY_EVENT: Final = "*"
 
 
 def check_url(url: object) -> str:
-    """The URL as it is, if it has the shape of one. Raises InvalidInput ``url_invalid``."""
+    """The URL unchanged. Raises InvalidInput ``url_invalid``."""
     if isinstance(url, str) and len(url) <= MAX_URL_CHARACTERS and url.isprintable():
         try:
             parts = urlsplit(url)
@@ -31,7 +31,7 @@ def check_url(url: object) -> str:
 
 
 def check_events(events: Iterable[str] | None) -> list[str]:
-    """Each name once, as first given. Raises InvalidInput ``no_events`` or ``unknown_event``."""
+    """The names without duplicates. Raises InvalidInput ``no_events`` or ``unknown_event``."""
     known = (*EVENT_TYPES, EVERY_EVENT)
     chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))
     unknown = [str(name) for name in chosen if name not in known]

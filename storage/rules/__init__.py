@@ -1,5 +1,5 @@
 """The rules of leave as pure functions: no database, no clock, no settings.
 
-Days and half-days, leave years, the transitions of a request, what a balance holds, which days
-are holidays. What a rule needs comes in as an argument, and its tests need no database.
+Days and half-days, leave years, the lifecycle of requests, balances and public holidays. Rules take
+everything as arguments, so their tests need no database.
 """

@@ -1,4 +1,4 @@
-"""Dates of leave, each explained half by half: what counts, and why the rest does not. Pure."""
+"""The dates of a request: which halves count, and why others do not. Pure."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Literal
 
 from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, DayCount, WhyLess, total_half_days
 
-# `not_counted`: it would count today, and did not when the request was counted.
+# `not_counted`: did not count when the request was made, but would today.
 HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not_counted"]
 LineReason = WhyLess | Literal["not_asked", "changed_since"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayLine:
-    """One date. ``reason``: why it counts less than a whole day, None where it does not.
+    """One date. ``reason`` is why it counts less than a whole day, else None.
 
-    ``has_changed``: working days or holidays have changed since, so that it would count otherwise
-    today.
+    ``has_changed``: it would count differently today, as working days or holidays have changed.
     """
 
     date: date
@@ -32,12 +31,12 @@ class DayLine:
 
 
 def lines(counts: Iterable[DayCount]) -> list[DayLine]:
-    """The dates as they count today."""
+    """The dates by today's count."""
     return [_line(count, count.counted) for count in counts]
 
 
 def stored_lines(counts: Iterable[DayCount], counted_halves: str) -> list[DayLine]:
-    """The dates as they were counted; ``counts`` is what they would count today."""
+    """The dates by the stored count; ``counts`` is today's."""
     return [
         _line(count, int(counted)) for count, counted in zip(counts, counted_halves, strict=True)
     ]

@@ -1,6 +1,6 @@
-"""Halves of a day: who works which, which are asked for, and what a request therefore counts.
+"""Half-days: which are worked, which are requested, and how many a request counts.
 
-Pure arithmetic on dates; what a holiday is comes in as an argument. A half-day mask is ``MORNING``,
+Pure arithmetic on dates; holidays are an argument. A mask of half-days is ``MORNING``,
 ``AFTERNOON``, both or ``NOTHING``.
 """
 
@@ -23,7 +23,7 @@ LONGEST_SPAN_DAYS: Final = 366
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-# One mask a weekday, Monday first, as date.weekday() counts.
+# A mask for each weekday, Monday first, as ``date.weekday()``.
 WorkingWeek = tuple[int, ...]
 
 WhyLess = Literal["not_worked", "half_worked", "public_holiday"]
@@ -40,9 +40,9 @@ _MONDAY_ORDINAL: Final = 1
 
 
 def working_week(working_days: Sequence[str]) -> WorkingWeek:
-    """The week that a list of working days describes.
+    """The week of a list of working days.
 
-    Takes what `check_working_days` has passed; ``KeyError`` for any other word.
+    Expects a list from `check_working_days`; other words raise KeyError.
     """
     week = [NOTHING] * 7
     for entry in working_days:
@@ -52,9 +52,9 @@ def working_week(working_days: Sequence[str]) -> WorkingWeek:
 
 
 def check_working_days(working_days: Sequence[str], field: str = "working_days") -> tuple[str, ...]:
-    """The list in its one normal form: in week order, and both halves of a day as that day.
+    """The normalised list: in week order, with both halves of a day as that day.
 
-    ``friday:pm`` with ``friday:am`` therefore comes back as ``friday``. Raises InvalidInput with
+    ``friday:pm`` with ``friday:am`` becomes ``friday``. Raises InvalidInput with
     one error per wrong entry at ``/<field>/<index>`` (``unknown_working_day``,
     ``duplicate_working_day``), or at ``/<field>`` when the list is empty (``no_working_days``).
     """
@@ -89,9 +89,9 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
-    """The time that somebody asks for: one unbroken run of halves. Both dates are included.
+    """The requested time: consecutive half-days. Both dates are included.
 
-    Make one from input with `asked_span`, which refuses the impossible ones.
+    `asked_span` makes one from input and refuses impossible ones.
     """
 
     start_date: date
@@ -101,7 +101,7 @@ class Span:
 
     @property
     def first_slot(self) -> int:
-        """The first half asked for, as ``2 * ordinal``, plus 1 for an afternoon."""
+        """The first requested half as ``2 * ordinal``, plus 1 for an afternoon."""
         begins_at_midday = self.start_half_day == "pm" or (
             self.start_half_day is None
             and self.end_half_day == "pm"
@@ -111,7 +111,7 @@ class Span:
 
     @property
     def last_slot(self) -> int:
-        """The last half asked for, included, numbered like `first_slot`."""
+        """The last requested half, included, numbered like `first_slot`."""
         ends_at_midday = self.end_half_day == "am" or (
             self.end_half_day is None
             and self.start_half_day == "am"
@@ -126,7 +126,7 @@ def asked_span(
     start_half_day: HalfDay | None = None,
     end_half_day: HalfDay | None = None,
 ) -> Span:
-    """The span as asked for, its half-day words kept as they came.
+    """The requested span; its half-days stay as given.
 
     Raises InvalidInput: ``end_before_start``, ``too_long`` (over 366 days, both ends included),
     ``impossible_half_days`` (one day from midday until midday). Source: contract 4.
@@ -163,12 +163,12 @@ def asked_span(
 
 
 def overlaps(one: Span, other: Span) -> bool:
-    """Whether the two share a half; a morning and an afternoon of one day do not."""
+    """Whether the two share a half-day."""
     return one.first_slot <= other.last_slot and other.first_slot <= one.last_slot
 
 
 def asked_halves(span: Span, day: date) -> int:
-    """The mask of the halves of ``day`` that the span covers, ``NOTHING`` outside it."""
+    """The mask of the halves of ``day`` in the span."""
     morning_slot = 2 * day.toordinal()
     return _covered(span.first_slot, span.last_slot, morning_slot)
 
@@ -180,7 +180,7 @@ def _covered(first_slot: int, last_slot: int, morning_slot: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Holiday:
-    """A public holiday and the halves of the day that it takes."""
+    """A public holiday and the mask of its halves."""
 
     name: str
     halves: int = WHOLE_DAY
@@ -188,10 +188,9 @@ class Holiday:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayCount:
-    """What one date of a span counts, and of what: ``counted = asked & worked & ~holiday``.
+    """The count of one date of a span: ``counted = asked & worked & ~holiday``, all masks.
 
-    ``holiday`` is the mask of the public holiday's halves, whether worked or not;
-    ``holiday_name`` is None without one.
+    ``holiday`` also has halves that are not worked; ``holiday_name`` is None without a holiday.
     """
 
     date: date
@@ -208,10 +207,10 @@ class DayCount:
 
     @property
     def why_less(self) -> WhyLess | None:
-        """Why the date counts less than was asked of it, None when it counts it all.
+        """Why the date counts less than was requested, else None.
 
-        A holiday on a day off is ``not_worked``: the working week is looked at first.
-        ``half_worked`` means that only one of the asked halves is ever worked.
+        A holiday on a day off is ``not_worked``: the working week comes first. ``half_worked``:
+        only one of the requested halves is a working one.
         """
         if self.counted == self.asked:
             return None
@@ -222,7 +221,7 @@ class DayCount:
 
 
 def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> list[DayCount]:
-    """Every date of the span with what it counts, first to last.
+    """The count of every date of the span, in order.
 
     ``holidays`` may hold dates outside the span. Source: contract 4.
     """
@@ -264,34 +263,34 @@ def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) 
 
 
 def counted_halves(days: Iterable[DayCount]) -> str:
-    """One digit a date, its ``counted`` mask, as `LeaveRequest.counted_halves` keeps it."""
+    """The ``counted`` mask of each date as one digit: `LeaveRequest.counted_halves`."""
     return "".join(["0123"[day.counted] for day in days])
 
 
 def total_half_days(counted_halves: str) -> int:
     """Half-days in a stored string."""
-    # Every date adds one, a whole day one more, an empty day one less: two scans, no loop.
+    # Digits 1 and 2 are one half-day, 3 is two and 0 none.
     return len(counted_halves) + counted_halves.count("3") - counted_halves.count("0")
 
 
 def half_days_in(counted_halves: str, start_date: date, first_day: date, last_day: date) -> int:
-    """Half-days of a stored string, whose first digit is ``start_date``'s, between two dates.
+    """Half-days between two dates; the first digit of the string is ``start_date``.
 
     ``first_day`` and ``last_day`` are included and may lie outside the request.
     """
     start_ordinal = start_date.toordinal()
     begin = first_day.toordinal() - start_ordinal
     end = last_day.toordinal() - start_ordinal + 1
-    if end <= 0:  # A negative end would count from the far side of the string.
+    if end <= 0:  # A negative index would count from the end of the string.
         return 0
     return total_half_days(counted_halves[max(begin, 0) : end])
 
 
 def begins_at_midday(counted_halves: str) -> bool:
-    """Whether the first date that counts, counts only its afternoon."""
+    """Whether only the afternoon counts on the first date that counts."""
     return counted_halves.lstrip("0").startswith("2")
 
 
 def ends_at_midday(counted_halves: str) -> bool:
-    """Whether the last date that counts, counts only its morning."""
+    """Whether only the morning counts on the last date that counts."""
     return counted_halves.rstrip("0").endswith("1")

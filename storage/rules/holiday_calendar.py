@@ -1,6 +1,6 @@
-"""What the `holidays` library knows about countries, their regions and their public holidays.
+"""Countries, their regions and public holidays, from the `holidays` library.
 
-Read once a country and year, then kept. An organisation's own overrides are not in here.
+Cached by country and year. Overrides of organisations are not included.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from storage.base.calendar_values import Country
 from storage.base.errors import InvalidInput
 from storage.rules.days import WHOLE_DAY, Holiday
 
-# The registry lists the alpha-2 code right after the class name; later ones are aliases (GBR, UK).
+# In the registry the alpha-2 code follows the class name; later ones are aliases (GBR, UK).
 _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())
 
 ENGLISH: Final = Locale("en")
 
 
 def warm_up() -> None:
-    """Load what every country needs: up to a second that no request is to wait for."""
+    """Import the library's countries at start: a request should not wait a second for that."""
     holidays_of("GB", 2000)
 
 
 def countries(locale: Locale = ENGLISH) -> tuple[str, ...]:
-    """Every country's code, in the order of their names."""
+    """The codes of all countries, by name."""
     return tuple(sorted(_CODES, key=lambda code: country_name(code, locale)))
 
 
 def check_country(code: str, field: str = "country_code") -> str:
-    """The code in capitals: ISO 3166-1 alpha-2, or that with a region, as in ``GB-SCT``.
+    """The code in capitals: ISO 3166-1 alpha-2, with or without a region: ``GB-SCT``.
 
-    Raises InvalidInput ``unknown_country`` when the library has no such country or region.
+    Raises InvalidInput ``unknown_country`` if the library does not know the country or region.
     """
     canonical = code.strip().upper()
     country, hyphen, region = canonical.partition("-")
@@ -55,8 +55,8 @@ def check_country(code: str, field: str = "country_code") -> str:
 def country_name(code: str, locale: Locale = ENGLISH) -> str:
     """The name in a language, with the region in brackets: ``United Kingdom (Scotland)``.
 
-    A region goes by its first name in the library, which may be in its own language, or by its
-    code. Raises InvalidInput ``unknown_country``.
+    A region has its first name in the library, which may be in its own language, or its code.
+    Raises InvalidInput ``unknown_country``.
     """
     country, hyphen, region = check_country(code).partition("-")
     name = locale.territories[country]
@@ -64,7 +64,7 @@ def country_name(code: str, locale: Locale = ENGLISH) -> str:
 
 
 def regions(country: str) -> list[str]:
-    """The full codes of a country's regions (``GB-ENG``, …), sorted; empty where it has none.
+    """The full codes of a country's regions (``GB-ENG``, …), sorted; may be empty.
 
     Raises InvalidInput ``unknown_country``.
     """
@@ -73,13 +73,13 @@ def regions(country: str) -> list[str]:
 
 
 def has_regions(code: str) -> bool:
-    """Whether a country stands alone and has regions, so that a closer choice is possible."""
+    """Whether the code has no region although its country has some."""
     return "-" not in code and bool(_regions(check_country(code)))
 
 
 @lru_cache(maxsize=16)
 def all_countries(locale: Locale = ENGLISH) -> tuple[Country, ...]:
-    """Every country, by name. The first call in a process takes most of a second."""
+    """All countries, by name. The first call in a process takes most of a second."""
     return tuple(
         Country(
             code=code,
@@ -98,10 +98,10 @@ def region_name(code: str) -> str:
 
 @lru_cache(maxsize=4096)
 def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
-    """The public holidays of a calendar year (1 to 9999), by date, each a whole day; unchangeable.
+    """The public holidays of a calendar year (1 to 9999), by date, each a whole day.
 
-    A country alone gives only those that hold in all of it: ``GB`` lacks the August bank holiday
-    that ``GB-ENG`` has. In English where the library has English names. Raises InvalidInput
+    A country without a region has only nationwide holidays: ``GB`` lacks the August bank holiday
+    of ``GB-ENG``. In English where the library has English names. Raises InvalidInput
     ``unknown_country``.
     """
     country, _, region = check_country(code).partition("-")
@@ -110,7 +110,7 @@ def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
         country,
         subdiv=_regions(country)[region] if region else None,
         years=year,
-        # Never None: the library would then ask the machine's locale.
+        # Never None: the library would use the locale of the machine.
         language=own_language if own_language.startswith("en") else "en_US",
     )
     return MappingProxyType(
@@ -137,7 +137,7 @@ def holidays_between(code: str, first_day: date, last_day: date) -> dict[date, H
 
 @lru_cache(maxsize=512)
 def _library_calendar(country: str) -> holidays.HolidayBase:
-    """An empty calendar of the library, which says what it knows of a country.
+    """The library's calendar of a country, without a year.
 
     The first call in a process imports every country's module, about 0.3 s.
     """
@@ -146,7 +146,7 @@ def _library_calendar(country: str) -> holidays.HolidayBase:
 
 @lru_cache(maxsize=512)
 def _regions(country: str) -> Mapping[str, str]:
-    """The library's spelling of each region (``Augsburg``) by its capitals."""
+    """The library's spelling of each region (``Augsburg``), by its capitals."""
     return {region.upper(): region for region in _library_calendar(country).subdivisions}
 
 

@@ -1,6 +1,6 @@
-"""Which leave year a date falls in, and how much of an allowance a first year gives.
+"""Leave years: which one a date belongs to, and the prorated allowance of a first year.
 
-Pure. What was granted, taken and carried over is kept elsewhere.
+Pure. ``year_balances`` has what is granted, taken and carried over.
 """
 
 from __future__ import annotations
@@ -46,10 +46,7 @@ class LeaveYearRule:
 
 
 def check_leave_year_start(month: int, day: int) -> None:
-    """Refuse a day that no year has; 29 February is a day.
-
-    Raises InvalidInput ``impossible_date``, at the month when that is wrong, else at the day.
-    """
+    """Raises InvalidInput ``impossible_date`` at the month or day; 29 February is possible."""
     if not 1 <= month <= 12:
         raise InvalidInput.of(
             "leave_year_start_month",
@@ -68,9 +65,9 @@ def check_leave_year_start(month: int, day: int) -> None:
 
 
 def leave_year_beginning_in(rule: LeaveYearRule, calendar_year: int) -> LeaveYear:
-    """The leave year whose first day lies in a calendar year.
+    """The leave year that begins in a calendar year.
 
-    One that is anchored on 29 February begins on the 28th in common years.
+    With 29 February as its first day, it begins on the 28th in common years.
     """
     month, day = _anchor(rule)
     first_day = _anniversary(calendar_year, month, day)
@@ -83,7 +80,7 @@ def leave_year_beginning_in(rule: LeaveYearRule, calendar_year: int) -> LeaveYea
 
 
 def leave_year_containing(rule: LeaveYearRule, day: date) -> LeaveYear:
-    """The leave year that a date falls in; at the two ends of the calendar it is cut short."""
+    """The leave year of a date; shorter at the two ends of the calendar."""
     year = leave_year_beginning_in(rule, day.year)
     if day >= year.first_day:
         return year
@@ -98,7 +95,7 @@ def leave_year_before(rule: LeaveYearRule, year: LeaveYear) -> LeaveYear:
 
 
 def leave_years_touched(rule: LeaveYearRule, first_day: date, last_day: date) -> list[LeaveYear]:
-    """The leave years that share a date with the two days or the time between, oldest first."""
+    """The leave years from that of ``first_day`` to that of ``last_day``, oldest first."""
     years = [leave_year_containing(rule, first_day)]
     while years[-1].last_day < last_day:
         years.append(leave_year_containing(rule, years[-1].last_day + timedelta(days=1)))
@@ -106,10 +103,10 @@ def leave_years_touched(rule: LeaveYearRule, first_day: date, last_day: date) ->
 
 
 def prorated_half_days(allowance_half_days: int, year: LeaveYear, start_date: date | None) -> int:
-    """The part of a year's allowance that somebody gets who starts on ``start_date``.
+    """The part of a year's allowance for a person who starts on ``start_date``.
 
-    By days, the first one included, rounded up to a half-day; nothing for a year before the
-    start, and all of it when there is no start date. Source: contract 5.
+    By calendar days, the first included, rounded up to a half-day. Zero for years before the start
+    date, all of it without one. Source: contract 5.
     """
     if start_date is None or start_date <= year.first_day:
         return allowance_half_days
@@ -121,7 +118,7 @@ def prorated_half_days(allowance_half_days: int, year: LeaveYear, start_date: da
 
 
 def _anchor(rule: LeaveYearRule) -> tuple[int, int]:
-    """Month and day on which the leave years begin."""
+    """Month and day of the first day of the leave years."""
     if rule.type == "calendar":
         return 1, 1
     if rule.type == "anniversary" and rule.start_date is not None:

@@ -1,4 +1,4 @@
-"""A CSV file of people as checked lines; what stands in the database is not looked at here."""
+"""Reads and checks a CSV file of people, without the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.base.fields import Checked
 from storage.base.values import ROLES
 from storage.rules import days, holiday_calendar
 
-# What one import takes at most: ten times the largest customer that is foreseen.
+# Ten times the largest customer that is expected.
 MOST_LINES: Final = 100_000
 MOST_BYTES: Final = 64 * 1024 * 1024
 
@@ -29,9 +29,9 @@ _DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9])?")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One person: ``number`` is the file's line, from 1. An empty cell is not in ``values``.
+    """One person. ``number`` is the line in the file, from 1; ``values`` has no empty cells.
 
-    ``department`` and ``manager_email`` are as typed; the other values are as storage takes them.
+    ``department`` and ``manager_email`` are as typed, the other values are normalised.
     """
 
     number: int
@@ -46,7 +46,7 @@ class Line:
 
 
 class BadLines(InvalidInput):
-    """Lines that break a rule; a pointer is ``/<line>/<column>``, or ``/<line>`` for all of it."""
+    """Invalid lines; pointers are ``/<line>/<column>``, or ``/<line>`` for a whole line."""
 
     code = "bad_lines"
     title = "Lines of the file break rules."
@@ -57,7 +57,7 @@ class BadLines(InvalidInput):
 
     @property
     def by_line(self) -> list[tuple[int, str, FieldError]]:
-        """Line, column and error, in the file's order."""
+        """Line, column and error, by line."""
         found = []
         for error in self.errors:
             line, _, column = error.pointer[1:].partition("/")
@@ -91,7 +91,7 @@ def _role(text: str, field: str) -> str:
     return role
 
 
-# Each column and how its cell is read; docs/import.md has the same table.
+# The columns and their checks; docs/import.md has the same table.
 COLUMNS: Final[Mapping[str, fields.Check]] = {
     "email": fields.email,
     "first_name": fields.name,
@@ -108,10 +108,10 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
 
 
 def read(content: bytes, *, needed: Sequence[str]) -> list[Line]:
-    """The file's people; ``needed`` are the columns that the header must have.
+    """The people in the file; ``needed`` are the required columns.
 
-    UTF-8 or, where a byte order mark says so, UTF-16; parted by comma, semicolon or tab. Raises
-    InvalidInput for a file that cannot be read, and BadLines that names every wrong line.
+    UTF-8, or UTF-16 with a byte order mark; separated by comma, semicolon or tab. Raises
+    InvalidInput for an unreadable file, and BadLines with an error for each invalid cell.
     """
     text = _text(content)
     header, rows = _table(text)
@@ -155,7 +155,7 @@ def _text(content: bytes) -> str:
 
 
 def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """The column names, and the other rows that hold anything, each with its first line."""
+    """The column names, and the rows that are not empty with the number of their first line."""
     first_line = text.partition("\n")[0]
     separator = max(_SEPARATORS, key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -197,7 +197,7 @@ def _unknown(name: str) -> str:
 
 
 def _line(number: int, header: list[str], cells: list[str]) -> Line:
-    """Raises BadLines with every fault of the line."""
+    """Raises BadLines with all errors of the line."""
     if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
         detail = f"It has {len(cells)} cells; the header has {len(header)}."
         raise BadLines([FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)])

@@ -1,7 +1,4 @@
-"""What is allowed, as data and pure checks: the lifecycle, a leave type's rules, allowance, roles.
-
-Nothing here reads a database or a clock; use cases bring what a rule looks at.
-"""
+"""The lifecycle of requests, rules of leave types, allowances and roles: data and pure checks."""
 
 from __future__ import annotations
 
@@ -27,10 +24,10 @@ from storage.rules.leave_years import LeaveYear
 Action = Literal["edit", "approve", "decline", "cancel", "approve_after_all", "decline_after_all"]
 
 FURTHEST_YEARS: Final = 2
-# For so long whoever decided may think better of it.
+# The reversal window: how long a decision can be changed in Slack.
 SECOND_THOUGHTS: Final = timedelta(minutes=10)
 
-# What people may change of their own record; everything else is an admin's (contract 2).
+# What people may change of their own record; only admins change the rest (contract 2).
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
 
 _RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
@@ -38,29 +35,29 @@ _RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """From which statuses an action is possible, where it leads, and its past participle."""
+    """The statuses in which an action is possible, the status after it, and its past participle."""
 
     from_statuses: tuple[LeaveStatus, ...]
     to_status: LeaveStatus
     done: str
 
 
-# Contract 4. Creation is not in it: a new request has no status to come from.
+# Contract 4. Creation is not an action: a new request has no earlier status.
 LIFECYCLE: Final[Mapping[Action, Step]] = {
     "edit": Step(from_statuses=("pending",), to_status="pending", done="edited"),
     "approve": Step(from_statuses=("pending",), to_status="approved", done="approved"),
     "decline": Step(from_statuses=("pending",), to_status="declined", done="declined"),
     "cancel": Step(from_statuses=("pending", "approved"), to_status="cancelled", done="cancelled"),
-    # Only from Slack, only for a while (`may_reconsider`).
+    # Only in Slack, within the reversal window (`may_reconsider`).
     "approve_after_all": Step(from_statuses=("declined",), to_status="approved", done="approved"),
     "decline_after_all": Step(from_statuses=("approved",), to_status="declined", done="declined"),
 }
 
 
 def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
-    """Whether the decision on the request can still be changed, if by the right person.
+    """Whether the approver can still reverse the decision.
 
-    What was approved without anybody deciding cannot.
+    Automatic approvals cannot be reversed.
     """
     is_decided = request.status in ("approved", "declined") and request.decided_by is not None
     if not is_decided or request.decided_at is None:
@@ -69,23 +66,23 @@ def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
 
 
 def may_follow(action: Action, status: LeaveStatus) -> bool:
-    """Whether a request in ``status`` may still take this step, whoever asks."""
+    """Whether the action is possible in ``status``, regardless of the caller."""
     return status in LIFECYCLE[action].from_statuses
 
 
 def check_transition(
     action: Action, status: LeaveStatus, decided_by_name: str | None = None
 ) -> None:
-    """Raises InvalidTransition when a request in ``status`` is past this step."""
+    """Raises InvalidTransition if the action is impossible in ``status``."""
     if not may_follow(action, status):
         raise InvalidTransition(LIFECYCLE[action].done, status, decided_by_name)
 
 
 def check_dates_in_reach(span: Span, today: date) -> None:
-    """Refuse leave that begins or ends more than two years before or after today.
+    """Refuses leave that begins or ends more than two years before or after today.
 
-    From 29 February the reach ends on 28 February. Raises InvalidInput ``out_of_reach`` at the
-    first of the two dates that is too far away.
+    On 29 February the limit is 28 February. Raises InvalidInput ``out_of_reach`` at the first of
+    the two dates that is too far away.
     """
     earliest, latest = _years_from(today, -FURTHEST_YEARS), _years_from(today, FURTHEST_YEARS)
     for field, day in (("start_date", span.start_date), ("end_date", span.end_date)):
@@ -107,7 +104,7 @@ def _years_from(day: date, years: int) -> date:
 
 
 def check_working_time(days: Iterable[DayCount]) -> None:
-    """Raises InvalidInput ``no_working_time`` when nothing of what was asked counts."""
+    """Raises InvalidInput ``no_working_time`` if no requested half-day counts."""
     if not any(day.counted for day in days):
         raise InvalidInput.of(
             "start_date",
@@ -123,12 +120,12 @@ def check_type_rules(
     note: str | None,
     today: date,
 ) -> None:
-    """Refuse what the leave type does not permit; every broken rule is named at once.
+    """Checks the rules of the leave type.
 
-    Raises InvalidInput: ``leave_type_archived``, and then nothing else is looked at;
-    ``too_little_notice`` (calendar days from today to the first day; a type without notice may
-    be asked for afterwards); ``too_many_days`` (days that *count*, so that weekends inside a
-    fortnight are free, and within this one request); ``note_required``.
+    Raises InvalidInput with all broken rules: ``leave_type_archived`` (alone);
+    ``too_little_notice`` (calendar days until the first day; types without notice may be requested
+    afterwards); ``too_many_days`` (days of this request that count, so not weekends);
+    ``note_required``.
     """
     if leave_type.is_archived:
         raise InvalidInput.of(
@@ -181,7 +178,7 @@ def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YearDemand:
-    """What is left of a leave year before a request, and what the request takes of it."""
+    """What a leave year has left before a request, and what the request needs of it."""
 
     year: LeaveYear
     remaining_half_days: int
@@ -189,9 +186,9 @@ class YearDemand:
 
 
 def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> None:
-    """Raises InsufficientAllowance for the first leave year that is short.
+    """Raises InsufficientAllowance for the first leave year with too little left.
 
-    A year that the request takes nothing from is never short, even one already overdrawn.
+    A year of which the request needs nothing is ignored, even if it is overdrawn.
     """
     if allow_overdraft:
         return
@@ -203,32 +200,32 @@ def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> 
 
 
 def has_role(role: Role, at_least: Role) -> bool:
-    """Whether ``role`` is ``at_least`` or above it: member, approver, admin, owner."""
+    """Whether ``role`` is ``at_least`` or higher: member, approver, admin, owner."""
     return _RANK[role] >= _RANK[at_least]
 
 
 def check_role(role: Role, at_least: Role) -> None:
-    """Raises InsufficientRole when ``role`` is below ``at_least``."""
+    """Raises InsufficientRole if ``role`` is lower than ``at_least``."""
     if not has_role(role, at_least):
         raise InsufficientRole(at_least)
 
 
 def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None) -> Role:
-    """The least role that may make, change or archive a person.
+    """The lowest role that may create, change or archive a person.
 
-    ``target_role`` is None for one who does not exist yet, ``new_role`` for a change that leaves
-    the role alone. Only an owner deals with owners (contract 2).
+    ``target_role`` is None for a new person, ``new_role`` if the role stays. Only owners manage
+    owners (contract 2).
     """
     return "owner" if "owner" in (target_role, new_role) else "admin"
 
 
 def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None = None) -> bool:
-    """Whether the actor may make, change or archive that person."""
+    """Whether the actor may create, change or archive that person."""
     return has_role(actor_role, role_needed_to_manage(target_role, new_role))
 
 
 def check_own_fields(fields: Iterable[str]) -> None:
-    """Raises NotYourField when somebody without office changes more of himself than he may."""
+    """Raises NotYourField for fields that people without admin rights cannot change."""
     foreign = sorted(set(fields) - EDITABLE_BY_SELF)
     if foreign:
         raise NotYourField(foreign)

@@ -1,6 +1,6 @@
-"""When somebody is at work: the nth working day after a day, and when work begins on it.
+"""Working time of a person: the nth working day after a date, and when work begins on it.
 
-Pure: what a person works, which public holidays hold and when they are away come in as halves.
+Pure: working days, public holidays and absences are arguments.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from zoneinfo import ZoneInfo
 
 from storage.rules.days import MORNING, NOTHING, Holiday, WorkingWeek
 
-# Who works on none of so many days is not waited for.
+# Searches end after so many days, for people who work on none of them.
 FURTHEST_DAYS: Final = 400
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hours:
-    """When a day's halves begin and end on the clock, as ``HH:MM``, and in which IANA zone."""
+    """When the halves of a day begin and end, as ``HH:MM`` in an IANA time zone."""
 
     starts_at: str
     midday_at: str
@@ -29,7 +29,7 @@ class Hours:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Worktime:
-    """What one person works. ``away`` are dates with the halves of approved leave."""
+    """The working time of one person. ``away`` has the halves of approved leave by date."""
 
     week: WorkingWeek
     holidays: Mapping[date, Holiday]
@@ -37,17 +37,17 @@ class Worktime:
     hours: Hours
 
     def halves(self, day: date) -> int:
-        """The mask of the halves that the person works that day."""
+        """The mask of the halves in which the person works that day."""
         holiday = self.holidays.get(day)
         off = (NOTHING if holiday is None else holiday.halves) | self.away.get(day, NOTHING)
         return self.week[day.weekday()] & ~off
 
     def local_day(self, instant: datetime) -> date:
-        """The date at that instant where the person is."""
+        """The person's local date at that instant."""
         return instant.astimezone(ZoneInfo(self.hours.timezone)).date()
 
     def begins_at(self, day: date) -> datetime:
-        """When work begins on a day that has some, in UTC."""
+        """When work begins on a working day, in UTC."""
         is_morning = self.halves(day) & MORNING
         return self._at(day, self.hours.starts_at if is_morning else self.hours.midday_at)
 
@@ -66,7 +66,7 @@ class Worktime:
 
 
 def nth_after(halves: Callable[[date], int], day: date, number: int) -> date | None:
-    """The nth day after ``day`` with any working half; None where there is none in sight."""
+    """The nth working day after ``day``; None if there is none in MAX_DAYS."""
     left = number
     for ahead in range(1, FURTHEST_DAYS):
         found = day + timedelta(days=ahead)
@@ -77,7 +77,7 @@ def nth_after(halves: Callable[[date], int], day: date, number: int) -> date | N
 
 
 def next_start(worktime: Worktime, instant: datetime) -> datetime | None:
-    """The next time after that instant at which work begins; None where none is in sight."""
+    """When work next begins after that instant; None if it does not in MAX_DAYS."""
     today = worktime.local_day(instant)
     if worktime.halves(today) != NOTHING and worktime.begins_at(today) > instant:
         return worktime.begins_at(today)

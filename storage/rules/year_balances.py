@@ -1,7 +1,7 @@
-"""How a person's leave years stand: granted, carried over, adjusted, taken, and what is left.
+"""Balances of a person's leave years: granted, carried over, adjusted, taken and remaining.
 
-Pure, and the only place where it is worked out: a balance shows it, asking for leave is refused by
-it. Nothing is ever frozen: a year's carry-over follows from the years before it.
+Pure, and the only place that computes them, for balances and for the check of requests. Nothing is
+stored: the carry-over of a year follows from the years before it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from storage.rules.request_rules import YearDemand
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CarryOver:
-    """How much goes over into the next leave year, and how long it lasts there.
+    """How much is carried over into the next leave year, and when that expires.
 
-    ``expiry_month`` (1 to 12, None: it lasts all year) is the last month in which what was carried
-    over can be taken. ``known_from`` is the first day of which the person's leave is known: what
-    an earlier leave year left over is not, so nothing is carried out of it.
+    ``expiry_month`` (1 to 12, None: never) is the last month in which carried-over days can be
+    taken. ``known_from`` is the first day on which the person's leave is recorded: nothing is
+    carried over from earlier leave years.
     """
 
     most_half_days: int
@@ -32,10 +32,10 @@ class CarryOver:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """What decides about a person's leave years, leave itself aside.
+    """A person's entitlement.
 
-    ``adjusted_half_days`` has the sum for each calendar year in which a leave year begins.
-    ``carry_over`` is None where nothing is carried over.
+    ``adjusted_half_days`` has the sum of adjustments by the calendar year in which a leave year
+    begins. ``carry_over`` is None where nothing is carried over.
     """
 
     rule: LeaveYearRule
@@ -46,18 +46,18 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deduction:
-    """Leave that is taken off: ``counted_halves`` has a digit for each of its dates."""
+    """Leave that uses the allowance; ``counted_halves`` has a digit for each date."""
 
     counted_halves: str
     start_date: date
     end_date: date
 
     def half_days_in_year(self, year: LeaveYear) -> int:
-        """What it takes of a leave year."""
+        """The half-days in a leave year."""
         return self.half_days_in(year.first_day, year.last_day)
 
     def half_days_in(self, first_day: date, last_day: date) -> int:
-        """What it takes between two days, both included."""
+        """The half-days between two days, both included."""
         if first_day <= self.start_date and self.end_date <= last_day:
             return days.total_half_days(self.counted_halves)
         if self.start_date > last_day or self.end_date < first_day:
@@ -67,11 +67,10 @@ class Deduction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Standing:
-    """One leave year. Leave that lies ahead counts as taken.
+    """The balance of one leave year. Future leave counts as taken.
 
-    ``prorated_half_days`` is what of the granted ones the person has in this year.
-    ``lapsing_half_days`` of the carried ones are not taken by ``carried_until``, the last day on
-    which they could be (None: they last all year).
+    ``prorated_half_days`` is the person's part of the granted ones. ``lapsing_half_days`` are the
+    carried ones that are not taken by ``carried_until``, when they expire (None: never).
     """
 
     year: LeaveYear
@@ -84,17 +83,17 @@ class Standing:
     carried_until: date | None
 
     def lapsed_half_days(self, on: date) -> int:
-        """What has lapsed before the day ``on``."""
+        """The half-days that expired before the day ``on``."""
         has_lapsed = self.carried_until is not None and on > self.carried_until
         return self.lapsing_half_days if has_lapsed else 0
 
     def remaining_half_days(self, on: date) -> int:
-        """What is left as of ``on``; negative when overdrawn."""
+        """The half-days left on the day ``on``; negative if overdrawn."""
         return self.final_half_days + self.lapsing_half_days - self.lapsed_half_days(on)
 
     @property
     def final_half_days(self) -> int:
-        """What is left when the year is over, if nothing else is taken."""
+        """The half-days left at the end of the year if no more leave is taken."""
         return (
             self.prorated_half_days
             + self.carried_half_days
@@ -105,7 +104,7 @@ class Standing:
 
 
 def reckoned_from(rule: LeaveYearRule, carry_over: CarryOver | None, first_day: date) -> date:
-    """The first day whose leave matters for the leave year of ``first_day``."""
+    """The first day whose leave affects the leave year of ``first_day``."""
     if carry_over is not None:
         first_day = min(first_day, carry_over.known_from)
     return leave_years.leave_year_containing(rule, first_day).first_day
@@ -114,9 +113,9 @@ def reckoned_from(rule: LeaveYearRule, carry_over: CarryOver | None, first_day: 
 def standings(
     account: Account, deductions: Sequence[Deduction], first_day: date, last_day: date
 ) -> list[Standing]:
-    """The leave years that share a date with the two days or the time between, oldest first.
+    """The balances of the leave years from ``first_day`` to ``last_day``, oldest first.
 
-    ``deductions`` hold all leave since ``reckoned_from``. Of an overdrawn year nothing goes over,
+    ``deductions`` has all leave since ``accrual_start``. An overdrawn year carries nothing over,
     neither credit nor debt.
     """
     rule, carry_over = account.rule, account.carry_over
@@ -132,10 +131,10 @@ def standings(
 
 
 def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> list[YearDemand]:
-    """For each leave year touched, what is left for this leave, and what it needs.
+    """What this leave needs of each of its leave years, and what is left there.
 
-    As of the leave's last day in that year, so that days which lapse later can still be taken.
-    ``others`` leave out the leave itself.
+    On the leave's last day in that year: days that expire later can still be taken. ``others`` is
+    all other leave.
     """
     found = []
     for standing in standings(account, [*others, asked], asked.start_date, asked.end_date):
@@ -152,11 +151,10 @@ def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> 
 def later_demands(
     account: Account, others: Sequence[Deduction], asked: Deduction
 ) -> list[YearDemand]:
-    """The leave years that this leave takes nothing from, and yet overdraws.
+    """Later leave years that this leave overdraws through a smaller carry-over.
 
-    Days that it takes in one year cannot be carried over into the next, where leave may rest on
-    them already. ``remaining_half_days`` is then what that year has left, ``needed_half_days`` by
-    how much its carry-over shrinks.
+    Days that it takes cannot be carried over, and other leave may need them in the next year.
+    ``needed_half_days`` is by how much that year's carry-over shrinks.
     """
     if account.carry_over is None or not others:
         return []
@@ -181,7 +179,7 @@ def later_demands(
 
 
 def carried_until(year: LeaveYear, expiry_month: int) -> date:
-    """The last day of that month, where it first ends within the leave year."""
+    """The first end of that month in the leave year."""
     month_end = _month_end(year.first_day.year, expiry_month)
     if month_end < year.first_day and year.first_day.year < year.last_day.year:
         month_end = _month_end(year.last_day.year, expiry_month)

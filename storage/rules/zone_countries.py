@@ -1,4 +1,4 @@
-"""The country of a time zone: where a new organisation most likely keeps its holidays."""
+"""The country of a time zone: the default for the holidays of a new organisation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.rules import holiday_calendar
 
 
 def country_of(timezone: str) -> str | None:
-    """``GB`` for ``Europe/London``; None where no country with known holidays keeps that time."""
+    """``GB`` for ``Europe/London``; None if no country with known holidays uses it."""
     code = _countries().get(timezone)
     if code is None:
         return None
@@ -23,7 +23,7 @@ def country_of(timezone: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _countries() -> Mapping[str, str]:
-    """Zone to ISO 3166 code. Source: the time zone database's own table, ``zone.tab``."""
+    """ISO 3166 codes by time zone. Source: ``zone.tab`` of the time zone database."""
     table = resources.files("tzdata").joinpath("zoneinfo", "zone.tab").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in table.splitlines() if line and line[0] != "#")
-    return {row[2]: row[0] for row in rows}
+    lines = (line.split("\t") for line in table.splitlines() if line and line[0] != "#")
+    return {zone: country for country, _, zone, *_ in lines}
