@@ -16,9 +16,11 @@ from api.service import app
 from storage.access import api_keys, idempotency
 from storage.access.idempotency import Claim, IdempotencyInProgress, KeptAnswer
 from storage.base.secrets import Secrets
+from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
+from storage.db.tables import IdempotencyKeyRow
 from storage.events import audit
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
@@ -356,25 +358,22 @@ def test_a_revoked_keys_answers_are_gone_with_it(
 
 
 def _only_claim(database: Database) -> Claim:
-    sql = (
-        "SELECT organisation_id, api_key_id, idempotency_key, request_sha256 FROM idempotency_keys"
-    )
-    organisation_id, api_key_id, idempotency_key, sha256 = _rows(database, sql)[0]
+    (found,) = database.read_now(lambda tx: tx.all(_claims))
     return Claim(
-        organisation_id=organisation_id,
-        api_key_id=api_key_id,
-        idempotency_key=idempotency_key,
-        sha256=sha256,
+        organisation_id=found.organisation_id,
+        api_key_id=found.api_key_id,
+        idempotency_key=found.idempotency_key,
+        sha256=found.request_sha256,
     )
 
 
 def _stored(database: Database) -> bytes:
-    return b"".join(bytes(body) for (body,) in _rows(database, "SELECT body FROM idempotency_keys"))
+    return b"".join(bytes(row.body) for row in database.read_now(lambda tx: tx.all(_claims)))
 
 
-def _rows(database: Database, sql: str) -> list[Any]:
-    def read(tx: Transaction) -> list[Any]:
-        found: list[Any] = tx._execute(sql, []).fetchall()
-        return found
-
-    return database.read_now(read)
+@compiled
+def _claims() -> Any:
+    row = IdempotencyKeyRow
+    return row.select(
+        row.organisation_id, row.api_key_id, row.idempotency_key, row.request_sha256, row.body
+    )

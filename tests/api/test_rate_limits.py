@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -190,8 +191,14 @@ def test_unknown_tokens_are_limited(client: Client) -> None:
     assert "RateLimit" not in answers[0].headers
 
 
-def test_a_window_ends_and_leaves_nothing_behind() -> None:
+class Name(str):
+    """A name to which there can be weak references."""
+
+
+def test_windows_end_and_their_names_are_dropped() -> None:
     now = 0.0
+    name = Name("d")
+    kept = weakref.ref(name)
     counter = MemoryCounter(limits.parse("2/minute"), lambda: now)
 
     assert [counter.hit_now("a").number for _ in range(3)] == [1, 2, 3]
@@ -201,9 +208,12 @@ def test_a_window_ends_and_leaves_nothing_behind() -> None:
     now = 60
     assert counter.hit_now("a") == Hit(number=1, ends_in_seconds=60)
     assert counter.hit_now("b").number == 2
+    assert counter.hit_now(name).number == 1
+    del name
+    assert kept() is not None
     now = 500
     assert counter.hit_now("c").number == 1
-    assert list(counter._windows) == ["c"]
+    assert kept() is None
 
 
 async def left_after(*requests_of: RateLimits) -> list[int | None]:

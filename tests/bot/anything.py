@@ -82,7 +82,7 @@ def _command(slack: LoopbackSlack, name: str, words: str, who: str, team_id: str
 
 
 def _response_url(slack: LoopbackSlack, who: str, team_id: str, channel: str = "C1") -> str:
-    issued = slack._workspace.issue_response(team_id, who, channel)
+    issued = slack.workspace.issue_response(team_id, who, channel)
     return f"{slack.url}/response/{issued.id}"
 
 
@@ -98,7 +98,7 @@ def _events(slack: LoopbackSlack, name: str, who: str, team_id: str) -> Iterator
         yield {
             "type": "event_callback",
             "team_id": team_id,
-            "event_id": f"Ev-{name}-{team_id}-{number}-{slack._workspace.next_number()}",
+            "event_id": f"Ev-{name}-{team_id}-{number}-{slack.workspace.next_number()}",
             "event_time": 4_000_000_000,
             "event": inner,
         }

@@ -66,7 +66,7 @@ def slack(logged: Logged, caplog: pytest.LogCaptureFixture) -> Iterator[Loopback
 
 def personal(slack: LoopbackSlack) -> set[str]:
     """Names, e-mail addresses and tokens, and all texts that were typed into forms."""
-    workspace = slack._workspace
+    workspace = slack.workspace
     words = {slack.app_token, slack.signing_secret, slack.client_secret, "xoxb-", "@example"}
     for person in workspace.people.values():
         if not person.is_bot:

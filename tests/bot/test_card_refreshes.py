@@ -18,6 +18,7 @@ from storage.leave import adjustments, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for
+from tests.fakes.slack import LoopbackSlack
 
 HEDYS_LEAVE = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026"
 
@@ -268,7 +269,7 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
 
 
 class Recorded:
-    """The database as the app sees it; ``short`` are the use cases that ran on the event loop."""
+    """The database as the app sees it; ``short`` are the use cases of short writes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -283,15 +284,17 @@ class Recorded:
 
 
 @pytest.mark.both_engines
-def test_finding_cards_on_which_leave_shows_keeps_nobody_waiting(world: World) -> None:
-    world.a_request()
-    recorded = Recorded(world.database)
-    world.app.notifier._database = recorded  # type: ignore[assignment]
+def test_cards_that_show_a_leave_are_found_by_a_long_operation(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    recorded = Recorded(database)
+    with World(database, slack, app_database=recorded) as world:
+        world.a_request()
 
-    world.submit_over_rest(HEDY)
-    deliver_all(world)
+        world.submit_over_rest(HEDY)
+        deliver_all(world)
 
-    assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
+        assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
     assert "claim" in recorded.short
     assert "expand" not in recorded.short
 

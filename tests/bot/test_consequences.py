@@ -14,7 +14,7 @@ from bot.interaction import errors
 from storage.admin import people
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
-from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, organisation, person
 from tests.bot.test_settings_rest import overrides_of
@@ -43,7 +43,7 @@ def confirm(world: World, question: View) -> None:
     """Save, and be sent twice as an impatient person's clicks may be."""
     first = world.slack.submit(ADMIN, question)
     assert first.ok
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
 
 
@@ -299,7 +299,7 @@ def test_eve_cannot_answer_an_admins_question(world: World) -> None:
     payload = sent.payload
     payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
 
-    answer = world.slack.send_raw(*_as_sent(payload))
+    answer = world.slack.send_raw(*as_sent(payload))
 
     assert "Admin" in str(answer.body["view"]["blocks"])
     assert world.request(ADA) == request

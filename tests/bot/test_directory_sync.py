@@ -56,7 +56,7 @@ def test_people_who_left_slack_unnoticed_are_deactivated(world: World) -> None:
     linked(world, ADA)
     linked(world, EVE)
     world.slack.change_person(ADA, deleted=True)
-    del world.slack._workspace.people["T1", EVE]
+    del world.slack.workspace.people["T1", EVE]
 
     next_day(world)
 
@@ -95,7 +95,7 @@ def test_the_last_owner_is_kept_though_slack_does_not_know_them(world: World) ->
     owner = world.acme.owner
     world.slack.add_person("UOLIVE", owner.email, owner.name)
     linked(world, "UOLIVE")
-    del world.slack._workspace.people["T1", "UOLIVE"]
+    del world.slack.workspace.people["T1", "UOLIVE"]
 
     next_day(world)
 
@@ -152,8 +152,8 @@ def test_an_incomplete_list_switches_nobody_off_and_is_tried_again(
     linked(world, ADA)
     for number in range(200):
         world.slack.add_person(f"UX{number:03}", f"x{number}@example.com", f"X {number}")
-    ada = world.slack._workspace.people.pop(("T1", ADA))
-    world.slack._workspace.people["T1", ADA] = ada  # On the second page.
+    ada = world.slack.workspace.people.pop(("T1", ADA))
+    world.slack.workspace.people["T1", ADA] = ada  # On the second page.
     world.slack.fail_next("users.list", **failure)
 
     next_day(world)

@@ -225,7 +225,7 @@ class Visitor:
 
     def _is_open(self, view: View) -> bool:
         # Not from a copy of every view there ever was, which takes long.
-        return self.slack._workspace.views[view.id].is_open
+        return self.slack.workspace.views[view.id].is_open
 
     def _is_covered(self, view: View) -> bool:
         """Whether there is a modal on top of the view."""

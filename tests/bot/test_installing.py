@@ -164,9 +164,13 @@ def test_the_token_is_kept_encrypted_and_the_audit_trail_does_not_know_it(world:
     assert token not in str(entries)
 
 
+@compiled
+def _tokens() -> Any:
+    return SlackInstallationRow.select(SlackInstallationRow.bot_token_encrypted)
+
+
 def _stored_tokens(tx: Transaction) -> list[str]:
-    rows = tx._execute("SELECT bot_token_encrypted FROM slack_installations", ()).fetchall()
-    return [row[0] for row in rows]
+    return [row.bot_token_encrypted for row in tx.all(_tokens)]
 
 
 def test_a_token_that_no_key_reads_costs_no_message(world: World) -> None:

@@ -168,8 +168,7 @@ def test_a_socket_payload_that_is_no_object_is_refused_in_one_line(
 ) -> None:
     with World(database, slack, via="socket"):
         envelope = {"payload": payload}
-        sending = slack._sockets.deliver("events_api", {}, envelope, SOON_SECONDS)
-        acknowledged = slack._server.run(sending)
+        acknowledged = slack.send_envelope(envelope, timeout_seconds=SOON_SECONDS)
         slack.wait_until(lambda: lines_with(logged, "slack.payload_refused"))
 
     assert acknowledged is None

@@ -127,7 +127,7 @@ def test_a_form_that_is_sent_twice_makes_one_key(world: World) -> None:
     values = {"name": "ci", "scopes": ["leave:read"]}
     first = world.slack.submit(ADA, form, values)
 
-    again = world.slack.send_raw(*_as_sent(first.payload))
+    again = world.slack.send_raw(*as_sent(first.payload))
 
     assert again.ok
     assert "hiatus_sk_live_" not in str(again.body)
@@ -229,7 +229,7 @@ def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
     shown = settings(world, ADA, ids.FEEDS)
     form = click(world, ADA, shown, ids.FEED_NEW)
     first = world.slack.submit(ADA, form, {"name": "Kitchen *display*"})
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
     listed = world.slack.open_modal(ADA, "Kitchen")
     assert len(links(listed)) == 4
@@ -294,7 +294,7 @@ def test_a_list_that_is_closed_meanwhile_is_no_matter(world: World) -> None:
     assert not world.slack.has_modal(ADA)
 
 
-def _as_sent(payload: dict[str, Any]) -> tuple[bytes]:
+def as_sent(payload: dict[str, Any]) -> tuple[bytes]:
     from urllib.parse import urlencode
 
     return (urlencode({"payload": json.dumps(payload)}).encode(),)

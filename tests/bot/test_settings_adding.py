@@ -12,7 +12,7 @@ from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
 from storage.directory import people_search
-from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, person
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person, a_request, personal_token
@@ -60,7 +60,7 @@ def test_somebody_of_the_workspace_is_added_once_and_is_pending(world: World) ->
     first = world.slack.submit(
         ADMIN, form, {"slack_user_id": NEW, "role": "approver", "manager_id": grace}
     )
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
 
     emmy = newest(world)
@@ -233,7 +233,7 @@ def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
     assert person(world, GRACE).status == "active"
 
     first = world.slack.submit(ADMIN, asked)
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
 
     assert person(world, GRACE).status == "archived"

@@ -15,7 +15,7 @@ from storage.db.pages import PageOf
 from storage.directory import holiday_sets, people_rows
 from storage.events import organisation_config
 from storage.leave import leave_types
-from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person
 from tests.fakes.slack import View
@@ -291,7 +291,7 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
     form = click(world, ADMIN, listed, ids.DEPARTMENT_NEW)
     values = {"name": "Sales & *more*", "default_leave_allowance": "27"}
     first = world.slack.submit(ADMIN, form, values)
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
     (sales,) = [one for one in departments_of(world) if one.name.startswith("Sales")]
     assert sales.default_leave_allowance_half_days == 54
@@ -494,7 +494,7 @@ def test_eve_cannot_submit_an_admins_form(world: World) -> None:
     payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
     payload["view"]["state"]["values"]["name"]["answer"]["value"] = "Eve's"
 
-    answer = world.slack.send_raw(*_as_sent(payload))
+    answer = world.slack.send_raw(*as_sent(payload))
 
     assert "the role Admin or higher" in answer.body["errors"]["name"]
     assert organisation(world).name == "Acme"

@@ -17,7 +17,7 @@ from storage.base.event_values import Webhook
 from storage.base.values import User
 from storage.db.pages import PageOf
 from storage.events import notification_outbox, organisation_config, webhooks
-from tests.bot.test_settings_access import _as_sent, click, settings
+from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADA, World
 from tests.builders import a_person, signing_secrets
 from tests.fakes.slack import View
@@ -75,7 +75,7 @@ def test_a_country_is_added_once_and_removed(world: World) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.HOLIDAYS_NEW)
     offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "DE-BY").body["options"]
     first = world.slack.submit(ADMIN, form, {"country_code": offered[0]})
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
     assert codes(world) == ["DE-BY", "GB"]
 
@@ -248,7 +248,7 @@ def test_where_it_is_and_what_it_hears_of_is_changed_once(world: World) -> None:
     values = {"url": URL + "/moved", "events": ["leave_request.approved"]}
 
     first = world.slack.submit(ADMIN, form, values)
-    world.slack.send_raw(*_as_sent(first.payload))
+    world.slack.send_raw(*as_sent(first.payload))
     world.settled()
 
     (changed,) = webhooks_of(world)

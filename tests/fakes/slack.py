@@ -38,7 +38,7 @@ from typing import Any, Self
 
 from playground.loopback.blocks import Button, buttons, visible_text
 from playground.loopback.people import Team
-from playground.loopback.records import Answer, Impossible, Message, View
+from playground.loopback.records import Answer, Impossible, Message, Payload, View
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
 from playground.loopback.workspace import Workspace
@@ -112,6 +112,11 @@ class LoopbackSlack(Slack, Reading):
 
     # Setting up
 
+    @property
+    def workspace(self) -> Workspace:
+        """The live records of everything, to read and to change."""
+        return self._workspace
+
     def team(self, team_id: str | None = None) -> Team:
         """The live record: its `scopes` and `token` may be changed."""
         return self._workspace.teams[team_id or self.team_id]
@@ -177,6 +182,10 @@ class LoopbackSlack(Slack, Reading):
     def disconnect_sockets(self, reason: str = "refresh_requested") -> None:
         """Asks connected apps to reconnect."""
         self._server.run(self._sockets.disconnect(reason))
+
+    def send_envelope(self, envelope: Payload, timeout_seconds: float) -> Payload | None:
+        """Sends an event's envelope with these members over a socket; its acknowledgement."""
+        return self._server.run(self._sockets.deliver("events_api", {}, envelope, timeout_seconds))
 
     def abort_sockets(self) -> None:
         """Cuts every connection."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Any
 
 import pytest
 
 from storage.base.values import Caller, User
-from storage.db.database import Database, Transaction
+from storage.db.database import Database
 from storage.leave import leave_requests
 from storage.slack import home
 from storage.slack.home import Home, PageCursors
@@ -21,7 +20,7 @@ from tests.builders import (
     an_organisation,
     caller_for,
 )
-from tests.storage.test_list_plans import _Listening, is_whole_table
+from tests.plans import plans_of, reads_a_whole_table
 
 
 @pytest.fixture
@@ -143,27 +142,14 @@ def test_a_cursor_that_is_no_good_any_more_begins_anew(database: Database, acme:
     assert found.cursors == PageCursors(scope="org")
 
 
-def test_every_list_of_it_is_served_by_an_index(database: Database, acme: Acme) -> None:
+def test_every_list_of_it_is_served_by_an_index(
+    database: Database, database_url: str, acme: Acme
+) -> None:
     team = a_department(database, acme)
     ada = a_person(database, acme, department_id=team.id, role="approver")
     a_request(database, acme, ada)
-    by = caller_for(acme, ada)
 
-    def plans(tx: Transaction) -> dict[str, str]:
-        listed: Any = _Listening(tx)
-        home.load(listed, by=by, now=NOW)
-        if tx.engine == "postgresql":
-            tx._execute("SET LOCAL enable_seqscan = off", [])
-        explain = "EXPLAIN QUERY PLAN " if tx.engine == "sqlite" else "EXPLAIN "
-        found = {}
-        for query, params in listed.heard:
-            sql, values = query.bind(tx.engine, (), params)
-            rows = tx._execute(explain + sql, values).fetchall()
-            found[sql] = "\n".join(str(row[-1]) for row in rows)
-        return found
+    found = plans_of(database, database_url, home.load, by=caller_for(acme, ada), now=NOW)
 
-    read = database.write_now(plans)
-
-    assert len(read) >= 4
-    for sql, plan in read.items():
-        assert not any(is_whole_table(line) for line in plan.splitlines()), (sql, plan)
+    assert len(found) >= 4
+    assert [plan for plan in found if reads_a_whole_table(plan)] == []
