@@ -1,32 +1,27 @@
-"""The composition root: settings in, one running process out. Nothing imports this module.
+"""The composition root: it reads the settings and starts a process. Nothing imports this module.
 
-What only a server needs is imported where it is used: ``hiatus keys`` does not wait for it.
+Modules that only a server needs are imported where they are used, so that commands start quickly.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import secrets
 import signal
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from ipaddress import ip_address
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 import structlog
 import typer
 
 from api.base.settings import ApiSettings, public_url
 from api.base.version import VERSION
+from api.service.stopping import end_before_long
 from bot.base.settings import SlackSettings
 from bot.service import operator_commands as slack_commands
 from storage.access import secret_canary
@@ -44,27 +39,13 @@ if TYPE_CHECKING:
 
     from api.base.dispatcher import Dispatcher
     from bot.service.app import SlackApp
-    from playground.playground import Playground
-    from storage.cli.demo import DemoOrganisation
 
 Clock = Callable[[], datetime]
-
-# Whom the playground shows first: somebody who asks, who decides, and who administers.
-_FIRST_PLAYERS = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
-# Wildcard addresses, and the loopback address that then reaches the server.
-_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-# How long a connection may stay idle after an answer. Of headers, uvicorn with httptools bounds
-# neither the size nor the time: docs/proxy.md leaves both to the proxy.
-KEEP_ALIVE_SECONDS = 5
-# How long a stopping server waits for requests under way.
-DRAIN_SECONDS = 20
-# How long it then has to finish deliveries and to close the database before it is ended.
-FINISH_SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that the environment says; ``slack`` is None where there is no Slack."""
+    """The settings of the environment. ``slack`` is None if Slack is not set up."""
 
     storage: StorageSettings
     api: ApiSettings
@@ -72,7 +53,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
-        """Read all of it, so that all that is wrong is said at once. Raises SettingsError."""
+        """Read all of them. Raises SettingsError with every problem at once."""
         environment = Environment({**env, "BASE_URL": public_url(env)})
         settings = cls(
             StorageSettings.read(environment),
@@ -84,7 +65,7 @@ class Settings:
 
 
 def utc_now() -> datetime:
-    """The one clock, in whole milliseconds as the database keeps them; the rest is handed it."""
+    """The only clock, in the database's whole milliseconds. Other modules get it passed in."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
@@ -148,7 +129,7 @@ def slack_app(
     from api.webhooks.addresses import resolve_and_check
     from bot.service.app import build_app
 
-    # Who adds a webhook in Slack hears the same of its address as over REST.
+    # A webhook that is added in Slack has its address checked as over REST.
     check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
     return build_app(settings, database, clock, check_webhook_url=check)
 
@@ -177,77 +158,55 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
-        from storage.cli import demo as demo_data
+        from api.service import server
 
-        # Where it listens is the address to name until BASE_URL knows a better one.
-        address = shown_address(host, port)
+        address = server.shown_address(host, port)
         base_url = public_url(env)
-        if not base_url and not demo and host in _WILDCARDS:
+        if not base_url and not demo and host in server.WILDCARDS:
             typer.echo(
-                f"BASE_URL is missing: with --host {host} it has to say how the world reaches "
+                f"BASE_URL is missing. With --host {host}, set it to the public address of "
                 "Hiatus, such as https://hiatus.example.com.",
                 err=True,
             )
             raise typer.Exit(1)
         settings = prepared({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
-        # uvicorn repeats the signal that stopped it when it is done; by then all is in order.
+        # uvicorn raises the signal that stopped it once more when it is done.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = open_database(settings)
-        playground = None
-        try:
+        with closing(database), ExitStack() as stack:
             leave_playground(database, settings)
+            more_routes: list[BaseRoute] = []
             if demo:
-                found = database.write_now(demo_data.ensure, now=utc_now())
-                playground = demo_playground(database, found, settings, address)
-                typer.echo(demo_banner(found, playground, settings))
-            more_routes = []
-            if playground is not None:
-                playground.slack.start()
-                slack = replace(playground.settings, base_url=settings.api.base_url)
-                settings = replace(settings, slack=slack)
-                more_routes = playground_routes(playground)
-            run_server(
-                build(settings, database, utc_now, more_routes),
-                host=host,
-                port=port,
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                forwarded_allow_ips=[*settings.api.trusted_proxies],
-                timeout_keep_alive=KEEP_ALIVE_SECONDS,
-                timeout_graceful_shutdown=DRAIN_SECONDS,
-            )
-        finally:
-            if playground is not None:
-                playground.slack.stop()
-            database.close()
+                settings, more_routes = open_demo(database, settings, address, stack)
+            application = build(settings, database, utc_now, more_routes)
+            proxies = [*settings.api.trusted_proxies]
+            server.run(application, host, port, trusted_proxies=proxies)
 
     return serve
 
 
-def run_server(app: ASGIApp, **options: Any) -> None:
-    """As ``uvicorn.run``, except that a stop signal ends the process within a bounded time."""
-    import uvicorn
-    from uvicorn.config import STARTUP_FAILURE
+def open_demo(
+    database: Database, settings: Settings, address: str, stack: ExitStack
+) -> tuple[Settings, list[BaseRoute]]:
+    """Fill an empty database and say what to try; ``stack`` closes the playground, if any.
 
-    from api.service.request_middleware import for_server
+    Returns the settings with the playground's Slack, and its routes.
+    """
+    from playground import demo
+    from storage.cli import demo as demo_data
 
-    class Server(uvicorn.Server):
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            end_before_long()
-            super().handle_exit(sig, frame)
-
-    server = Server(uvicorn.Config(for_server(app), **options))
-    with contextlib.suppress(KeyboardInterrupt):
-        server.run()
-    if not server.started:
-        raise typer.Exit(STARTUP_FAILURE)
-
-
-def shown_address(host: str, port: int) -> str:
-    """Where this machine's own programs reach a server that listens on ``host``, as in a URL."""
-    host = _WILDCARDS.get(host, host)
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    now, base_url = utc_now(), settings.api.base_url
+    found = database.write_now(demo_data.ensure, now=now)
+    playground = demo.open_playground(
+        database, found, settings.slack, base_url=base_url, address=address, now=now
+    )
+    typer.echo(demo.banner(found, playground, settings.slack, base_url))
+    if playground is None:
+        return settings, []
+    playground.slack.start()
+    stack.callback(playground.slack.stop)
+    slack = replace(playground.settings, base_url=base_url)
+    return replace(settings, slack=slack), demo.routes(playground)
 
 
 def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
@@ -346,13 +305,13 @@ async def serve_socket(
 
 
 def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
-    """The settings, with logging set up and the schema seen to be current.
+    """The settings, after logging is configured and the schema is checked.
 
-    Exits with a sentence when either is not in order.
+    Exits with a message if the settings are wrong or the schema is out of date.
     """
     from api.base import logs
 
-    # A closed terminal or a log rotation is no reason to end; logs go to standard error.
+    # A closed terminal or a log rotation must not end the process: logs go to standard error.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with commands.refusals_on_stderr():
         settings = Settings.from_env(env)
@@ -365,7 +324,7 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 
 
 def open_database(settings: Settings) -> Database:
-    """The handle on the database. Exits with a sentence when the secret keys are not its own."""
+    """The database. Exits with a message if the secret keys cannot read what is in it."""
     storage = settings.storage
     database = engines.open_database(
         storage.database_url, storage.secrets(), storage.database_timeout
@@ -379,97 +338,12 @@ def open_database(settings: Settings) -> Database:
     return database
 
 
-def end_before_long(seconds: float = DRAIN_SECONDS + FINISH_SECONDS) -> None:
-    """End the process after its time for an orderly stop, even if something still hangs."""
-
-    def end() -> None:
-        structlog.stdlib.get_logger("hiatus").error("process.ended_unfinished")
-        sys.stderr.flush()
-        os._exit(1)
-
-    timer = threading.Timer(seconds, end)
-    # It must not keep the process alive itself.
-    timer.daemon = True
-    timer.start()
-
-
 def leave_playground(database: Database, settings: Settings) -> None:
-    """Let a real Slack, where there is one, have what was tied to the playground."""
+    """Unlink the demo from the playground if a real Slack is set up."""
     from storage.cli import demo_slack
 
     if settings.slack is not None:
         database.write_now(demo_slack.leave, now=utc_now())
-
-
-def demo_playground(
-    database: Database, found: DemoOrganisation | None, settings: Settings, address: str
-) -> Playground | None:
-    """The demo organisation's people in a Slack of their own, where there is no real one.
-
-    None where BASE_URL is elsewhere: others can reach this service, and the playground would let
-    them act as any of these people.
-    """
-    from storage.cli import demo_slack
-
-    if found is None or settings.slack is not None or not is_loopback(settings.api.base_url):
-        return None
-    users = database.write_now(demo_slack.enter, found.organisation_id, now=utc_now())
-    if users is None:
-        return None
-    from playground.playground import Playground, player
-
-    return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL names this machine for programs on it."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def playground_routes(playground: Playground) -> list[BaseRoute]:
-    """The page, and what it asks for."""
-    from bot.base.ids import COMMAND
-    from playground import page, playground_http
-
-    token = secrets.token_urlsafe(32)
-    first = playground.first(_FIRST_PLAYERS)
-    return [
-        *page.routes(first, COMMAND, token),
-        *page.guarded(playground_http.routes(playground), token),
-    ]
-
-
-def demo_banner(
-    found: DemoOrganisation | None, playground: Playground | None, settings: Settings
-) -> str:
-    """What to try first, with API keys of the demo organisation's people."""
-    base_url = settings.api.base_url
-    if found is None:
-        return f"Hiatus serves your organisations at {base_url}; there is no demo among them."
-    lines = [
-        f"Hiatus serves the demo organisation {found.organisation_name} at {base_url}",
-        f"  Slack     {_where_slack_is(playground, settings)}",
-        f"  API       {base_url}/api/v1, described at {base_url}/docs",
-        f"  API key   {found.api_key} of {found.owner_email}, an owner",
-        f"  API key   {found.member_api_key} of {found.member_email}, a member",
-        f"  Try       curl -H 'Authorization: Bearer {found.api_key}' "
-        f"{base_url}/api/v1/leave-requests",
-    ]
-    return "\n".join(lines)
-
-
-def _where_slack_is(playground: Playground | None, settings: Settings) -> str:
-    if playground is not None:
-        return f"{settings.api.base_url}/playground plays it, for three people at once"
-    if settings.slack is not None:
-        return "the one that the settings name; there is no playground beside a real Slack"
-    if not is_loopback(settings.api.base_url):
-        return "none: BASE_URL is not on this machine, so there is no playground"
-    return "none: the demo organisation belongs to a real workspace, so there is no playground"
 
 
 def print_version(is_asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""What an operator types: ``hiatus migrate``, ``init`` and ``keys``. ``serve.py`` adds the rest.
+"""The commands ``hiatus migrate``, ``init``, ``secrets`` and ``keys``. ``serve.py`` adds the rest.
 
 With ``--json`` standard output holds one object and nothing else. Exit codes: 0 done, 1 refused
 with one sentence on standard error, 2 wrong usage.
@@ -67,7 +67,7 @@ def build_app(env: Mapping[str, str], clock: Callable[[], datetime]) -> typer.Ty
 
 @contextmanager
 def refusals_on_stderr() -> Iterator[None]:
-    """Turn what an operator can put right into a sentence on standard error and exit code 1."""
+    """Turn errors that an operator can fix into a message on standard error and exit code 1."""
     try:
         yield
     except SettingsError as error:
@@ -77,18 +77,18 @@ def refusals_on_stderr() -> Iterator[None]:
     except OutcomeUnknown:
         _refuse(
             "The connection to the database was lost while the change was being saved. "
-            "It may or may not have been saved: look before you repeat the command."
+            "It may or may not have been saved. Check before you repeat the command."
         )
     except DatabaseUnavailable as error:
-        # Drivers add lines of advice; the first says what happened.
+        # Drivers append lines of advice; the first line says what happened.
         _refuse(f"The database does not answer: {str(error).partition(chr(10))[0]}")
 
 
 @contextmanager
 def opened(env: Mapping[str, str], *, checks_keys: bool = True) -> Iterator[Database]:
-    """The database that the environment names, closed at the end; refusals exit as above.
+    """The database of the environment, closed at the end. Errors exit as above.
 
-    ``checks_keys``: only with secret keys that read what it keeps.
+    ``checks_keys``: check that the secret keys read what is in the database.
     """
     with refusals_on_stderr():
         settings = StorageSettings.from_env(env)
@@ -114,13 +114,14 @@ def chosen_organisation(tx: Transaction, slug: str | None) -> Organisation:
     if organisations.count(tx) == 0:
         raise NotFound("organisation, nor any other: run `hiatus init` first")
     raise InvalidInput.of(
-        "organisation", "required", "There are several organisations: name one by --organisation."
+        "organisation",
+        "required",
+        "There are several organisations. Choose one with --organisation.",
     )
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on a line of its own."""
-    # Instants as REST writes them.
+    """Print one JSON object on one line, with timestamps as REST writes them."""
     typer.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC).decode())
 
 
@@ -130,7 +131,7 @@ def _refuse(sentence: str) -> NoReturn:
 
 
 def operator(organisation: Organisation) -> Caller:
-    """Whoever has a shell on the server: nobody of the organisation, and may do everything."""
+    """An operator with a shell on the server: no user of the organisation, with every right."""
     return Caller(
         organisation_id=organisation.id,
         user_id=None,
@@ -155,7 +156,8 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
     def init_command(
         name: Annotated[str, typer.Option(help="The organisation's name.")],
         country: Annotated[
-            str, typer.Option(help="Whose public holidays hold: GB, or GB-ENG with a region.")
+            str,
+            typer.Option(help="The country of the public holidays: GB, or GB-ENG with a region."),
         ],
         timezone: Annotated[str, typer.Option(help="An IANA name: Europe/London.")],
         owner_email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
@@ -163,13 +165,14 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
         domain: Annotated[
             str | None,
             typer.Option(
-                help="Of its e-mail addresses: a Slack workspace whose installer has the address "
-                "of an admin there is linked. The owner's, unless a public provider's."
+                help="The domain of its e-mail addresses. A Slack workspace is linked if its "
+                "installer has an admin's address there. By default the owner's domain, unless "
+                "a public provider's."
             ),
         ] = None,
         as_json: AsJson = False,
     ) -> None:
-        """Begin an organisation: settings, leave types, holiday set, owner and an API key."""
+        """Create an organisation with its leave types, holiday set, owner and an API key."""
         first_name, _, last_name = owner_name.strip().partition(" ")
         if not last_name:
             raise typer.BadParameter("give a first and a last name", param_hint="--owner-name")
@@ -187,8 +190,8 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
         if as_json:
             print_json({"organisation_id": organisation.id, "user_id": owner.id, "api_key": secret})
             return
-        typer.echo(f"Made {organisation.name} ({organisation.slug}), owned by {owner.email}.")
-        typer.echo(f"API key, shown this once: {secret}")
+        typer.echo(f"Created {organisation.name} ({organisation.slug}), owned by {owner.email}.")
+        typer.echo(f"API key, shown only once: {secret}")
 
 
 def _init(
@@ -209,7 +212,7 @@ def _init(
 
 
 def _add_secrets(secrets: typer.Typer, env: Mapping[str, str]) -> None:
-    # A callback, or Typer would make the only command the group itself.
+    # Without a callback, Typer would turn the only command into the group itself.
     @secrets.callback()
     def group() -> None: ...
 
@@ -218,33 +221,33 @@ def _add_secrets(secrets: typer.Typer, env: Mapping[str, str]) -> None:
         accept_loss: Annotated[
             bool,
             typer.Option(
-                "--accept-loss", help="Go on where keys are lost and some secrets unreadable."
+                "--accept-loss", help="Continue if keys are lost and some secrets are unreadable."
             ),
         ] = False,
     ) -> None:
-        """Encrypt stored secrets with the first of HIATUS_SECRET_KEYS, so older ones can go."""
+        """Encrypt stored secrets with the first of HIATUS_SECRET_KEYS, to retire older keys."""
         with opened(env, checks_keys=False) as database:
             done = secret_canary.reencrypt(database, accept_loss=accept_loss)
         typer.echo(f"Encrypted {done.changed:,} stored secrets with the first key.")
         lost = ", ".join(f"{count:,} ({kind})" for kind, count in done.unreadable.items())
         if done.is_complete and not lost:
-            typer.echo("Older keys can be removed a day from now.")
+            typer.echo("You can remove older keys a day from now.")
         elif done.is_complete:
             typer.echo(
-                f"No key reads: {lost}. Rotate those webhooks' secrets, regenerate those feeds' "
-                "links and install the app again in those workspaces."
+                f"Unreadable: {lost}. Rotate those webhooks' secrets, regenerate those feeds' "
+                "links and reinstall the app in those workspaces."
             )
         else:
             _refuse(
-                f"A key is missing: no key reads {lost or 'what the database was used with'}. Add "
-                "it to HIATUS_SECRET_KEYS or, if it is lost for good, add --accept-loss."
+                f"A key is missing: no key reads {lost or 'the secrets of this database'}. Add "
+                "it to HIATUS_SECRET_KEYS or, if it is lost, use --accept-loss."
             )
 
 
 def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], datetime]) -> None:
     @keys.command("create")
     def create_command(
-        email: Annotated[str, typer.Option(help="Whose key it will be.")],
+        email: Annotated[str, typer.Option(help="The e-mail address of the key's owner.")],
         name: Annotated[str, typer.Option(help="What the key is for.")],
         scope: Annotated[
             list[str] | None,
@@ -258,8 +261,8 @@ def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], dat
         organisation: OfOrganisation = None,
         as_json: AsJson = False,
     ) -> None:
-        """Make an API key for a person; it is printed this once."""
-        # A day is meant to its end.
+        """Create an API key for a person. It is printed only once."""
+        # The key works until the end of that day.
         until = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         with opened(env) as database:
             key, secret = database.write_now(
@@ -275,11 +278,11 @@ def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], dat
         if as_json:
             print_json({"id": key.id, "api_key": secret})
             return
-        typer.echo(f"Key {key.id}, shown this once: {secret}")
+        typer.echo(f"Key {key.id}, shown only once: {secret}")
 
     @keys.command("list")
     def list_command(organisation: OfOrganisation = None, as_json: AsJson = False) -> None:
-        """Show everybody's keys, newest first, revoked ones too."""
+        """List all API keys, newest first, with revoked ones."""
         with opened(env) as database:
             found = database.read_now(_all_keys, organisation)
         if as_json:
@@ -294,7 +297,7 @@ def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], dat
         organisation: OfOrganisation = None,
         as_json: AsJson = False,
     ) -> None:
-        """Stop a key at once and for good."""
+        """Revoke a key immediately and permanently."""
         with opened(env) as database:
             key = database.write_now(_revoke_key, organisation, key_id, now=clock())
         if as_json:
@@ -331,4 +334,4 @@ def _revoke_key(tx: Transaction, slug: str | None, key_id: str, *, now: datetime
 def _state(key: ApiKey, now: datetime) -> str:
     if key.revoked_at is not None:
         return "revoked"
-    return "expired" if key.expires_at is not None and key.expires_at <= now else "living"
+    return "expired" if key.expires_at is not None and key.expires_at <= now else "active"

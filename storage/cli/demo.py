@@ -1,4 +1,4 @@
-"""A made-up organisation to try Hiatus with: people, approvals that wait, leave around today."""
+"""The demo organisation: people, pending approvals, and leave around today."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PEOPLE: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DemoOrganisation:
-    """``api_key`` is its owner's, with every scope; ``member_api_key`` an ordinary member's."""
+    """``api_key`` is the owner's and has every scope; ``member_api_key`` is a member's."""
 
     organisation_id: str
     organisation_name: str
@@ -49,13 +49,13 @@ class DemoOrganisation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Leave:
-    """Whose leave of which type, in weekdays from today (0 is today or the next weekday)."""
+    """Leave to add. ``starts_in`` is in weekdays from today; 0 is today or the next weekday."""
 
     first_name: str
     code: str
     starts_in: int
     weekdays: int
-    # What the manager does about it; None lets it wait.
+    # What happens to it; None leaves it pending.
     then: str | None = None
     note: str | None = None
     half_day: HalfDay | None = None
@@ -101,9 +101,9 @@ _LEAVE: Final = (
 
 
 def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
-    """The demo organisation, made if the database holds no organisation at all.
+    """The demo organisation, created if the database has no organisation.
 
-    None where it holds others only: nobody's data is touched.
+    None if it has only others: their data is not touched.
     """
     if organisations.count(tx) == 0:
         return fill(tx, now=now)
@@ -111,7 +111,7 @@ def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
 
 
 def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
-    """Make the organisation, its people, keys and leave, by the use cases that everybody uses."""
+    """Create the organisation, its people, keys and leave, with the regular use cases."""
     new = NewOrganisation(
         name="Acme",
         country_code="GB-ENG",
@@ -128,7 +128,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
     for wish in _LEAVE:
-        # A public holiday may leave nothing to take off; the rest is lively enough.
+        # Refused if every day is a public holiday; the demo works without it.
         with suppress(InvalidInput):
             _take(tx, wish, staff, by=by, now=now)
     found = _found(tx, now)
@@ -138,7 +138,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
 
 
 def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
-    """What can be said of it again: its keys follow from the deployment's own secret."""
+    """The demo organisation, with its keys, which derive from the deployment's secret."""
     try:
         organisation = organisations.by_slug(tx, SLUG)
         owner = authentication.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
@@ -157,7 +157,7 @@ def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
 
 
 def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[str, User]:
-    """Everybody by first name; each department is led by its approver."""
+    """All people by first name. Each department's manager is its approver."""
     staff = {owner.first_name: owner}
     department_ids = {
         name: departments.create(tx, {"name": name}, by=by, now=now).id
@@ -226,7 +226,7 @@ def _take(
 
 
 def _weekday(day: date, number: int) -> date:
-    """The day so many weekdays later, or earlier; a weekend counts as the Monday after it."""
+    """The day that many weekdays later, or earlier. A weekend counts as the next Monday."""
     while day.weekday() > 4:
         day += timedelta(days=1)
     step = timedelta(days=1 if number > 0 else -1)

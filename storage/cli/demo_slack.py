@@ -1,6 +1,6 @@
-"""The demo organisation in a Slack of its own: the playground's workspace, and who is who there.
+"""Links the demo organisation and its people to the playground's workspace.
 
-Reversible: whoever tries Hiatus before giving it a real workspace loses nothing by that.
+The link is removed when Hiatus gets a real workspace.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ from storage.events import notification_outbox, organisation_config
 from storage.leave import leave_reading
 from storage.slack import slack_workspaces
 
-# No workspace of Slack's is called so: their ids have nine characters or more, and no words.
+# Not the id of a real workspace: those are random letters and digits.
 TEAM_ID: Final = "T0PLAYGROUND"
-_MOST_PEOPLE: Final = 200
-_MOST_WAITING: Final = 100
+_MAX_PEOPLE: Final = 200
+_MAX_PENDING: Final = 100
 
 
 def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User] | None:
-    """Tie the organisation to the playground; its people who can use Slack, with their ids there.
+    """Link the organisation to the playground. Returns its people with their Slack ids there.
 
-    What waits for a decision is shown to those who may decide, because a playground forgets. None
-    when the organisation belongs to another workspace: then nothing has changed.
+    Queues the approval cards of pending requests again, because a playground keeps nothing. None
+    if the organisation belongs to another workspace: then nothing has changed.
     """
     organisation = organisation_config.of_organisation(tx, organisation_id).organisation
     if organisation.slack_team_id is None:
         slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
     elif organisation.slack_team_id != TEAM_ID:
         return None
-    # The playground's directory comes from the organisation's people: there is nothing to compare.
+    # The playground's directory is made of the organisation's people, so there is no sync.
     slack_syncs.end(tx, organisation_id)
     for user in _staff(tx, organisation_id):
         if user.slack_user_id is None:
             slack_workspaces.remember_slack_id(
                 tx, organisation_id, user.id, _slack_id(user), now=now
             )
-    show_waiting(tx, organisation_id, now=now)
+    queue_pending_cards(tx, organisation_id, now=now)
     return [user for user in _staff(tx, organisation_id) if user.slack_user_id is not None]
 
 
-def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Queue the card of every request that waits, for whoever may decide on it."""
+def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Queue the card of every pending request for its approvers."""
     by = _system(organisation_id)
     known = organisation_config.of_organisation(tx, organisation_id)
-    waiting = leave_reading.page(tx, PageOf(limit=_MOST_WAITING), by=by, status="pending")
+    pending = leave_reading.page(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
     today = local_day(now, known.organisation.timezone)
-    for request in waiting.items:
+    for request in pending.items:
         asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
         notification_outbox.notify(
             tx, "leave_request.created", request, by=by, approvers=asked, reference=known, now=now
@@ -64,22 +64,22 @@ def show_waiting(tx: Transaction, organisation_id: str, *, now: datetime) -> Non
 
 
 def leave(tx: Transaction, *, now: datetime) -> bool:
-    """Undo ``enter``, so that a real workspace can be tied; whether there was anything to undo."""
+    """Undo ``enter``, so that a real workspace can be linked. Returns whether it was linked."""
     found = slack_workspaces.find(tx, TEAM_ID)
     if found is None:
         return False
     organisation_id = found.id
-    if not tx.change(_untie, organisation_id=organisation_id, now=now):
+    if not tx.change(_unlink_organisation, organisation_id=organisation_id, now=now):
         return False
-    tx.change(_forget_people, organisation_id=organisation_id, now=now)
-    tx.change(_forget_messages, organisation_id=organisation_id)
+    tx.change(_unlink_people, organisation_id=organisation_id, now=now)
+    tx.change(_delete_messages, organisation_id=organisation_id)
     organisation_config.changed(tx, organisation_id)
     return True
 
 
 def _staff(tx: Transaction, organisation_id: str) -> list[User]:
-    everybody = people.page(tx, PageOf(limit=_MOST_PEOPLE), by=_system(organisation_id)).items
-    return [user for user in everybody if user.status in ("pending", "active")]
+    users = people.page(tx, PageOf(limit=_MAX_PEOPLE), by=_system(organisation_id)).items
+    return [user for user in users if user.status in ("pending", "active")]
 
 
 def _slack_id(user: User) -> str:
@@ -98,19 +98,19 @@ def _system(organisation_id: str) -> Caller:
 
 
 @compiled
-def _untie(organisation_id: Param[str], now: Param[datetime]) -> Update:
+def _unlink_organisation(organisation_id: Param[str], now: Param[datetime]) -> Update:
     return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
         OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
     )
 
 
 @compiled
-def _forget_people(organisation_id: Param[str], now: Param[datetime]) -> Update:
+def _unlink_people(organisation_id: Param[str], now: Param[datetime]) -> Update:
     return UserRow.update(slack_user_id=None, updated_at=now).where(
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id.is_null(False)
     )
 
 
 @compiled
-def _forget_messages(organisation_id: Param[str]) -> Delete:
+def _delete_messages(organisation_id: Param[str]) -> Delete:
     return SlackMessageRow.delete().where(SlackMessageRow.organisation_id == organisation_id)

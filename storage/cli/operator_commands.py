@@ -1,4 +1,4 @@
-"""What an operator types for people and workspaces: ``hiatus import`` and ``hiatus slack link``."""
+"""The commands ``hiatus import`` and ``hiatus slack link``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from storage.rules import people_file
 from storage.rules.people_file import BadLines, Line
 from storage.slack import slack_workspaces
 
-# Beyond these, a reader corrects the file by its first errors and tries again.
-MOST_ERRORS: Final = 1_000
+# More errors are not listed: the first ones show what is wrong with the file.
+MAX_ERRORS: Final = 1_000
 
 Env = Mapping[str, str]
 Clock = Callable[[], datetime]
@@ -32,7 +32,7 @@ Slug = Annotated[str, typer.Option("--organisation", metavar="SLUG", help="Its s
 
 
 def add_to(app: typer.Typer, env: Env, clock: Clock) -> typer.Typer:
-    """Add the commands to those of ``commands.build_app``; gives the group ``hiatus slack``."""
+    """Add the commands to those of ``commands.build_app``. Returns the group ``hiatus slack``."""
     _add_import(app, env, clock)
     slack = typer.Typer(name="slack", help="Slack workspaces.", no_args_is_help=True)
     _add_slack(slack, env, clock)
@@ -48,25 +48,25 @@ def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:
         ],
         organisation: Slug,
         update: Annotated[
-            bool, typer.Option("--update", help="Change people whose address is known already.")
+            bool, typer.Option("--update", help="Update people who exist already.")
         ] = False,
         dry_run: Annotated[
             bool, typer.Option("--dry-run", help="Check everything and change nothing.")
         ] = False,
         as_json: AsJson = False,
     ) -> None:
-        """Bring in people and departments from a CSV file: all of them or none.
+        """Import people and departments from a CSV file: all of them or none.
 
         Columns: email, first_name, last_name, role, department, manager_email, job_title,
         start_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
-        public_holiday_country_code, leave_allowance (days). Managers may stand in any line.
+        public_holiday_country_code, leave_allowance (days). A manager may be in any line.
         """
         needed = ["email"] if update else ["email", "first_name", "last_name"]
-        with commands.refusals_on_stderr(), _bad_lines_told(as_json=as_json):
+        with commands.refusals_on_stderr(), _bad_lines_printed(as_json=as_json):
             lines = people_file.read(file.read_bytes(), needed=needed)
-        with commands.opened(env) as database, _bad_lines_told(as_json=as_json):
+        with commands.opened(env) as database, _bad_lines_printed(as_json=as_json):
             found = database.read_now(commands.chosen_organisation, organisation)
-            run = _preview if dry_run else _bring_in
+            run = _preview if dry_run else _import
             done = run(database, found, lines, now=clock(), is_update=update)
         if as_json:
             commands.print_json(
@@ -83,7 +83,7 @@ def _preview(
     return database.read_now(people_import.preview, lines, by=by, now=now, is_update=is_update)
 
 
-def _bring_in(
+def _import(
     database: Database, found: Organisation, lines: list[Line], *, now: datetime, is_update: bool
 ) -> Imported:
     by = commands.operator(found)
@@ -95,7 +95,7 @@ def _bring_in(
 
 @contextmanager
 def _progress_bar(total: int) -> Iterator[people_import.Progress]:
-    """A bar on standard error, if somebody looks at it there."""
+    """A bar on standard error, if that is a terminal."""
     console = Console(stderr=True)
     columns = (
         TextColumn("Importing people"),
@@ -112,34 +112,34 @@ def _sentence(organisation: Organisation, done: Imported, *, dry_run: bool) -> s
     verb = "would be" if dry_run else "were"
     return (
         f"In {organisation.name}, {done.people_created:,} people {verb} added, "
-        f"{done.people_updated:,} changed, {done.people_unchanged:,} left as they are; "
-        f"{done.departments_created:,} departments {verb} made."
+        f"{done.people_updated:,} changed, {done.people_unchanged:,} unchanged; "
+        f"{done.departments_created:,} departments {verb} added."
     )
 
 
 @contextmanager
-def _bad_lines_told(*, as_json: bool) -> Iterator[None]:
-    """Show every wrong line with its number, in the file's order and up to a bound; exit with 1."""
+def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
+    """Print the wrong lines with their numbers, up to ``MAX_ERRORS``, and exit with 1."""
     try:
         yield
     except BadLines as bad:
         if as_json:
             commands.print_json(_report(bad))
         else:
-            _tell_of(bad)
+            _print_lines(bad)
         raise typer.Exit(1) from bad
 
 
 def _report(bad: BadLines) -> dict[str, object]:
     errors = [
         {"line": line, "column": column or None, "code": error.code, "detail": error.detail}
-        for line, column, error in bad.by_line[:MOST_ERRORS]
+        for line, column, error in bad.by_line[:MAX_ERRORS]
     ]
     return {"errors": errors, "error_count": len(bad.errors)}
 
 
-def _tell_of(bad: BadLines) -> None:
-    shown, count = bad.by_line[:MOST_ERRORS], len(bad.errors)
+def _print_lines(bad: BadLines) -> None:
+    shown, count = bad.by_line[:MAX_ERRORS], len(bad.errors)
     for line, column, error in shown:
         where = f"line {line}, {column}" if column else f"line {line}"
         typer.echo(f"{where}: {error.detail}", err=True)
@@ -154,13 +154,13 @@ def _add_slack(slack: typer.Typer, env: Env, clock: Clock) -> None:
         organisation: Slug,
         as_json: AsJson = False,
     ) -> None:
-        """Tie an organisation to a Slack workspace."""
+        """Link an organisation to a Slack workspace."""
         with commands.opened(env) as database:
             found = database.write_now(_link, organisation, team.strip(), now=clock())
         if as_json:
             commands.print_json({"organisation_id": found.id, "slack_team_id": team.strip()})
             return
-        typer.echo(f"{found.name} belongs to the workspace {team.strip()}.")
+        typer.echo(f"{found.name} is linked to the workspace {team.strip()}.")
 
 
 def _link(tx: Transaction, /, slug: str, team_id: str, *, now: datetime) -> Any:

@@ -1,4 +1,4 @@
-"""Rows that nobody needs any more, deleted a batch at a time so that no writer waits long."""
+"""Deletes rows that are no longer needed, in batches, so that other writers wait briefly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = structlog.stdlib.get_logger("hiatus.database")
 
 
 async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
-    """Delete what was settled or used up long ago, kind by kind.
+    """Delete expired rows of each kind.
 
     Raises DatabaseUnavailable.
     """
@@ -39,7 +39,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
                 pass
         except DatabaseUnavailable:
             raise
-        except Exception:  # noqa: BLE001  # an error with one kind stops no other
+        except Exception:  # noqa: BLE001  # the other kinds are still pruned
             _log.exception("pruning.failed", kind=name)
 
 

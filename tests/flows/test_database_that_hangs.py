@@ -81,9 +81,10 @@ def test_a_sqlite_file_that_another_process_holds_is_503_before_long(
 
 
 _HANGING = """
-import threading, serve
+import threading
+from api.service import stopping
 threading.Thread(target=threading.Event().wait).start()
-serve.end_before_long(0.5)
+stopping.end_before_long(0.5)
 """
 
 

@@ -112,8 +112,8 @@ def test_the_web_line_without_an_address_ends_with_a_sentence(tree: SourceTree) 
 
     assert code == 1
     assert said == (
-        "BASE_URL is missing: with --host 0.0.0.0 it has to say how the world reaches Hiatus, such "
-        "as https://hiatus.example.com.\n"
+        "BASE_URL is missing. With --host 0.0.0.0, set it to the public address of Hiatus, such as "
+        "https://hiatus.example.com.\n"
     )
 
 

@@ -279,7 +279,7 @@ def test_old_keys_are_retired_by_a_command(shell: Shell) -> None:
 
     shell.env["HIATUS_SECRET_KEYS"] = f"{new},{old}"
     done = shell.run("secrets", "reencrypt")
-    assert "Older keys can be removed" in done.stdout
+    assert "You can remove older keys" in done.stdout
 
     shell.env["HIATUS_SECRET_KEYS"] = new
     assert shell.run("keys", "list").exit_code == 0

@@ -1,0 +1,54 @@
+"""The HTTP server: uvicorn, stopped within a bounded time."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.config import STARTUP_FAILURE
+
+from api.service.request_middleware import for_server
+from api.service.stopping import DRAIN_SECONDS, end_before_long
+
+# Wildcard addresses, and the loopback address that then reaches the server.
+WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+# How long a connection may stay idle after a response. uvicorn with httptools bounds neither the
+# size nor the time of headers: docs/proxy.md leaves both to the proxy.
+KEEP_ALIVE_SECONDS: Final = 5
+
+
+class _Server(uvicorn.Server):
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        end_before_long()
+        super().handle_exit(sig, frame)
+
+
+def run(app: ASGIApp, host: str, port: int, *, trusted_proxies: list[str]) -> None:
+    """Serve until a stop signal, as ``uvicorn.run``. Exits the process if it cannot start."""
+    server = _Server(
+        uvicorn.Config(
+            for_server(app),
+            host=host,
+            port=port,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            forwarded_allow_ips=trusted_proxies,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=DRAIN_SECONDS,
+        )
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
+
+
+def shown_address(host: str, port: int) -> str:
+    """The address, as in a URL, at which programs on this machine reach a server on ``host``."""
+    host = WILDCARDS.get(host, host)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

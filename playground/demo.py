@@ -1,0 +1,97 @@
+"""``hiatus serve --demo``: the demo organisation's playground, and what the terminal shows."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.routing import BaseRoute
+
+from bot.base.ids import COMMAND
+from bot.base.settings import SlackSettings
+from playground import page, playground_http
+from playground.playground import Playground, player
+from storage.cli import demo_slack
+from storage.cli.demo import DemoOrganisation
+from storage.db.database import Database
+
+# The people whom the page shows first: an employee, an approver and an owner.
+_FIRST_PLAYERS: Final = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
+
+
+def open_playground(
+    database: Database,
+    found: DemoOrganisation | None,
+    slack: SlackSettings | None,
+    *,
+    base_url: str,
+    address: str,
+    now: datetime,
+) -> Playground | None:
+    """A playground for the demo organisation's people. ``address`` is a host and a port.
+
+    None where there is a real Slack, and where others can reach Hiatus: the playground would let
+    them act as any of these people.
+    """
+    if found is None or slack is not None or not is_loopback(base_url):
+        return None
+    users = database.write_now(demo_slack.enter, found.organisation_id, now=now)
+    if users is None:
+        return None
+    return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether only programs on this machine reach the URL."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def routes(playground: Playground) -> list[BaseRoute]:
+    """The playground's page and what it requests."""
+    token = secrets.token_urlsafe(32)
+    first = playground.first(_FIRST_PLAYERS)
+    return [
+        *page.routes(first, COMMAND, token),
+        *page.guarded(playground_http.routes(playground), token),
+    ]
+
+
+def banner(
+    found: DemoOrganisation | None,
+    playground: Playground | None,
+    slack: SlackSettings | None,
+    base_url: str,
+) -> str:
+    """What to try first, with API keys of the demo organisation's people."""
+    if found is None:
+        return f"Hiatus serves your organisations at {base_url}. None of them is the demo."
+    return "\n".join(
+        [
+            f"Hiatus serves the demo organisation {found.organisation_name} at {base_url}",
+            f"  Slack     {_where_slack_is(playground, slack, base_url)}",
+            f"  API       {base_url}/api/v1, described at {base_url}/docs",
+            f"  API key   {found.api_key} of {found.owner_email}, an owner",
+            f"  API key   {found.member_api_key} of {found.member_email}, a member",
+            f"  Try       curl -H 'Authorization: Bearer {found.api_key}' "
+            f"{base_url}/api/v1/leave-requests",
+        ]
+    )
+
+
+def _where_slack_is(
+    playground: Playground | None, slack: SlackSettings | None, base_url: str
+) -> str:
+    if playground is not None:
+        return f"{base_url}/playground plays it, for three people at once"
+    if slack is not None:
+        return "the workspace of your settings; there is no playground beside a real Slack"
+    if not is_loopback(base_url):
+        return "none: BASE_URL is not on this machine, so there is no playground"
+    return "none: the demo organisation belongs to a real workspace, so there is no playground"
