@@ -9,7 +9,7 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from storage.base.errors import InvalidInput, Refusal
+from storage.base.errors import DomainError, InvalidInput
 from storage.db.database import Database, Transaction
 
 TIMEOUT_SECONDS = 60
@@ -96,7 +96,7 @@ def _codes_of_threads(calls: list[Callable[[], object]]) -> list[str]:
     def run(call: Callable[[], object]) -> None:
         try:
             call()
-        except Refusal as refusal:
+        except DomainError as refusal:
             codes.append(refusal.code)
 
     threads = [Thread(target=run, args=(call,)) for call in calls]
@@ -107,7 +107,7 @@ def _codes_of_threads(calls: list[Callable[[], object]]) -> list[str]:
     return codes
 
 
-def _refusal_of(call: Callable[[], object]) -> Refusal:
-    with pytest.raises(Refusal) as refusal:
+def _refusal_of(call: Callable[[], object]) -> DomainError:
+    with pytest.raises(DomainError) as refusal:
         call()
     return refusal.value

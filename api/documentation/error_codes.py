@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from api.documentation.explained_fields import OF_FIELDS, OF_FORM
 from api.documentation.explained_refusals import EXPLAINED, Explained
 from api.http import errors as http
-from storage.base.errors import InvalidInput, Refusal
+from storage.base.errors import DomainError, InvalidInput
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +42,7 @@ def named(code: str) -> Code:
     return next(one for one in every_code() if one.code == code)
 
 
-def of_refusal(kind: type[Refusal]) -> Code:
+def of_refusal(kind: type[DomainError]) -> Code:
     """The code of one kind of refusal. Raises LookupError for one that nobody explained."""
     explained = next((one for one in EXPLAINED if type(one.example) is kind), None)
     if explained is None:

@@ -14,7 +14,7 @@ from storage.access.idempotency import (
 )
 from storage.admin import holiday_overrides, holiday_set_removal, people, people_import
 from storage.base import errors
-from storage.base.errors import FieldError, InvalidInput, Refusal
+from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory import people_rows
 from storage.events import deliveries, webhooks
 from storage.leave import adjustments, leave_requests
@@ -28,7 +28,7 @@ _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 class Explained:
     """A refusal, by an example of it."""
 
-    example: Refusal
+    example: DomainError
     meaning: str
     cure: str
 

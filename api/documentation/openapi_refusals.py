@@ -13,7 +13,7 @@ from api.documentation.openapi_headers import Answer, headers
 from api.http import errors as http
 from api.http.operations import Operation
 from storage.base import errors
-from storage.base.errors import InvalidInput, Refusal
+from storage.base.errors import DomainError, InvalidInput
 
 _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
@@ -113,7 +113,7 @@ def _list_of(codes: Iterable[Code]) -> str:
     return "\n".join(f"- `{one.code}`: {one.meaning}" for one in codes)
 
 
-def _refusals(operation: Operation) -> Iterator[type[Refusal]]:
+def _refusals(operation: Operation) -> Iterator[type[DomainError]]:
     """What the operation may raise, the way in included; 422 is described by its fields."""
     yield errors.Unauthenticated
     yield errors.InsufficientScope

@@ -22,7 +22,7 @@ from storage.access import authentication
 from storage.access import idempotency as kept_answers
 from storage.access.idempotency import Claim, KeptAnswer
 from storage.admin.effects import EffectsRecorder
-from storage.base.errors import FieldError, InvalidInput, Refusal, Unauthenticated
+from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
 from storage.db.database import Transaction
 from storage.events import organisation_config
 
@@ -176,7 +176,7 @@ class Endpoint:
             await self._prepare(served.operation, sent)
         try:
             return await write(_change_once, served, context, sent, claim)
-        except Refusal as refusal:
+        except DomainError as refusal:
             if not idempotency.is_kept(refusal):
                 raise
             shown = refusal_problem(Request(scope), self._services.base_url, refusal)

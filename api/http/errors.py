@@ -19,11 +19,11 @@ from typing_extensions import TypedDict
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.base import errors
 from storage.base.amounts import days_of
-from storage.base.errors import Refusal
+from storage.base.errors import DomainError
 from storage.base.values import as_dict
 
 # A refusal has the status of its nearest ancestor in here.
-STATUS: Final[Mapping[type[Refusal], int]] = {
+STATUS: Final[Mapping[type[DomainError], int]] = {
     errors.UnusableCursor: 400,
     errors.Unauthenticated: 401,
     errors.Forbidden: 403,
@@ -100,7 +100,7 @@ class RateLimited(HttpRefusal):
 
 
 _EXPECTED: Final = (
-    Refusal,
+    DomainError,
     HttpRefusal,
     HTTPException,
     errors.DatabaseUnavailable,
@@ -139,7 +139,7 @@ OUTCOME_UNKNOWN: Final = (
 )
 
 
-def status_of(refusal: type[Refusal]) -> int:
+def status_of(refusal: type[DomainError]) -> int:
     """The status that answers a refusal of this type."""
     return next(STATUS[kind] for kind in refusal.__mro__ if kind in STATUS)
 
@@ -180,7 +180,7 @@ def http_problem(
     return problem(request, base_url, status, code, title, detail, headers=headers)
 
 
-def refusal_problem(request: Request, base_url: str, error: Refusal) -> Response:
+def refusal_problem(request: Request, base_url: str, error: DomainError) -> Response:
     """A refusal as its problem."""
     status = status_of(type(error))
     headers = {}
@@ -206,7 +206,7 @@ def exception_handlers(base_url: str) -> dict[type[Exception], ExceptionHandler]
 
     async def handle(request: Request, error: Exception) -> Response:
         match error:
-            case Refusal():
+            case DomainError():
                 return refusal_problem(request, base_url, error)
             case HttpRefusal():
                 return _unreadable_problem(request, base_url, error)
@@ -247,7 +247,7 @@ def _raised_problem(request: Request, base_url: str, error: HTTPException) -> Re
     return http_problem(request, base_url, error.status_code, headers)
 
 
-def members(error: Refusal) -> dict[str, object]:
+def members(error: DomainError) -> dict[str, object]:
     """The extension members of a refusal, by which a program can act on it."""
     match error:
         case errors.InvalidInput():

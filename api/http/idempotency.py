@@ -18,11 +18,11 @@ from storage.access.idempotency import (
     IdempotencyKeyReused,
 )
 from storage.base.errors import (
+    DomainError,
     FieldError,
     InsufficientRole,
     InsufficientScope,
     InvalidInput,
-    Refusal,
     Unauthenticated,
 )
 from storage.base.values import Caller
@@ -82,6 +82,6 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
     )
 
 
-def is_kept(refusal: Refusal) -> bool:
+def is_kept(refusal: DomainError) -> bool:
     """Whether the refusal is an answer to keep, rather than a reason to try again."""
     return not isinstance(refusal, _NOT_KEPT)

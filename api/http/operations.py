@@ -22,7 +22,7 @@ from storage.access.idempotency import (
     IdempotencyKeyReused,
 )
 from storage.admin.effects import Effects
-from storage.base.errors import FieldError, InsufficientScope, InvalidInput, NotFound, Refusal
+from storage.base.errors import DomainError, FieldError, InsufficientScope, InvalidInput, NotFound
 from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Transaction
@@ -82,7 +82,7 @@ class Operation:
     shows_secret: bool = False
     # It is of one thing although its path does not end with an id.
     is_of_one: bool = False
-    refusals: tuple[type[Refusal], ...] = ()
+    refusals: tuple[type[DomainError], ...] = ()
     # The codes of fields that break a rule of storage's, beside those of a wrong form.
     rules: tuple[str, ...] = ()
     header_parameters: tuple[Mapping[str, object], ...] = ()

@@ -14,7 +14,7 @@ from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id, UserSummaryRecord
-from storage.base.values import LeaveEffect, LeaveStatus, Rerouted
+from storage.base.values import LeaveEffect, LeaveStatus, Reassigned
 from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
@@ -192,7 +192,7 @@ def _counts_nothing(effect: LeaveEffect) -> bool:
     return effect.after.status != "cancelled" and effect.after.total_half_days == 0
 
 
-def _rerouted(one: Rerouted) -> ReroutedRecord:
+def _rerouted(one: Reassigned) -> ReroutedRecord:
     return {
         "leave_request_id": one.request.id,
         "user_id": one.request.user_id,

@@ -14,7 +14,7 @@ from api.http.errors import FieldErrorRecord
 from api.schemas.balance_answers import LeaveYearRecord, leave_year
 from storage.base import records
 from storage.base.amounts import days_of
-from storage.base.errors import Refusal
+from storage.base.errors import DomainError
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import HalfDay, LeaveStatus, User
 from storage.directory.colleagues import ColleagueOff
@@ -221,7 +221,7 @@ def _colleague(one: ColleagueOff) -> ColleagueOffRecord:
     }
 
 
-def _refusal(refusal: Refusal) -> RefusalRecord:
+def _refusal(refusal: DomainError) -> RefusalRecord:
     shown = {
         "status": errors.status_of(type(refusal)),
         "code": refusal.code,

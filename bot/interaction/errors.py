@@ -24,7 +24,7 @@ from storage.admin.holiday_overrides import TooManyOverrides
 from storage.admin.holiday_set_removal import HolidaySetInUse
 from storage.admin.people import UserArchived, UserPending
 from storage.base import errors
-from storage.base.errors import Figure, HalfDays, InvalidInput, Refusal, Sentence
+from storage.base.errors import DomainError, Figure, HalfDays, InvalidInput, Sentence
 from storage.directory.people_rows import ChangedMeanwhile
 from storage.events.deliveries import WebhookDisabled
 from storage.events.webhooks import TooManyWebhooks
@@ -123,7 +123,7 @@ def _figure(figure: Figure) -> str:
     return figure
 
 
-def detail(refusal: Refusal) -> str:
+def detail(refusal: DomainError) -> str:
     return said(refusal.detail)
 
 
@@ -228,7 +228,7 @@ IN_SLACK: Final[Mapping[str, str]] = {
     ),
 }
 
-SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
+SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
     InvalidInput: details,
     errors.NotFound: _absent,
     errors.Forbidden: detail,
@@ -272,7 +272,7 @@ SENTENCES: Final[Mapping[type[Refusal], Callable[[Any], str]]] = {  # type: igno
 }
 
 
-def sentence(refusal: Refusal) -> str:
+def sentence(refusal: DomainError) -> str:
     """The error as one plain sentence, not escaped."""
     # Show the detail of a type that is missing from the table rather than nothing.
     return SENTENCES.get(type(refusal), detail)(refusal)
@@ -292,7 +292,7 @@ def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowanc
     )
 
 
-def inline(refusal: Refusal, inputs: Collection[str] = FIELDS) -> dict[str, str]:
+def inline(refusal: DomainError, inputs: Collection[str] = FIELDS) -> dict[str, str]:
     """The error as errors of the request form: block id to sentence.
 
     Errors of fields that are not among ``inputs`` go to the first day's block.
@@ -304,12 +304,12 @@ def inline(refusal: Refusal, inputs: Collection[str] = FIELDS) -> dict[str, str]
     return by_block
 
 
-def foreseen(refusals: Iterable[Refusal]) -> list[str]:
+def foreseen(refusals: Iterable[DomainError]) -> list[str]:
     """Why the request form could not be sent yet; a missing note is not an error yet."""
     return [told for refusal in refusals for name, told in _by_field(refusal) if name != ids.NOTE]
 
 
-def _by_field(refusal: Refusal) -> list[tuple[str, str]]:
+def _by_field(refusal: DomainError) -> list[tuple[str, str]]:
     if not isinstance(refusal, InvalidInput):
         return [("", sentence(refusal))]
     return [

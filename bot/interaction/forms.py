@@ -17,7 +17,7 @@ from bot.views import consequences, fields
 from bot.views.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
-from storage.base.errors import NotFound, Refusal
+from storage.base.errors import DomainError, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.directory import people_rows
@@ -121,7 +121,7 @@ async def _tried(interaction: Interaction, save: Save[T], *, by: Caller) -> Name
     """None if it was refused; the error is then shown at the field."""
     try:
         return await interaction.services.database.dry_run(effects_of, save, by=by)
-    except Refusal as refusal:
+    except DomainError as refusal:
         await modals.refuse(interaction, refusal)
         return None
 

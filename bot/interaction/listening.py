@@ -26,7 +26,7 @@ from bot.client import slack_web
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction, Kind, Services
 from bot.views import replies
-from storage.base.errors import DatabaseUnavailable, OutcomeUnknown, Refusal
+from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
 from storage.slack import slack_events
 from storage.slack.provisioning import NotAMember
 
@@ -126,7 +126,7 @@ def _begun(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task
 async def _carried_out(interaction: Interaction, act: Act) -> None:
     try:
         await act(interaction)
-    except Refusal as refusal:
+    except DomainError as refusal:
         await _told(interaction, errors.sentence(refusal))
     except OutcomeUnknown:
         _log.exception("slack.outcome_unknown", listener=act.__name__)
@@ -173,7 +173,7 @@ async def _carried_out_quietly(interaction: Interaction, act: Act) -> bool:
     """Run ``act`` without telling anyone about errors; False if Slack should resend the event."""
     try:
         await act(interaction)
-    except Refusal as refusal:
+    except DomainError as refusal:
         _log.info("slack.event_refused", listener=act.__name__, code=refusal.code)
     except slack_web.FAILURES as failure:
         await _call_failed(interaction, act, failure)

@@ -14,7 +14,7 @@ from bot.base.payloads import ShownView
 from bot.client import slack_web
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
-from storage.base.errors import CodeTaken, InvalidInput, NameTaken, Refusal
+from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.rules import request_rules
@@ -82,7 +82,7 @@ async def sent(
         # A view that replaces another keeps its id.
         name = f"view:{view['id']}:{view['callback_id']}"
         done = await write(_once, name, act, now=interaction.now)
-    except Refusal as refusal:
+    except DomainError as refusal:
         await refuse(interaction, refusal)
         return None
     if interaction.is_answered:
@@ -98,13 +98,13 @@ async def passed(interaction: Interaction, check: Awaitable[object]) -> bool:
     """Whether the values pass a check outside the transaction; errors are shown inline."""
     try:
         await check
-    except Refusal as refusal:
+    except DomainError as refusal:
         await refuse(interaction, refusal)
         return False
     return True
 
 
-async def refuse(interaction: Interaction, refusal: Refusal) -> None:
+async def refuse(interaction: Interaction, refusal: DomainError) -> None:
     """Show the error at its field. Raises it if the form is acknowledged or has no field."""
     by_block = inline(refusal, interaction.body["view"])
     if interaction.is_answered or not by_block:
@@ -130,7 +130,7 @@ def _once(
     return (act(tx),)
 
 
-def inline(refusal: Refusal, view: ShownView) -> dict[str, str]:
+def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
     """The error as errors of a form; without a matching field, at the first one."""
     inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
     pointers = refusal.errors if isinstance(refusal, InvalidInput) else ()

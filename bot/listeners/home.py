@@ -13,7 +13,7 @@ from bot.listeners import decisions, request_form
 from bot.messages import home_tab
 from bot.views import decline
 from bot.views import home as views
-from storage.base.errors import InvalidTransition, NotFound, Refusal
+from storage.base.errors import DomainError, InvalidTransition, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import leave_requests
@@ -78,7 +78,7 @@ async def ask_reason(interaction: Interaction) -> None:
         )
         if card.request.status != "pending":
             raise InvalidTransition("declined", card.request.status, card.ended_by_name)
-    except Refusal as refusal:
+    except DomainError as refusal:
         await interaction.tell(errors.sentence(refusal))
         await home_tab.show_again(interaction, by)
         return
@@ -106,7 +106,7 @@ async def _done(interaction: Interaction, act: Callable[[Transaction, Caller], o
     by = await identity.caller(interaction)
     try:
         await interaction.services.database.write(act, by)
-    except Refusal as refusal:
+    except DomainError as refusal:
         await interaction.tell(errors.sentence(refusal))
     await home_tab.show_again(interaction, by)
 

@@ -13,7 +13,7 @@ from bot.interaction.listening import Listener
 from bot.views import answers, replies
 from bot.views.answers import OwnLeave
 from storage.base.clock import local_day
-from storage.base.errors import Refusal
+from storage.base.errors import DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -68,7 +68,7 @@ async def _cancelled(interaction: Interaction, by: Caller) -> str:
         await interaction.services.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now
         )
-    except Refusal as refusal:
+    except DomainError as refusal:
         told = errors.sentence(refusal)
         await interaction.tell(told)
         return ""

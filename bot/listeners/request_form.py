@@ -18,7 +18,7 @@ from bot.typed.typed_leave import Reader, Wish
 from bot.views import live_line, request_form
 from bot.views.request_form import Filled
 from storage.base.clock import local_day
-from storage.base.errors import InvalidTransition, Refusal
+from storage.base.errors import DomainError, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, as_dict
 from storage.db.database import Transaction
 from storage.directory import people_rows
@@ -109,7 +109,7 @@ async def submitted(interaction: Interaction) -> None:
         await interaction.services.database.write(
             leave_requests.submit, by=by, draft=draft, now=interaction.now
         )
-    except Refusal as refusal:
+    except DomainError as refusal:
         await _refused(interaction, refusal)
 
 
@@ -124,11 +124,11 @@ async def edited(interaction: Interaction) -> None:
         )
     except InvalidTransition as refusal:
         await interaction.tell(errors.sentence(refusal))
-    except Refusal as refusal:
+    except DomainError as refusal:
         await _refused(interaction, refusal)
 
 
-async def _refused(interaction: Interaction, refusal: Refusal) -> None:
+async def _refused(interaction: Interaction, refusal: DomainError) -> None:
     if interaction.is_answered:
         raise refusal  # Too late for the form: the sentence goes where it still can.
     blocks = interaction.body["view"]["blocks"]

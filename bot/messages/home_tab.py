@@ -15,7 +15,7 @@ from bot.client.workspaces import Workspace
 from bot.interaction import identity
 from bot.interaction.interaction import Interaction, Services
 from bot.views import home as views
-from storage.base.errors import DatabaseUnavailable, Refusal
+from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.directory import people_rows
@@ -112,7 +112,7 @@ class Homes:
                         min(seconds, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
                     )
                     return
-            except (DatabaseUnavailable, Refusal) as failure:
+            except (DatabaseUnavailable, DomainError) as failure:
                 pause = 0.0
                 _log.warning("slack.home_not_redrawn", reason=type(failure).__name__)
             except Exception:  # noqa: BLE001  # the next one is drawn all the same

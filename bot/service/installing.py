@@ -33,7 +33,7 @@ from bot.client import slack_web
 from bot.interaction import identity
 from bot.service import manifest
 from bot.views import install_page
-from storage.base.errors import DatabaseUnavailable, Refusal
+from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.db.database import Database
 from storage.slack import slack_installations, slack_states
 from storage.slack.slack_installations import Installed, NewInstallation
@@ -154,7 +154,7 @@ class _Flow(AsyncOAuthFlow):
             done = await self._database.write_long(
                 slack_installations.install, new, now=self._clock()
             )
-        except Refusal as refusal:
+        except DomainError as refusal:
             raise NotInstalled(refusal.detail, 403) from refusal
         except slack_web.FAILURES as failure:
             _log.warning("slack.not_installed", reason=slack_web.summary(failure))

@@ -11,7 +11,7 @@ from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import fields, text, words
 from storage.admin.effects import BalanceEffect, Effects
-from storage.base.values import LeaveEffect, Rerouted, User
+from storage.base.values import LeaveEffect, Reassigned, User
 
 T = TypeVar("T")
 
@@ -111,7 +111,7 @@ def _half_days_after(effect: LeaveEffect) -> int:
 def _rerouted(named_effects: NamedEffects) -> list[str]:
     rerouted = named_effects.effects.rerouted
 
-    def line(request: Rerouted) -> str:
+    def line(request: Reassigned) -> str:
         return gettext(
             "{who}, {when}: {before} → {after}",
             who=_name(named_effects.names.get(request.request.user_id, "")),

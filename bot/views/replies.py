@@ -11,7 +11,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from storage.admin.recalculation import Cause, News
-from storage.base.event_values import NoticeEvent, Webhook
+from storage.base.event_values import NotificationEvent, Webhook
 from storage.events.deliveries import FAILING_FOR
 from storage.slack.approval_cards import ApprovalCard
 
@@ -84,7 +84,7 @@ def notice(title: str, sentence: str) -> View:
 
 
 def requester_notice(
-    card: ApprovalCard, event_type: NoticeEvent, news: News | None = None
+    card: ApprovalCard, event_type: NotificationEvent, news: News | None = None
 ) -> Message | None:
     """The DM to the requester about an event; None if the request has changed again since.
 
@@ -205,7 +205,7 @@ def _open_webhook(webhook: Webhook) -> Block:
     return {"type": "actions", "elements": [button]}
 
 
-def approver_notice(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
+def approver_notice(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
     """The DM to an approver when approved leave is shortened or cancelled, in mrkdwn.
 
     None if the request's status has changed since.
@@ -279,7 +279,7 @@ def _because(cause: Cause) -> str:
     return gettext("the public holiday on {day} changed", day=day) + name
 
 
-def _told(card: ApprovalCard, event_type: NoticeEvent) -> str | None:
+def _told(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
     status = card.request.status
     if event_type in ("leave_request.created", "leave_request.updated"):
         if status != "pending":

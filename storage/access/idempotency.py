@@ -15,7 +15,7 @@ from typing import Final
 import orjson
 from peewee import Delete, Select, Tuple, fn
 
-from storage.base.errors import Conflict, Refusal
+from storage.base.errors import Conflict, DomainError
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Param, compiled, milliseconds
@@ -26,7 +26,7 @@ from storage.db.tables import IdempotencyKeyRow
 KEPT: Final = timedelta(hours=24)
 
 
-class IdempotencyKeyReused(Refusal):
+class IdempotencyKeyReused(DomainError):
     """The key came before with another request."""
 
     code = "idempotency_key_reused"

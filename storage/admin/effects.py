@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from storage.base.values import LeaveEffect, Rerouted, User
+from storage.base.values import LeaveEffect, Reassigned, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
 from storage.leave import balances
@@ -50,7 +50,7 @@ class Effects:
 
     leave: tuple[LeaveEffect, ...] = ()
     chosen_country_code: str | None = None
-    rerouted: tuple[Rerouted, ...] = ()
+    rerouted: tuple[Reassigned, ...] = ()
     api_keys: int = 0
     calendar_feeds: int = 0
     reports: tuple[str, ...] = ()
@@ -172,7 +172,7 @@ def _booked(
     people = list(users)
     for start in range(0, len(people), _READ_AT_ONCE):
         some = people[start : start + _READ_AT_ONCE]
-        begin = min(balances.reckoned_from(known, user, today) for user in some)
+        begin = min(balances.accrual_start(known, user, today) for user in some)
         found = balances.booked_of_many(
             tx, known.organisation.id, [user.id for user in some], begin
         )
@@ -185,7 +185,7 @@ def _left(
 ) -> dict[LeaveYear, int]:
     """Half-days that remain of each leave year between the two days, as of the first or later."""
     account = balances.account(known, user, booked.adjustments)
-    found = year_balances.standings(
+    found = year_balances.of_years(
         account, balances.deducting(known, booked.leave), first_day, last_day
     )
     return {one.year: one.remaining_half_days(max(first_day, one.year.first_day)) for one in found}

@@ -22,7 +22,7 @@ from storage.base.errors import (
     LastOwner,
     NotFound,
 )
-from storage.base.values import ROLES, Caller, LeaveRequest, Rerouted, Role, User, UserStatus
+from storage.base.values import ROLES, Caller, LeaveRequest, Reassigned, Role, User, UserStatus
 from storage.db import locks, rows
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
@@ -362,7 +362,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     return restored
 
 
-def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Rerouted]:
+def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Reassigned]:
     """What awaits the person now that he is back."""
     requests = reassignment.awaiting(tx, known, user, now=now)
     before = reassignment.asked(tx, known, requests, now=now, absent_id=user.id)

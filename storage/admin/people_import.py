@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from storage.admin import departments, people
-from storage.base.errors import Conflict, FieldError, Refusal
+from storage.base.errors import Conflict, DomainError, FieldError
 from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
@@ -358,7 +358,7 @@ def _update(
         people.update(tx, person.id, changes, by=by, now=now)
     except (people_rows.ChangedMeanwhile, BadLines):
         raise
-    except Refusal as refusal:
+    except DomainError as refusal:
         line = FieldError(
             pointer=f"/{person.line.number}", code=refusal.code, detail=refusal.detail
         )

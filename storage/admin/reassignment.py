@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from storage.base.clock import local_day
-from storage.base.values import Caller, LeaveRequest, Rerouted, User
+from storage.base.values import Caller, LeaveRequest, Reassigned, User
 from storage.db.database import Transaction
 from storage.directory import approvers
 from storage.events import audit, notification_outbox
@@ -25,7 +25,7 @@ MOST_REQUESTS: Final = 5_000
 Asked = dict[str, list[User]]
 
 
-def without(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[Rerouted]:
+def without(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[Reassigned]:
     """What awaits the person, and whom it would await if he were no longer there."""
     requests = awaiting(tx, known, user, now=now)
     before = asked(tx, known, requests, now=now)
@@ -80,10 +80,10 @@ def asked(
     )
 
 
-def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) -> list[Rerouted]:
+def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) -> list[Reassigned]:
     """The requests that await others now."""
     rerouted = [
-        Rerouted(
+        Reassigned(
             request=request,
             before=tuple(before.get(request.user_id, ())),
             after=tuple(after.get(request.user_id, ())),
@@ -119,7 +119,7 @@ def show_to_linked(
 def tell(
     tx: Transaction,
     known: Reference,
-    rerouted: Sequence[Rerouted],
+    rerouted: Sequence[Reassigned],
     *,
     by: Caller,
     now: datetime,

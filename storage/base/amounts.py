@@ -8,7 +8,7 @@ from typing import Final
 from storage.base.errors import InvalidInput
 
 # The days of a leap year.
-MOST_HALF_DAYS: Final = 2 * 366
+MAX_HALF_DAYS: Final = 2 * 366
 
 
 def half_days_of(days: float, field: str) -> int:
@@ -20,7 +20,7 @@ def half_days_of(days: float, field: str) -> int:
     if (
         not math.isfinite(half_days)
         or half_days != math.floor(half_days)
-        or not 0 <= half_days <= MOST_HALF_DAYS
+        or not 0 <= half_days <= MAX_HALF_DAYS
     ):
         raise InvalidInput.of(
             field,
@@ -48,7 +48,7 @@ def adjustment_half_days_of(days: float, field: str) -> int:
     if (
         not math.isfinite(half_days)
         or half_days != math.floor(half_days)
-        or not 0 < abs(half_days) <= MOST_HALF_DAYS
+        or not 0 < abs(half_days) <= MAX_HALF_DAYS
     ):
         raise InvalidInput.of(
             field,

@@ -1,6 +1,6 @@
 """The errors that storage raises.
 
-    Refusal
+    DomainError
       InvalidInput            a field is wrong; carries one or more FieldError
       NotFound                missing, or not visible to the caller
       Forbidden
@@ -86,7 +86,7 @@ class FieldError:
     detail: str
 
 
-class Refusal(Exception):
+class DomainError(Exception):
     """A rule of the domain forbids the operation; nothing has changed."""
 
     code = "refused"
@@ -97,7 +97,7 @@ class Refusal(Exception):
         super().__init__(self.detail)
 
 
-class InvalidInput(Refusal):
+class InvalidInput(DomainError):
     """One or more fields are invalid.
 
     ``code`` is the code of a single error, or ``invalid_input`` for several.
@@ -120,7 +120,7 @@ class InvalidInput(Refusal):
         )
 
 
-class NotFound(Refusal):
+class NotFound(DomainError):
     """Missing, in another organisation or not visible; callers cannot tell which."""
 
     code = "not_found"
@@ -131,7 +131,7 @@ class NotFound(Refusal):
         self.kind = kind
 
 
-class Unauthenticated(Refusal):
+class Unauthenticated(DomainError):
     """The API key is missing, malformed, unknown, expired, revoked, or its owner is inactive."""
 
     code = "unauthenticated"
@@ -143,7 +143,7 @@ class Unauthenticated(Refusal):
         )
 
 
-class Forbidden(Refusal):
+class Forbidden(DomainError):
     """The caller lacks a right."""
 
     code = "forbidden"
@@ -193,7 +193,7 @@ class NotYourField(Forbidden):
         self.fields = tuple(fields)
 
 
-class Conflict(Refusal):
+class Conflict(DomainError):
     """The request is valid but conflicts with the current state."""
 
     code = "conflict"
@@ -318,7 +318,7 @@ class CannotArchiveSelf(Conflict):
         super().__init__("Ask another admin or owner to do this for you.")
 
 
-class InsufficientAllowance(Refusal):
+class InsufficientAllowance(DomainError):
     """A leave year of the request has too little left. Both amounts are in half-days."""
 
     code = "insufficient_allowance"
@@ -336,7 +336,7 @@ class InsufficientAllowance(Refusal):
         self.leave_year = leave_year
 
 
-class UnusableCursor(Refusal):
+class UnusableCursor(DomainError):
     """The cursor was changed or belongs to another list, filter or organisation."""
 
     code = "invalid_cursor"

@@ -34,7 +34,7 @@ DeliveryEvent = Literal[EventType, "ping"]
 DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
 
 # The subject of a notification: an event, or a change that only Slack and the audit trail show.
-NoticeEvent = (
+NotificationEvent = (
     EventType
     | Literal[
         "leave_request.recounted",

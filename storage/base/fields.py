@@ -21,7 +21,7 @@ Checked = dict[str, Any]
 
 LONGEST_NAME: Final = 200
 # RFC 5321, section 4.5.3.1.3, less the two angle brackets.
-LONGEST_EMAIL: Final = 254
+MAX_EMAIL: Final = 254
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LABEL: Final = r"[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?"
@@ -221,7 +221,7 @@ def email(value: object, field: str) -> str:
     Raises InvalidInput ``invalid_email``. Does not check that the address exists.
     """
     text = value.strip() if isinstance(value, str) else ""
-    if len(text) > LONGEST_EMAIL or _EMAIL.fullmatch(text) is None or not text.isprintable():
+    if len(text) > MAX_EMAIL or _EMAIL.fullmatch(text) is None or not text.isprintable():
         raise InvalidInput.of(
             field,
             "invalid_email",

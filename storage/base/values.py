@@ -221,7 +221,7 @@ class LeaveEffect:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rerouted:
+class Reassigned:
     """A pending request whose approvers changed."""
 
     request: LeaveRequest

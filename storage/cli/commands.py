@@ -21,10 +21,10 @@ from storage.base import records
 from storage.base.email_domains import employer_domain
 from storage.base.errors import (
     DatabaseUnavailable,
+    DomainError,
     InvalidInput,
     NotFound,
     OutcomeUnknown,
-    Refusal,
     SchemaOutOfDate,
     SecretKeysUnusable,
 )
@@ -72,7 +72,7 @@ def refusals_on_stderr() -> Iterator[None]:
         yield
     except SettingsError as error:
         _refuse("\n".join(error.problems))
-    except (Refusal, SchemaOutOfDate, SecretKeysUnusable) as error:
+    except (DomainError, SchemaOutOfDate, SecretKeysUnusable) as error:
         _refuse(str(error))
     except OutcomeUnknown:
         _refuse(

@@ -23,7 +23,7 @@ from peewee import (
     TextField,
 )
 
-from storage.base.amounts import MOST_HALF_DAYS
+from storage.base.amounts import MAX_HALF_DAYS
 from storage.base.event_values import DELIVERY_STATUSES
 from storage.base.values import LEAVE_STATUSES, ROLES, USER_STATUSES
 
@@ -95,10 +95,10 @@ class OrganisationRow(Model):  # type: ignore[misc]
             check("organisations_leave_year_start_day", "leave_year_start_day BETWEEN 1 AND 31"),
             check(
                 "organisations_default_leave_allowance",
-                f"default_leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}",
+                f"default_leave_allowance_half_days BETWEEN 0 AND {MAX_HALF_DAYS}",
             ),
             check(
-                "organisations_carry_over", f"carry_over_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
+                "organisations_carry_over", f"carry_over_half_days BETWEEN 0 AND {MAX_HALF_DAYS}"
             ),
             check(
                 "organisations_carry_over_expiry_month", "carry_over_expiry_month BETWEEN 1 AND 12"
@@ -133,7 +133,7 @@ class DepartmentRow(Model):  # type: ignore[misc]
             SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
             check(
                 "departments_default_leave_allowance",
-                f"default_leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}",
+                f"default_leave_allowance_half_days BETWEEN 0 AND {MAX_HALF_DAYS}",
             ),
         ]
 
@@ -181,7 +181,7 @@ class UserRow(Model):  # type: ignore[misc]
             check("users_role", one_of("role", ROLES)),
             check("users_status", one_of("status", USER_STATUSES)),
             check(
-                "users_leave_allowance", f"leave_allowance_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"
+                "users_leave_allowance", f"leave_allowance_half_days BETWEEN 0 AND {MAX_HALF_DAYS}"
             ),
         ]
 
@@ -278,7 +278,7 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
             check("leave_requests_start_half_day", one_of("start_half_day", ("am", "pm"))),
             check("leave_requests_end_half_day", one_of("end_half_day", ("am", "pm"))),
             check("leave_requests_dates", "start_date <= end_date"),
-            check("leave_requests_total", f"total_half_days BETWEEN 0 AND {MOST_HALF_DAYS}"),
+            check("leave_requests_total", f"total_half_days BETWEEN 0 AND {MAX_HALF_DAYS}"),
         ]
 
 
@@ -345,7 +345,7 @@ class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
             references("users", "user_id"),
             check(
                 "allowance_adjustments_half_days",
-                f"half_days <> 0 AND half_days BETWEEN -{MOST_HALF_DAYS} AND {MOST_HALF_DAYS}",
+                f"half_days <> 0 AND half_days BETWEEN -{MAX_HALF_DAYS} AND {MAX_HALF_DAYS}",
             ),
         ]
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from peewee import Select
 
-from storage.base.event_values import NoticeEvent
+from storage.base.event_values import NotificationEvent
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.compiled import Param, any_of, compiled
@@ -49,7 +49,7 @@ MAX_NOTIFIED: Final = 50
 
 def notify(
     tx: Transaction,
-    event_type: NoticeEvent,
+    event_type: NotificationEvent,
     request: LeaveRequest,
     *,
     by: Caller,
@@ -81,7 +81,7 @@ def notify(
         tx.enqueue_insert(NoticeRow, **row)
     if request_rules.may_reconsider(request, now):
         # The button that reverses the decision is removed at the end of its window.
-        later = {"due_at": now + request_rules.SECOND_THOUGHTS}
+        later = {"due_at": now + request_rules.REVERSAL_WINDOW}
         for user_id in sorted(holders - {request.user_id}):
             row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
             tx.enqueue_insert(NoticeRow, **row | later)
@@ -90,7 +90,7 @@ def notify(
 
 def notify_all(
     tx: Transaction,
-    event_type: NoticeEvent,
+    event_type: NotificationEvent,
     changed: Sequence[LeaveRequest],
     *,
     told: Sequence[LeaveRequest] = (),
@@ -164,7 +164,7 @@ def post_missing_cards(
 
 def notify_approvers(
     tx: Transaction,
-    event_type: NoticeEvent,
+    event_type: NotificationEvent,
     told: Mapping[str, Iterable[str]],
     *,
     organisation_id: str,

@@ -118,7 +118,7 @@ def books(
         _booked,
         organisation_id=organisation.id,
         user_id=user.id,
-        **_bounds(reckoned_from(reference, user, first_day), last_read),
+        **_bounds(accrual_start(reference, user, first_day), last_read),
     )
     booked = _entered(found)
     _, source = granted_half_days(reference, user)
@@ -161,10 +161,10 @@ def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -
     )
 
 
-def reckoned_from(reference: Reference, user: User, first_day: date) -> date:
+def accrual_start(reference: Reference, user: User, first_day: date) -> date:
     """The first day of which leave matters for the leave year of ``first_day``."""
     carry_over = _carry_over(reference.organisation, user)
-    return year_balances.reckoned_from(leave_year_rule(reference, user), carry_over, first_day)
+    return year_balances.accrual_start(leave_year_rule(reference, user), carry_over, first_day)
 
 
 class _Bounds(TypedDict):

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 from storage.base import fields
-from storage.base.errors import InvalidInput, OverlappingLeave, Refusal
+from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import holiday_sets
@@ -77,7 +77,7 @@ def examine(
     *,
     today: date,
     replaces: str | None = None,
-) -> tuple[Assessment | None, list[Refusal]]:
+) -> tuple[Assessment | None, list[DomainError]]:
     """As ``assess``, with every refusal that the draft meets; the first is what ``assess`` raises.
 
     The assessment is None where the dates or the type are refused, so that there is nothing to
@@ -85,14 +85,14 @@ def examine(
     """
     try:
         basis = _basis(known, draft, today)
-    except Refusal as refusal:
+    except DomainError as refusal:
         return None, [refusal]
-    refusals: list[Refusal] = []
+    refusals: list[DomainError] = []
 
     def collecting(rule: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return rule(*arguments)
-        except Refusal as refusal:
+        except DomainError as refusal:
             refusals.append(refusal)
             return None
 

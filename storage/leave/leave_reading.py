@@ -22,7 +22,7 @@ from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import pending_approvals, people_rows
 from storage.events import audit, organisation_config
 from storage.leave import leave_rows
-from storage.rules.days import LONGEST_SPAN_DAYS
+from storage.rules.days import MAX_SPAN_DAYS
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
 
@@ -197,7 +197,7 @@ def awaiting(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Pag
 
 def _longest_after(day: date | None) -> str:
     """No leave that begins by that day ends later, so an index need not be read further."""
-    last = date.max.toordinal() if day is None else day.toordinal() + LONGEST_SPAN_DAYS
+    last = date.max.toordinal() if day is None else day.toordinal() + MAX_SPAN_DAYS
     return date.fromordinal(min(last, date.max.toordinal())).isoformat()
 
 

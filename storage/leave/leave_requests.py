@@ -24,7 +24,7 @@ from storage.base.errors import (
     OwnRequest,
     Unauthenticated,
 )
-from storage.base.event_values import EventType, NoticeEvent
+from storage.base.event_values import EventType, NotificationEvent
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
@@ -230,7 +230,7 @@ def tell_approvers(
     known: Reference,
     user: User,
     leave_before: Sequence[LeaveRequest],
-    event: NoticeEvent,
+    event: NotificationEvent,
     *,
     by: Caller,
     now: datetime,
@@ -371,7 +371,7 @@ _EVENTS: Mapping[request_rules.Action, EventType] = {
     "decline_after_all": "leave_request.declined",
 }
 # What the requester hears, where that is not the event.
-_NEWS: Mapping[request_rules.Action, NoticeEvent] = {
+_NEWS: Mapping[request_rules.Action, NotificationEvent] = {
     "approve_after_all": "leave_request.decision_changed",
     "decline_after_all": "leave_request.decision_changed",
 }

@@ -23,7 +23,7 @@ from storage.leave import balances
 from storage.leave.balances import AllowanceSource, BookedLeave, Books
 from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
-from storage.rules.year_balances import Standing
+from storage.rules.year_balances import LeaveYearBalance
 
 # Farther from today nobody plans, and every year on the way has to be worked out.
 REACH_YEARS: Final = 20
@@ -88,7 +88,7 @@ def balance(
     today = local_day(now, known.organisation.timezone)
     day = _checked(today if on is None else on, today)
     books = balances.books(tx, known, user, day, day)
-    (standing,) = year_balances.standings(
+    (standing,) = year_balances.of_years(
         books.account, balances.deducting(known, books.leave), day, day
     )
     lines = _lines(tx, known, user, books, standing, day)
@@ -168,7 +168,12 @@ def _checked(on: date, today: date) -> date:
 
 
 def _lines(
-    tx: Transaction, known: Reference, user: User, books: Books, standing: Standing, on: date
+    tx: Transaction,
+    known: Reference,
+    user: User,
+    books: Books,
+    standing: LeaveYearBalance,
+    on: date,
 ) -> list[Line]:
     """In the order in which one would explain them; amounts of nothing are left out."""
     year = standing.year

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from storage.base.clock import local_day
-from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Refusal
+from storage.base.errors import DomainError, InsufficientRole, InvalidInput, NotFound
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import approvers, colleagues, people_rows
@@ -64,7 +64,7 @@ class Preview:
     colleagues: list[ColleagueOff]
     colleagues_count: int
     pending_colleagues_count: int
-    refusals: list[Refusal]
+    refusals: list[DomainError]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,11 +166,11 @@ def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> Le
     return replaced
 
 
-def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[Refusal]:
-    refusals: list[Refusal] = []
+def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
+    refusals: list[DomainError] = []
     try:
         request_rules.check_transition("edit", replaced.status)
-    except Refusal as refusal:
+    except DomainError as refusal:
         refusals.append(refusal)
     if draft.leave_type_id != replaced.leave_type_id:
         refusals.append(
@@ -191,8 +191,8 @@ def _years(known: Reference, found: Assessment, replaces: str | None) -> list[Ye
         counted_halves=found.counted_halves, start_date=span.start_date, end_date=span.end_date
     )
     with_it = [*others, asked] if found.leave_type.deducts_allowance else others
-    before = year_balances.standings(account, booked, span.start_date, span.end_date)
-    after = year_balances.standings(account, with_it, span.start_date, span.end_date)
+    before = year_balances.of_years(account, booked, span.start_date, span.end_date)
+    after = year_balances.of_years(account, with_it, span.start_date, span.end_date)
     changes = []
     for one, other in zip(before, after, strict=True):
         on = min(span.end_date, one.year.last_day)

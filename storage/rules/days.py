@@ -19,7 +19,7 @@ MORNING: Final = 1
 AFTERNOON: Final = 2
 WHOLE_DAY: Final = 3
 
-LONGEST_SPAN_DAYS: Final = 366
+MAX_SPAN_DAYS: Final = 366
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -140,13 +140,13 @@ def asked_span(
             start_date=start_date,
         )
     length_days = end_date.toordinal() - start_date.toordinal() + 1
-    if length_days > LONGEST_SPAN_DAYS:
+    if length_days > MAX_SPAN_DAYS:
         raise InvalidInput.of(
             "end_date",
             "too_long",
             "A request can cover at most {most} days. This one covers {length}.",
             length=length_days,
-            most=LONGEST_SPAN_DAYS,
+            most=MAX_SPAN_DAYS,
         )
     if start_date == end_date and start_half_day == "pm" and end_half_day == "am":
         raise InvalidInput.of(

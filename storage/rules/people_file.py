@@ -19,8 +19,8 @@ from storage.base.values import ROLES
 from storage.rules import days, holiday_calendar
 
 # Ten times the largest customer that is expected.
-MOST_LINES: Final = 100_000
-MOST_BYTES: Final = 64 * 1024 * 1024
+MAX_LINES: Final = 100_000
+MAX_BYTES: Final = 64 * 1024 * 1024
 
 _SEPARATORS: Final = (",", ";", "\t")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -119,8 +119,8 @@ def read(content: bytes, *, needed: Sequence[str]) -> list[Line]:
     lines: list[Line] = []
     errors: list[FieldError] = []
     for number, cells in rows:
-        if len(lines) == MOST_LINES:
-            raise _unreadable("too_long", f"A file holds at most {MOST_LINES:,} people.")
+        if len(lines) == MAX_LINES:
+            raise _unreadable("too_long", f"A file holds at most {MAX_LINES:,} people.")
         try:
             lines.append(_line(number, header, cells))
         except BadLines as bad:
@@ -136,8 +136,8 @@ def _unreadable(code: str, detail: str) -> InvalidInput:
 
 
 def _text(content: bytes) -> str:
-    if len(content) > MOST_BYTES:
-        raise _unreadable("too_large", f"A file has at most {MOST_BYTES // 2**20} MiB.")
+    if len(content) > MAX_BYTES:
+        raise _unreadable("too_large", f"A file has at most {MAX_BYTES // 2**20} MiB.")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             return content.decode("utf-16")

@@ -23,9 +23,9 @@ from storage.rules.leave_years import LeaveYear
 
 Action = Literal["edit", "approve", "decline", "cancel", "approve_after_all", "decline_after_all"]
 
-FURTHEST_YEARS: Final = 2
+MAX_YEARS: Final = 2
 # The reversal window: how long a decision can be changed in Slack.
-SECOND_THOUGHTS: Final = timedelta(minutes=10)
+REVERSAL_WINDOW: Final = timedelta(minutes=10)
 
 # What people may change of their own record; only admins change the rest (contract 2).
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
@@ -62,7 +62,7 @@ def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
     is_decided = request.status in ("approved", "declined") and request.decided_by is not None
     if not is_decided or request.decided_at is None:
         return False
-    return now < request.decided_at + SECOND_THOUGHTS
+    return now < request.decided_at + REVERSAL_WINDOW
 
 
 def may_follow(action: Action, status: LeaveStatus) -> bool:
@@ -84,7 +84,7 @@ def check_dates_in_reach(span: Span, today: date) -> None:
     On 29 February the limit is 28 February. Raises InvalidInput ``out_of_reach`` at the first of
     the two dates that is too far away.
     """
-    earliest, latest = _years_from(today, -FURTHEST_YEARS), _years_from(today, FURTHEST_YEARS)
+    earliest, latest = _years_from(today, -MAX_YEARS), _years_from(today, MAX_YEARS)
     for field, day in (("start_date", span.start_date), ("end_date", span.end_date)):
         if not earliest <= day <= latest:
             raise InvalidInput.of(

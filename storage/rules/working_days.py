@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from storage.rules.days import MORNING, NOTHING, Holiday, WorkingWeek
 
 # Searches end after so many days, for people who work on none of them.
-FURTHEST_DAYS: Final = 400
+MAX_DAYS: Final = 400
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +68,7 @@ class Worktime:
 def nth_after(halves: Callable[[date], int], day: date, number: int) -> date | None:
     """The nth working day after ``day``; None if there is none in MAX_DAYS."""
     left = number
-    for ahead in range(1, FURTHEST_DAYS):
+    for ahead in range(1, MAX_DAYS):
         found = day + timedelta(days=ahead)
         left -= halves(found) != NOTHING
         if left == 0:

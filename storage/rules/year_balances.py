@@ -66,7 +66,7 @@ class Deduction:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Standing:
+class LeaveYearBalance:
     """The balance of one leave year. Future leave counts as taken.
 
     ``prorated_half_days`` is the person's part of the granted ones. ``lapsing_half_days`` are the
@@ -103,31 +103,31 @@ class Standing:
         )
 
 
-def reckoned_from(rule: LeaveYearRule, carry_over: CarryOver | None, first_day: date) -> date:
+def accrual_start(rule: LeaveYearRule, carry_over: CarryOver | None, first_day: date) -> date:
     """The first day whose leave affects the leave year of ``first_day``."""
     if carry_over is not None:
         first_day = min(first_day, carry_over.known_from)
     return leave_years.leave_year_containing(rule, first_day).first_day
 
 
-def standings(
+def of_years(
     account: Account, deductions: Sequence[Deduction], first_day: date, last_day: date
-) -> list[Standing]:
+) -> list[LeaveYearBalance]:
     """The balances of the leave years from ``first_day`` to ``last_day``, oldest first.
 
     ``deductions`` has all leave since ``accrual_start``. An overdrawn year carries nothing over,
     neither credit nor debt.
     """
     rule, carry_over = account.rule, account.carry_over
-    begin = reckoned_from(rule, carry_over, first_day)
-    found: list[Standing] = []
+    begin = accrual_start(rule, carry_over, first_day)
+    found: list[LeaveYearBalance] = []
     for year in leave_years.leave_years_touched(rule, begin, last_day):
         carried_half_days = 0
         if carry_over is not None and found and carry_over.known_from < year.first_day:
             left = max(found[-1].final_half_days, 0)
             carried_half_days = min(left, carry_over.most_half_days)
-        found.append(_standing(account, deductions, year, carried_half_days))
-    return [standing for standing in found if standing.year.last_day >= first_day]
+        found.append(_balance_of(account, deductions, year, carried_half_days))
+    return [balance for balance in found if balance.year.last_day >= first_day]
 
 
 def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> list[YearDemand]:
@@ -137,12 +137,12 @@ def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> 
     all other leave.
     """
     found = []
-    for standing in standings(account, [*others, asked], asked.start_date, asked.end_date):
-        needed = asked.half_days_in_year(standing.year)
-        left = standing.remaining_half_days(min(asked.end_date, standing.year.last_day))
+    for balance in of_years(account, [*others, asked], asked.start_date, asked.end_date):
+        needed = asked.half_days_in_year(balance.year)
+        left = balance.remaining_half_days(min(asked.end_date, balance.year.last_day))
         found.append(
             YearDemand(
-                year=standing.year, remaining_half_days=left + needed, needed_half_days=needed
+                year=balance.year, remaining_half_days=left + needed, needed_half_days=needed
             )
         )
     return found
@@ -162,10 +162,10 @@ def later_demands(
     last_day = max(other.end_date for other in others)
     if last_day <= first_day:
         return []
-    after = standings(account, [*others, asked], first_day, last_day)
-    if all(standing.final_half_days >= 0 for standing in after[1:]):
+    after = of_years(account, [*others, asked], first_day, last_day)
+    if all(balance.final_half_days >= 0 for balance in after[1:]):
         return []
-    before = standings(account, others, first_day, last_day)
+    before = of_years(account, others, first_day, last_day)
     return [
         YearDemand(
             year=one.year,
@@ -186,9 +186,9 @@ def carried_until(year: LeaveYear, expiry_month: int) -> date:
     return min(max(month_end, year.first_day), year.last_day)
 
 
-def _standing(
+def _balance_of(
     account: Account, deductions: Sequence[Deduction], year: LeaveYear, carried_half_days: int
-) -> Standing:
+) -> LeaveYearBalance:
     carry_over = account.carry_over
     until = None
     lapsing_half_days = 0
@@ -196,7 +196,7 @@ def _standing(
         until = carried_until(year, carry_over.expiry_month)
         used = sum(leave.half_days_in(year.first_day, until) for leave in deductions)
         lapsing_half_days = max(carried_half_days - used, 0)
-    return Standing(
+    return LeaveYearBalance(
         year=year,
         granted_half_days=account.granted_half_days,
         prorated_half_days=leave_years.prorated_half_days(

@@ -15,7 +15,7 @@ from peewee import Delete, Select, Tuple, Update, fn
 from storage.admin import recalculation
 from storage.admin.recalculation import News
 from storage.base.clock import local_day
-from storage.base.event_values import NoticeEvent, Webhook
+from storage.base.event_values import NotificationEvent, Webhook
 from storage.base.ids import new_id
 from storage.base.values import HalfDay, User
 from storage.db import rows
@@ -65,7 +65,7 @@ class Notice:
     kind: NoticeKind
     user_id: str
     leave_request_id: str
-    event_type: NoticeEvent
+    event_type: NotificationEvent
     attempts: int
     created_at: datetime
     claim_id: str

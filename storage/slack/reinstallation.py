@@ -13,7 +13,7 @@ from typing import Final
 from peewee import Select
 
 from storage.admin import reassignment
-from storage.base.event_values import NoticeEvent
+from storage.base.event_values import NotificationEvent
 from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
@@ -28,7 +28,7 @@ from storage.slack import reminders
 # Of what waits, and of what was decided meanwhile; Home shows the rest.
 MOST_REQUESTS: Final = 1_000
 
-_NEWS: Final[dict[LeaveStatus, NoticeEvent]] = {
+_NEWS: Final[dict[LeaveStatus, NotificationEvent]] = {
     "approved": "leave_request.approved",
     "declined": "leave_request.declined",
     "cancelled": "leave_request.cancelled",
@@ -58,7 +58,7 @@ def _show_waiting(
     tx: Transaction,
     known: Reference,
     requests: list[LeaveRequest],
-    event: NoticeEvent,
+    event: NotificationEvent,
     now: datetime,
     *,
     is_news: bool,

@@ -145,9 +145,9 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = AT
         if (
             one.is_next_step
             and one.decided_at
-            and now < one.decided_at + request_rules.SECOND_THOUGHTS
+            and now < one.decided_at + request_rules.REVERSAL_WINDOW
         ):
-            until = one.decided_at + request_rules.SECOND_THOUGHTS
+            until = one.decided_at + request_rules.REVERSAL_WINDOW
             _moved_on(
                 tx, organisation_id, one, Step(is_due=False, sent=one.sent, next_at=until), now
             )
@@ -323,7 +323,7 @@ def _worktimes(
 ) -> dict[str, Worktime]:
     """What each of them works from some days before ``first_day`` on, for more than a year."""
     users = list(people)
-    first, last = first_day - timedelta(days=2), today + timedelta(working_days.FURTHEST_DAYS)
+    first, last = first_day - timedelta(days=2), today + timedelta(working_days.MAX_DAYS)
     away = _away(tx, known.organisation.id, [user.id for user in users], first)
     organisation = known.organisation
     found = {}

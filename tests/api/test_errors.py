@@ -13,13 +13,13 @@ from structlog.testing import capture_logs
 import storage
 from api.http.errors import STATUS, members, status_of
 from storage.base.errors import (
+    DomainError,
     FieldError,
     InsufficientAllowance,
     InsufficientScope,
     InvalidInput,
     InvalidTransition,
     OverlappingLeave,
-    Refusal,
 )
 from storage.db.database import Database
 from tests import outside
@@ -29,7 +29,7 @@ from tests.builders import an_organisation
 pytestmark = pytest.mark.both_engines
 
 
-def every_refusal(of: type[Refusal] = Refusal) -> list[type[Refusal]]:
+def every_refusal(of: type[DomainError] = DomainError) -> list[type[DomainError]]:
     """Every kind of refusal that storage knows, wherever it is defined."""
     return [kind for child in of.__subclasses__() for kind in (child, *every_refusal(child))]
 

@@ -15,7 +15,7 @@ from icalendar import Calendar
 from api.service import app
 from storage.admin import departments, holiday_overrides, organisations, people
 from storage.admin.holiday_overrides import NewOverride
-from storage.base.errors import Refusal
+from storage.base.errors import DomainError
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import people_rows
@@ -273,7 +273,7 @@ def test_changed_events_have_a_higher_sequence_and_a_later_stamp(
         clock.now += timedelta(seconds=seconds)
         try:
             change(world, *values)
-        except Refusal:
+        except DomainError:
             assert world.read() == before
         before = world.read()
         for path, contents in before.items():

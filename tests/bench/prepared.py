@@ -35,7 +35,7 @@ WRITING_ORGANISATIONS = 10
 WRITING_PEOPLE = 50
 # Of the organisation in which others commit meanwhile: enough for eight minutes.
 COMMITTING_PEOPLE = 100
-MOST_HALF_DAYS = 732
+MAX_HALF_DAYS = 732
 
 # Leave lies within two years of today.
 WEEKS_AHEAD = 100
@@ -174,7 +174,7 @@ def organisation(tx: Transaction, number: int, people_count: int) -> Organisatio
         scopes=frozenset(SCOPES),
         source="api",
     )
-    organisations.update(tx, {"default_leave_allowance_half_days": MOST_HALF_DAYS}, by=by, now=now)
+    organisations.update(tx, {"default_leave_allowance_half_days": MAX_HALF_DAYS}, by=by, now=now)
     webhooks.create(tx, "https://receiver.example.com/hiatus", ["*"], by=by, now=now)
     leave_type_id = _deducting_type(tx, by)
     members: list[User] = []

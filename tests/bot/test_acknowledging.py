@@ -11,7 +11,7 @@ import pytest
 
 from bot.interaction.listening import Listener
 from bot.listeners import registered, unknown
-from storage.base.errors import Refusal
+from storage.base.errors import DomainError
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from tests.bench.acknowledging import percentile
@@ -116,5 +116,5 @@ def _write(world: World, stopped: threading.Event, written: list[str]) -> None:
             )
             world.database.write_now(leave_requests.cancel, made.id, by=by, now=world.clock())
             written.append(made.id)
-        except Refusal:
+        except DomainError:
             continue

@@ -10,7 +10,7 @@ import pytest
 import storage
 from bot.base import ids
 from bot.interaction import errors
-from storage.base.errors import FieldError, InvalidInput, InvalidTransition, Refusal
+from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
 from storage.db.database import Database
 from tests.bot.world import World
 from tests.fakes.slack import LoopbackSlack
@@ -37,7 +37,7 @@ def test_bolts_own_environment_variables_change_nothing(
     assert not (tmp_path / ".bolt-app-installation").exists()
 
 
-def _refusals(kind: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
+def _refusals(kind: type[DomainError] = DomainError) -> Iterator[type[DomainError]]:
     for below in kind.__subclasses__():
         yield below
         yield from _refusals(below)
@@ -76,5 +76,5 @@ def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> No
         ),
     ],
 )
-def test_a_stale_step_says_what_happened(refusal: Refusal, said: str) -> None:
+def test_a_stale_step_says_what_happened(refusal: DomainError, said: str) -> None:
     assert errors.sentence(refusal) == said

@@ -17,11 +17,11 @@ from bot.base.language import using_locale
 from bot.interaction import errors
 from storage.base import amounts, fields, webhook_fields
 from storage.base.errors import (
+    DomainError,
     InsufficientAllowance,
     InvalidInput,
     InvalidTransition,
     OverlappingLeave,
-    Refusal,
 )
 from storage.base.values import LEAVE_STATUSES, LeaveType
 from storage.rules import days, holiday_calendar, leave_years, request_rules
@@ -82,7 +82,7 @@ def a_leave_type(**rules_of_it: Any) -> LeaveType:
     return replace(made, **rules_of_it)
 
 
-def with_figures() -> list[Refusal]:
+def with_figures() -> list[DomainError]:
     """Refusals as they are met, those that hold an amount, a number, a date or a list first."""
     start, end = date(2026, 8, 3), date(2026, 8, 7)
     span = Span(start_date=start, end_date=end)
@@ -133,7 +133,7 @@ def with_figures() -> list[Refusal]:
     ]
 
 
-def is_of_the_domain(example: Refusal) -> bool:
+def is_of_the_domain(example: DomainError) -> bool:
     """Whether storage raises it with this message: the documentation made some examples up."""
     shown = errors.SENTENCES.get(type(example))
     if shown is None or isinstance(example, InvalidInput):

@@ -39,7 +39,7 @@ from storage.base.values import (
     LeaveRequest,
     LeaveStatus,
     Organisation,
-    Rerouted,
+    Reassigned,
     Role,
     field_names,
 )
@@ -160,7 +160,7 @@ def test_questions_about_what_follows(
         effects=Effects(
             leave=(LeaveEffect(user=somebody, before=before, after=after),) * number,
             rerouted=(
-                Rerouted(request=before, before=(somebody,) * 50, after=(somebody,) * number),
+                Reassigned(request=before, before=(somebody,) * 50, after=(somebody,) * number),
             )
             * number,
             api_keys=number,

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import departments, people
-from storage.base.errors import Refusal
+from storage.base.errors import DomainError
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
@@ -170,7 +170,7 @@ def may_approve(database: Database, setting: Setting, user: User) -> bool:
         database.write_now(attempt)
     except Undone:
         return True
-    except Refusal:
+    except DomainError:
         return False
     return False
 

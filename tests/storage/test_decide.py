@@ -11,13 +11,13 @@ import pytest
 
 from storage.admin import people
 from storage.base.errors import (
+    DomainError,
     InsufficientRole,
     InvalidInput,
     InvalidTransition,
     NotFound,
     OverlappingLeave,
     OwnRequest,
-    Refusal,
 )
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
@@ -223,7 +223,7 @@ def test_two_decisions_at_once_give_one(database: Database) -> None:
         begin.wait()
         try:
             outcomes.append(step(database, request.id, by).status)
-        except Refusal as refusal:
+        except DomainError as refusal:
             outcomes.append(refusal.code)
 
     threads = [

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import people
-from storage.base.errors import InsufficientRole, NotFound, Refusal
+from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import LeaveRequest, User, as_dict
 from storage.db.database import Database
 from storage.leave import adjustments, leave_requests, ledgers, previews
@@ -384,7 +384,7 @@ def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest |
     for code, start, end in case.booked:
         try:
             made = a_request(database, acme, ada, start_date=start, end_date=end, code=code)
-        except Refusal:
+        except DomainError:
             continue
         if case.is_edit and made.status == "pending":
             replaced = made
@@ -398,7 +398,7 @@ def half_days_of(change: YearChange) -> tuple[int, int, int]:
 
 def tried(
     database: Database, acme: Acme, user: User, draft: Draft, replaced: LeaveRequest | None
-) -> LeaveRequest | Refusal:
+) -> LeaveRequest | DomainError:
     """Ask for it, or change the request to it."""
     by = caller_for(acme, user)
     changes = as_dict(draft)
@@ -407,7 +407,7 @@ def tried(
         if replaced is None:
             return database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
         return database.write_now(leave_requests.edit, replaced.id, changes, by=by, now=NOW)
-    except Refusal as refusal:
+    except DomainError as refusal:
         return refusal
 
 
@@ -444,7 +444,7 @@ def test_what_is_announced_is_what_happens(database: Database, case: Case) -> No
     assert before == [change.before_half_days for change in found.years]
 
     outcome = tried(database, acme, ada, draft, replaced)
-    if isinstance(outcome, Refusal):
+    if isinstance(outcome, DomainError):
         first = found.refusals[0]
         assert (outcome.code, outcome.detail) == (first.code, first.detail)
         assert remaining(database, acme, ada, on) == before

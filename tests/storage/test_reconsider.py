@@ -22,10 +22,10 @@ from storage.directory import people_rows
 from storage.events import audit, delivery_log, webhooks
 from storage.leave import leave_requests
 from storage.leave.leave_requests import Decision, NotYourApproval
-from storage.rules.request_rules import SECOND_THOUGHTS
+from storage.rules.request_rules import REVERSAL_WINDOW
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 
-LAST_MOMENT = NOW + SECOND_THOUGHTS - timedelta(seconds=1)
+LAST_MOMENT = NOW + REVERSAL_WINDOW - timedelta(seconds=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +96,7 @@ def test_after_ten_minutes_it_stands(database: Database) -> None:
             case.request.id,
             "declined",
             by=case.grace,
-            now=NOW + SECOND_THOUGHTS,
+            now=NOW + REVERSAL_WINDOW,
         )
 
     assert refusal.value.decided_by_name == "Grace Lovelace"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from storage.rules import days, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
-from storage.rules.year_balances import Account, CarryOver, Deduction, Standing
+from storage.rules.year_balances import Account, CarryOver, Deduction, LeaveYearBalance
 
 CALENDAR = LeaveYearRule(type="calendar", month=1, day=1)
 YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
@@ -50,9 +50,9 @@ def leave(start_date: date, half_days: int) -> Deduction:
     )
 
 
-def in_year(account: Account, year: int, *taken: Deduction) -> Standing:
+def in_year(account: Account, year: int, *taken: Deduction) -> LeaveYearBalance:
     day = date(year, 7, 1)
-    (found,) = year_balances.standings(account, taken, day, day)
+    (found,) = year_balances.of_years(account, taken, day, day)
     return found
 
 
@@ -198,7 +198,7 @@ DAYS = st.dates(date(2024, 1, 1), date(2029, 1, 1))
 
 
 def everything(account: Account, taken: list[Deduction]) -> list[Any]:
-    return year_balances.standings(account, taken, date(2024, 1, 1), date(2029, 1, 1))
+    return year_balances.of_years(account, taken, date(2024, 1, 1), date(2029, 1, 1))
 
 
 @given(accounts, st.lists(deductions, max_size=8))
@@ -257,7 +257,7 @@ def test_what_a_request_needs_is_what_it_takes_from_each_year(
 
     total = days.total_half_days(asked.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
-    after = year_balances.standings(account, [*taken, asked], asked.start_date, asked.end_date)
+    after = year_balances.of_years(account, [*taken, asked], asked.start_date, asked.end_date)
     for demand, standing in zip(demands, after, strict=True):
         on = min(asked.end_date, standing.year.last_day)
         left = demand.remaining_half_days - demand.needed_half_days

@@ -12,10 +12,10 @@ import pytest
 
 from storage.admin import people
 from storage.base.errors import (
+    DomainError,
     InsufficientAllowance,
     InvalidInput,
     OverlappingLeave,
-    Refusal,
     Unauthenticated,
 )
 from storage.db.compiled import compiled
@@ -398,7 +398,7 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
         day = date(2026, 8, 3) + timedelta(days=(number % 15) // 5 * 7 + number % 5)
         try:
             outcomes.append(a_request(database, acme, ada, start_date=day))
-        except Refusal as refusal:
+        except DomainError as refusal:
             outcomes.append(refusal.code)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(30)]

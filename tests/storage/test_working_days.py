@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
-from storage.rules.working_days import FURTHEST_DAYS, Hours, Worktime, next_start, nth_after
+from storage.rules.working_days import MAX_DAYS, Hours, Worktime, next_start, nth_after
 from storage.slack.reminders import step
 
 MONDAY_TO_FRIDAY = ("monday", "tuesday", "wednesday", "thursday", "friday")
@@ -72,7 +72,7 @@ def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
         assert found is None
         return
     assert found is not None
-    assert 0 < (found - day).days < FURTHEST_DAYS
+    assert 0 < (found - day).days < MAX_DAYS
     between = [day + timedelta(days=one) for one in range(1, (found - day).days)]
     assert worktime.halves(found) != NOTHING
     assert sum(worktime.halves(one) != NOTHING for one in between) == number - 1
