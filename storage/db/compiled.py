@@ -112,20 +112,20 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
 
 
 def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
-    """The elements of JSON text as a set that PostgreSQL expects to be small.
+    """The elements of JSON text, as a set that PostgreSQL estimates to be small.
 
-    Of a set of JSON's elements it expects a hundred, and would rather read a table of thousands
-    than look a hundred rows up.
+    It estimates a hundred rows for ``jsonb_array_elements`` itself, and then scans a table of
+    thousands instead of using the index.
     """
     ctx.literal("unnest(ARRAY(SELECT jsonb_array_elements(").sql(param)
     return ctx.literal("::jsonb)))")
 
 
 def server(engine: Engine) -> peewee.Node:
-    """A column that names the server that answers: after a fail-over it is another one.
+    """A column that identifies the server, which changes with a fail-over. Empty on SQLite.
 
-    Counters may then have lost their last steps and take them again with other contents, and a
-    connection pooler hides the change from us. Empty on SQLite.
+    After a fail-over, counters may have lost their last steps and reach the same numbers again with
+    other contents. A connection pooler hides the change of server.
     """
     return peewee.SQL("''" if engine == "sqlite" else "pg_postmaster_start_time()::text")
 

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL that stop waiting for a server that does not answer.
+"""Connections to PostgreSQL with a deadline that the client enforces.
 
-A server-side ``statement_timeout`` does not help when the server process is stopped, or when its
-host is alive and keeps acknowledging packets: only the client can end that wait.
+A server-side ``statement_timeout`` does not help when the server process is stopped while its host
+keeps acknowledging packets.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 
 
 class PatientConnection(Connection):
-    """Waits on while the server still accepts connections: a migration may take an hour."""
+    """Keeps waiting while the server accepts connections: a migration may take an hour."""
 
     parameters: Parameters
 
@@ -85,9 +85,9 @@ class AsyncConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
 
 
 def parameters_of(url: str, seconds: float) -> Parameters:
-    """libpq's parameters: those of the URL, and what makes a dead host noticed within ``seconds``.
+    """libpq's parameters: those of the URL, and keep-alives that notice a dead host in ``seconds``.
 
-    With several hosts it is the primary that is looked for.
+    With several hosts, only the primary is connected to.
     """
     of_url = conninfo_to_dict(url)
     defaults: Parameters = {
@@ -150,7 +150,7 @@ def _in_time(parameters: Parameters, seconds: float, ends_at: float | None) -> P
     """The parameters with a time-out for each host that lets all of them be tried in time."""
     left = seconds if ends_at is None else max(ends_at - time.monotonic(), 0.0)
     each = left / _hosts(parameters)
-    asked = int(parameters["connect_timeout"] or 0)
-    # libpq knows whole seconds, and nothing below two.
-    bound = max(int(each), 2)
-    return parameters | {"connect_timeout": min(asked, bound) if asked > 0 else bound}
+    configured = int(parameters["connect_timeout"] or 0)
+    # libpq takes whole seconds, at least two.
+    longest = max(int(each), 2)
+    return parameters | {"connect_timeout": min(configured, longest) if configured > 0 else longest}

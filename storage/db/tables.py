@@ -282,7 +282,7 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
         ]
 
 
-# What an approver decided on stays visible to him.
+# Approvers still see the requests that they decided.
 LeaveRequestRow.add_index(
     LeaveRequestRow.organisation_id,
     LeaveRequestRow.decided_by,
@@ -398,8 +398,8 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
 class FeedChangesRow(Model):  # type: ignore[misc]
     """How often leave and people changed, as calendars show them; people share 16 counters.
 
-    An organisation's counters add up to a number that grows with every such change: whoever
-    remembers what he drew at that number need not look again (feed_changes.py).
+    An organisation's counters add up to a number that grows with every such change: a
+    feed that was rendered at that number is still current (feed_changes.py).
     """
 
     organisation_id = IdField()
@@ -509,7 +509,7 @@ DeliveryRow.add_index(
     where=SQL("status = 'pending'"),
     name="deliveries_queue",
 )
-# What was not tried yet. The condition is not the queue's, so that nobody uses that for this.
+# Deliveries not tried yet. The condition differs from the queue's, so that plans keep them apart.
 DeliveryRow.add_index(
     DeliveryRow.leave_request_id,
     DeliveryRow.webhook_id,
@@ -632,7 +632,7 @@ class SlackEventRow(Model):  # type: ignore[misc]
 
     event_id = CharField(64, primary_key=True)
     received_at = BigIntegerField()
-    # Null while somebody is at it, and where the process died meanwhile.
+    # Null while being processed, and where the process died meanwhile.
     handled_at = BigIntegerField(null=True)
 
     class Meta:
@@ -674,7 +674,7 @@ class SlackSyncRow(Model):  # type: ignore[misc]
 
 
 class SlackHomeRow(Model):  # type: ignore[misc]
-    """Who has opened the App Home, when last, and how far he has leafed through its lists."""
+    """Who has opened the App Home, when last, and which page of its lists they see."""
 
     organisation_id = IdField()
     user_id = IdField()
@@ -768,7 +768,7 @@ class ReminderRow(Model):  # type: ignore[misc]
     asked_at = BigIntegerField()
     # Reminders that are used up.
     sent = IntegerField()
-    # Asked because those before him did not answer; he may therefore decide.
+    # Asked because earlier approvers did not answer; may therefore decide.
     is_next_step = BooleanField()
     due_at = BigIntegerField()
 
