@@ -70,7 +70,7 @@ Named = Id | Entity | None
 
 
 class Common(TypedDict, total=False):
-    """What Bolt looks for in every payload, and in an event."""
+    """Members that Bolt reads in every payload and event."""
 
     team: Named
     team_id: Id | None
@@ -105,7 +105,7 @@ class Option(TypedDict):
 
 
 class Answer(TypedDict, total=False):
-    """What was typed, picked or clicked in an element."""
+    """The state of an element."""
 
     type: str
     value: str | None

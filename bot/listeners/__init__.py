@@ -1,7 +1,7 @@
-"""What is done when people do something in Slack: a module for each thing that they can do.
+"""The listeners: a module for each thing that people can do in Slack.
 
-A new listener goes into its module's ``LISTENERS``; a new module into ``registered``. What the
-manifest has to say about it is checked by the tests.
+A new listener goes into its module's ``LISTENERS``, a new module into ``registered``. Tests compare
+them with the manifest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bot.listeners import (
 
 
 def registered(command: str) -> tuple[Listener, ...]:
-    """Every listener but those for what nobody listens to; ``command`` is the operator's."""
+    """Every listener except the fallbacks in ``unknown``; ``command`` is the configured one."""
     return (
         *commands.listeners(command),
         *shortcuts.LISTENERS,

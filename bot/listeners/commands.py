@@ -1,4 +1,4 @@
-"""Slash commands: a word is answered, everything else is read as leave."""
+"""Slash commands: subcommands, and everything else parsed as a leave request."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from storage.leave import ledgers
 
 
 def listeners(command: str) -> tuple[Listener, ...]:
-    """The command under the operator's name for it, and under Slack's own, where Slack lets go."""
+    """The configured command, and ``/leave`` for workspaces in which Slack does not reserve it."""
     names = dict.fromkeys((command, ids.LEAVE_COMMAND))
     return tuple(Listener(kind="command", name=name, act=timeoff) for name in names)
 
 
 async def timeoff(interaction: Interaction) -> None:
-    """Open the form, filled in with what was typed; or answer a word."""
+    """Run a subcommand, or open the form filled in from the typed text."""
     typed = " ".join(str(interaction.body.get("text") or "").split())
     answer = WORDS.get(typed.casefold())
     if answer is not None:
@@ -76,7 +76,7 @@ async def _out(interaction: Interaction, *, is_week: bool) -> None:
 
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
-    """Who is off today, or this week as Home means it: the caller's team, then everyone else."""
+    """Who is off today or until the end of the week, as on Home: the team, then everyone."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or config.organisation.timezone)
@@ -91,7 +91,7 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     return Away(first_day=first_day, last_day=last_day, team=team, everybody=everybody)
 
 
-# In all languages for every reader: no word has another meaning in another language.
+# In all languages for everyone, because no word has different meanings in two languages.
 WORDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,

@@ -1,4 +1,4 @@
-"""Deciding: Approve and Decline on a card, and the reason for declining."""
+"""Approve, decline and change a decision on an approval card."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 async def approve(interaction: Interaction) -> None:
-    """Approve, and show it on the clicked card; a stale click is told what happened."""
+    """Approve and refresh the card; a stale click gets the current status."""
     await interaction.ack()
     clicked = interaction.clicked
     by = await identity.caller(interaction)
@@ -53,7 +53,7 @@ async def approve(interaction: Interaction) -> None:
 
 
 async def ask_reason(interaction: Interaction) -> None:
-    """Open the form that declines, if there is still something to decide."""
+    """Open the decline form, if the request is still pending."""
     await interaction.ack()
     clicked = interaction.clicked
     by = await identity.caller(interaction)
@@ -68,9 +68,9 @@ async def ask_reason(interaction: Interaction) -> None:
 
 
 async def decline_with_reason(interaction: Interaction) -> None:
-    """Decline; the form makes room for a sentence when that is no longer possible.
+    """Decline; replace the form with a sentence if the request is no longer pending.
 
-    What else is refused is said at the reason (listening.py).
+    Other errors are shown at the reason field (listening.py).
     """
     by = await identity.caller(interaction)
     clicked = _subject(interaction)
@@ -92,7 +92,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 
 async def ask_to_reconsider(interaction: Interaction) -> None:
-    """Open the form that changes the decision, while there is still time for it."""
+    """Open the form that changes the decision, within the reversal window."""
     await interaction.ack()
     clicked = interaction.clicked
     by = await identity.caller(interaction)
@@ -107,12 +107,12 @@ async def ask_to_reconsider(interaction: Interaction) -> None:
 
 
 async def approve_after_all(interaction: Interaction) -> None:
-    """Approve what was declined a moment ago."""
+    """Reverse a decline within the reversal window."""
     await _reconsidered(interaction, "approved")
 
 
 async def decline_after_all(interaction: Interaction) -> None:
-    """Decline what was approved a moment ago."""
+    """Reverse an approval within the reversal window."""
     await _reconsidered(interaction, "declined")
 
 
@@ -139,7 +139,7 @@ async def _reconsidered(interaction: Interaction, to_status: Decision) -> None:
 
 
 def _subject(interaction: Interaction) -> Clicked:
-    """What the form that was sent is about. Raises UnexpectedPayload."""
+    """The form's request and message. Raises UnexpectedPayload."""
     try:
         kept = decline.Subject.of(interaction.body["view"]["private_metadata"])
     except ValueError as error:
@@ -148,7 +148,6 @@ def _subject(interaction: Interaction) -> Clicked:
 
 
 def _kept(clicked: Clicked) -> decline.Subject:
-    """What a form keeps of the button that opened it."""
     return decline.Subject(request_id=clicked.value, channel=clicked.channel, ts=clicked.ts)
 
 
@@ -160,8 +159,8 @@ def _decided(
     by: Caller,
     interaction: Interaction,
 ) -> None:
-    """Decide, and learn of a card that was posted and never remembered, in one transaction."""
-    # Nothing is learnt of a request that is not there, or not this person's to see.
+    """Decide, and store the clicked card if it is not known yet, in one transaction."""
+    # Checks that the request exists and is visible before anything is stored.
     leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
     place = (by.organisation_id, clicked.value, str(by.user_id))
     if slack_messages.find(tx, *place) is None:
@@ -172,7 +171,7 @@ def _decided(
 
 
 def card_to_decide(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
-    """The request as the caller may decide on it, or as it was decided.
+    """The card of a request that the caller may decide on, or that was decided.
 
     Raises NotFound, OwnRequest or NotYourApproval, as deciding would.
     """
@@ -205,7 +204,7 @@ async def _stale(
 
 
 async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> None:
-    """Show on the clicked message what is true now; the outbox does so again on those we know."""
+    """Refresh the clicked message; the outbox refreshes all stored ones."""
     card = await _card(interaction, clicked.value, by)
     if card is None:
         return

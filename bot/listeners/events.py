@@ -1,4 +1,4 @@
-"""What Slack tells us unasked: somebody's data changed, the app was taken out of a workspace."""
+"""Slack events: a user changed, the app was uninstalled, tokens were revoked."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 async def user_change(interaction: Interaction) -> None:
-    """Keep a person in step with Slack; guests, bots and strangers are nobody of ours."""
+    """Update a person from Slack; guests, bots and strangers are ignored."""
     user = interaction.event.get("user")
     if not isinstance(user, dict) or not identity.is_own(user, interaction.workspace.team_id):
         return
     try:
         profile = identity.profile_of(user)
     except identity.MalformedProfile as malformed:
-        # A repeated event would be as malformed.
+        # A resent event would be malformed, too.
         _log.warning("slack.member_skipped", malformed_field=malformed.field)
         return
-    # Whoever is switched off leaves approvals to others, and takes them back: maybe very many.
+    # Deactivating or reactivating a person may reassign very many approvals.
     synced = await interaction.services.database.write_long(
         _keep_in_step, interaction.team_id, profile, now=interaction.now
     )
@@ -38,7 +38,7 @@ async def user_change(interaction: Interaction) -> None:
 
 
 async def app_uninstalled(interaction: Interaction) -> None:
-    """Forget the workspace's token, unless the app was installed anew meanwhile."""
+    """Delete the workspace's token, unless the app was reinstalled in the meantime."""
     ended = await interaction.services.database.write_long(
         slack_installations.uninstall,
         interaction.team_id,
@@ -50,7 +50,7 @@ async def app_uninstalled(interaction: Interaction) -> None:
 
 
 async def tokens_revoked(interaction: Interaction) -> None:
-    """As ``app_uninstalled`` where it was the bot's token; we have no others."""
+    """As ``app_uninstalled`` if the bot's token was revoked."""
     if (interaction.event.get("tokens") or {}).get("bot"):
         await app_uninstalled(interaction)
 
@@ -65,7 +65,7 @@ def _keep_in_step(
 
 
 def _happened_at(interaction: Interaction) -> datetime:
-    """The end of the second that Slack names, which is whole."""
+    """The end of the second in ``event_time``, which has no fraction."""
     seconds = interaction.body.get("event_time")
     if not isinstance(seconds, int):
         return interaction.now

@@ -1,4 +1,4 @@
-"""The Home tab: opened, paged through, and what is done from it."""
+"""The Home tab: open, paginate, cancel, approve and decline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from storage.slack.provisioning import NotAMember
 
 
 async def opened(interaction: Interaction) -> None:
-    """Draw the tab whenever it is opened; whom Hiatus is not for reads why."""
+    """Publish the tab when it is opened, or the reason why the person cannot use Hiatus."""
     if interaction.event.get("tab") != "home":
         return
     client = interaction.client
@@ -44,7 +44,6 @@ async def request_leave(interaction: Interaction) -> None:
 
 
 async def paginate(interaction: Interaction) -> None:
-    """Show another part of a list."""
     await interaction.ack()
     by = await identity.caller(interaction)
     cursors = PageCursors.unpacked(_value(interaction))
@@ -53,7 +52,7 @@ async def paginate(interaction: Interaction) -> None:
 
 
 async def cancel(interaction: Interaction) -> None:
-    """Cancel one's own leave; Slack has asked whether that is meant."""
+    """Cancel the caller's own leave; Slack has asked for confirmation."""
     await _done(
         interaction,
         lambda tx, by: leave_requests.cancel(tx, _value(interaction), by=by, now=interaction.now),
@@ -61,7 +60,7 @@ async def cancel(interaction: Interaction) -> None:
 
 
 async def approve(interaction: Interaction) -> None:
-    """Approve what waits; who was overtaken is told by whom."""
+    """Approve; if another approver was faster, say who."""
     await _done(
         interaction,
         lambda tx, by: leave_requests.approve(tx, _value(interaction), by=by, now=interaction.now),
@@ -69,7 +68,7 @@ async def approve(interaction: Interaction) -> None:
 
 
 async def ask_reason(interaction: Interaction) -> None:
-    """Open the form that declines, if there is still something to decide."""
+    """Open the decline form, if the request is still pending."""
     await interaction.ack()
     by = await identity.caller(interaction)
     try:
@@ -86,7 +85,7 @@ async def ask_reason(interaction: Interaction) -> None:
 
 
 async def decline_with_reason(interaction: Interaction) -> None:
-    """Decline; the form makes room for a sentence when that is no longer possible."""
+    """Decline; replace the form with a sentence if the request is no longer pending."""
     by = await identity.caller(interaction)
     request_id = interaction.body["view"]["private_metadata"]
     reason = decline.reason_of(interaction.values)
@@ -101,7 +100,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
 
 
 async def _done(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
-    """Do something that a button stands for, say what stood against it, and draw what is now."""
+    """Run a button's action, show an error, and refresh the tab."""
     await interaction.ack()
     by = await identity.caller(interaction)
     try:

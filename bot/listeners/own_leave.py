@@ -1,4 +1,4 @@
-"""One's own leave: listed, and cancelled by a button wherever one stands."""
+"""The caller's own leave: list and cancel."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from storage.slack import approval_cards
 
 
 async def show(interaction: Interaction) -> None:
-    """What the person has before him and waits for."""
+    """List upcoming leave and pending requests."""
     await interaction.ack()
     leave = await _found(interaction, await identity.caller(interaction))
     await interaction.reply(answers.own_leave(leave))
 
 
 async def show_to_cancel(interaction: Interaction) -> None:
-    """The same, each with a button that cancels it."""
+    """List them with cancel buttons."""
     await interaction.ack()
     leave = await _found(interaction, await identity.caller(interaction))
     await interaction.reply(answers.own_leave_to_cancel(leave))
 
 
 async def cancel_listed(interaction: Interaction) -> None:
-    """Cancel a request of the list, and show what is left of the list."""
+    """Cancel a listed request and refresh the list."""
     await interaction.ack()
     by = await identity.caller(interaction)
     told = await _cancelled(interaction, by)
@@ -47,7 +47,7 @@ async def cancel_listed(interaction: Interaction) -> None:
 
 
 async def cancel(interaction: Interaction) -> None:
-    """Cancel the request of one's message, and show in the message what became of it."""
+    """Cancel the request of the clicked message and refresh the message."""
     await interaction.ack()
     by = await identity.caller(interaction)
     await _cancelled(interaction, by)
@@ -63,7 +63,7 @@ async def cancel(interaction: Interaction) -> None:
 
 
 async def _cancelled(interaction: Interaction, by: Caller) -> str:
-    """Cancel what the button stands for; what there is to say of it, if that was refused."""
+    """Cancel the clicked request; returns the sentence to show, "" if an error was shown."""
     try:
         await interaction.services.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now

@@ -1,4 +1,4 @@
-"""Asking for leave and changing what was asked for: the form is opened, filled in and sent."""
+"""The request form: open, refresh, submit and edit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Drawing:
-    """All that the form shows. ``edited`` is the request that it changes."""
+    """The data of the form. ``edited`` is the request that it edits."""
 
     known: Reference
     filled: Filled
@@ -52,15 +52,14 @@ class _Drawing:
 
 
 async def open_form(interaction: Interaction) -> None:
-    """Show the form as it is before anybody fills it in."""
-    # The form comes by its own call; what Slack waits for is this.
+    # Acknowledged first: the form is opened by a separate call.
     await interaction.ack()
     by = await identity.caller(interaction)
     await _open_filled_in(interaction, by, Wish())
 
 
 async def open_typed(interaction: Interaction, typed: str) -> bool:
-    """Show the form filled in with what was typed; False where that is not about leave."""
+    """Open the form filled in from the typed text; False if the text is not about leave."""
     await interaction.ack()
     by = await identity.caller(interaction)
     reader = await interaction.services.database.read(_reader, by=by, now=interaction.now)
@@ -71,7 +70,6 @@ async def open_typed(interaction: Interaction, typed: str) -> bool:
 
 
 async def open_edit(interaction: Interaction) -> None:
-    """Show the form for the pending request of the clicked button."""
     await interaction.ack()
     by = await identity.caller(interaction)
     drawing = await interaction.services.database.read(
@@ -81,7 +79,7 @@ async def open_edit(interaction: Interaction) -> None:
 
 
 async def recount(interaction: Interaction) -> None:
-    """Say anew what the leave comes to, as it is filled in now."""
+    """Refresh the form's total after a selection."""
     await interaction.ack()
     by = await identity.caller(interaction)
     view = interaction.body["view"]
@@ -102,7 +100,7 @@ async def recount(interaction: Interaction) -> None:
 
 
 async def submitted(interaction: Interaction) -> None:
-    """Ask for the leave; what a rule refuses stands beside the field at fault."""
+    """Submit the request; errors are shown at their fields."""
     by = await identity.caller(interaction)
     try:
         draft = request_form.draft_of(request_form.filled_of(interaction.values))
@@ -114,7 +112,7 @@ async def submitted(interaction: Interaction) -> None:
 
 
 async def edited(interaction: Interaction) -> None:
-    """Change the pending request; where it is pending no more, the form says so."""
+    """Save the edited request, or say that it is no longer pending."""
     by = await identity.caller(interaction)
     request_id = interaction.body["view"]["private_metadata"]
     filled = request_form.filled_of(interaction.values)
@@ -130,7 +128,7 @@ async def edited(interaction: Interaction) -> None:
 
 async def _refused(interaction: Interaction, refusal: DomainError) -> None:
     if interaction.is_answered:
-        raise refusal  # Too late for the form: the sentence goes where it still can.
+        raise refusal  # The form is already acknowledged: show the sentence elsewhere.
     blocks = interaction.body["view"]["blocks"]
     inputs = {block["block_id"] for block in blocks if block["type"] == "input"}
     await interaction.ack(response_action="errors", errors=errors.inline(refusal, inputs))
@@ -162,7 +160,7 @@ def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
 def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -> _Drawing:
     reader = _reader(tx, by=by, now=now)
     offered = request_form.offered(reader.leave_types)
-    # Days that were typed and not understood are not replaced by others.
+    # Days that were not understood are not replaced by today.
     otherwise = None if wish.has_unclear_days else reader.today
     filled = Filled(
         leave_type_id=offered[0].id if len(offered) == 1 else wish.leave_type_id,
@@ -184,7 +182,7 @@ def _drawn_filled(
 def _drawn_for_edit(
     tx: Transaction, request_id: str, filled: Filled | None, *, by: Caller, now: datetime
 ) -> _Drawing:
-    """``filled`` is None before anything was changed.
+    """``filled`` is None when the form is opened.
 
     Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
     """
@@ -218,7 +216,7 @@ def _edit(
     changes = as_dict(request_form.draft_of(filled))
     del changes["leave_type_id"]
     if replace(filled, note=None) == replace(Filled.with_request(before), note=None):
-        # The same time may have been asked for in other words, and is then no change.
+        # The same time may be written in another way, which is not a change.
         changes = {"note": filled.note}
     return leave_requests.edit(tx, request_id, changes, by=by, now=now)
 

@@ -1,4 +1,4 @@
-"""Settings of one's own: API keys and calendar feeds."""
+"""The caller's own settings: API keys and calendar feeds."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ async def ask_key(interaction: Interaction) -> None:
 
 
 async def create_key(interaction: Interaction) -> None:
-    """Make a key, and show it this once in place of the form."""
+    """Create a key and show it once in place of the form."""
     by, form = await identity.caller(interaction), Form(interaction)
     name, last_day = form.text("name") or "", form.day("expires_at")
-    # As `hiatus keys create` reads it: the whole of that day, in UTC.
+    # As in `hiatus keys create`: until the end of that day in UTC.
     expires_at = (
         None if last_day is None else datetime.combine(last_day, time(), UTC) + timedelta(days=1)
     )
@@ -72,7 +72,7 @@ async def create_key(interaction: Interaction) -> None:
 
 
 async def revoke_key(interaction: Interaction) -> None:
-    """Stop a key; Slack has asked whether that is meant."""
+    """Revoke a key; Slack has asked for confirmation."""
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.services.database.write(
@@ -96,7 +96,7 @@ async def more_feeds(interaction: Interaction) -> None:
 
 
 async def regenerate(interaction: Interaction) -> None:
-    """Make new links; Slack has asked whether that is meant."""
+    """Regenerate the links; Slack has asked for confirmation."""
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.services.database.write(feeds.regenerate, by=by, now=interaction.now)
@@ -111,7 +111,7 @@ async def ask_feed(interaction: Interaction) -> None:
 
 
 async def create_feed(interaction: Interaction) -> None:
-    """Add a feed, and show its link in the list."""
+    """Add a feed and show its link in the list."""
     by = await identity.caller(interaction)
     name = Form(interaction).text("name")
     added = await modals.sent(
@@ -123,7 +123,7 @@ async def create_feed(interaction: Interaction) -> None:
 
 
 async def remove_feed(interaction: Interaction) -> None:
-    """Make a feed's link stop working; Slack has asked whether that is meant."""
+    """Remove a feed; Slack has asked for confirmation."""
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.services.database.write(
@@ -147,7 +147,7 @@ async def _feeds(interaction: Interaction, by: Caller, cursor: str | None = None
     base_url = interaction.services.base_url
 
     def read(tx: Transaction) -> View:
-        # The token is made when it is first asked for.
+        # The token is created on first use.
         own = feeds.get_or_create_personal(tx, by=by, now=interaction.now)
         page = feeds.page(tx, PageOf(limit=_FEEDS_SHOWN, cursor=cursor), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation

@@ -82,10 +82,10 @@ async def save_department(interaction: Interaction) -> None:
 
 
 async def delete_department(interaction: Interaction) -> None:
-    """Delete it, if nobody belongs to it; Slack has asked whether that is meant."""
+    """Delete a department that no one belongs to; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    # Archived people leave it, however many there are.
+    # Any number of archived people may have to be updated.
     await interaction.services.database.write_long(
         departments.delete, modals.clicked(interaction), by=by, now=interaction.now
     )

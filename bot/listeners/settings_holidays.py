@@ -63,7 +63,7 @@ async def add_set(interaction: Interaction) -> None:
 
 
 async def remove_set(interaction: Interaction) -> None:
-    """Remove a country that nobody goes by; Slack has asked whether that is meant."""
+    """Remove an unused country; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.services.database.write(
@@ -97,7 +97,7 @@ async def new_override(interaction: Interaction) -> None:
 
 
 async def add_override(interaction: Interaction) -> None:
-    """Change a day, and count leave anew."""
+    """Add an override and recalculate leave."""
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
@@ -116,7 +116,7 @@ def _add(
     *,
     by: Caller,
 ) -> HolidayOverride:
-    """Add the override that was filled in. Raises InvalidInput, and what ``add`` raises."""
+    """Raises InvalidInput and the errors of ``holiday_overrides.add``."""
     day = form.day("date")
     if day is None:
         raise InvalidInput.of("date", "required", gettext_noop("Choose a day."))
@@ -133,7 +133,7 @@ def _add(
 
 
 async def ask_removal(interaction: Interaction) -> None:
-    """Show what would follow from taking a change back, before anything does."""
+    """Show the effects of removing an override and ask to confirm."""
     await interaction.ack()
     by = await modals.admin(interaction)
     set_id, override_id = modals.kept(interaction), modals.clicked(interaction)
@@ -153,7 +153,6 @@ async def ask_removal(interaction: Interaction) -> None:
 
 
 async def remove_override(interaction: Interaction) -> None:
-    """Take a change back."""
     by = await modals.admin(interaction)
     set_id, _, override_id = modals.kept(interaction).partition(" ")
     removed = await modals.sent(
@@ -178,7 +177,7 @@ async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None)
             page, {code: holiday_calendar.country_name(code, locale()) for code in codes}
         )
 
-    # The first look at countries in a process takes a second.
+    # Loading the countries takes a second, once per process.
     return await interaction.services.database.read_long(read)
 
 

@@ -50,7 +50,7 @@ async def save_organisation(interaction: Interaction) -> None:
 
 
 def _settings(form: Form) -> dict[str, object]:
-    """What was filled in. Raises InvalidInput."""
+    """Raises InvalidInput."""
     ticked = form.several("slack")
     channel = form.chosen("digest_channel")
     if views.DIGEST in ticked and channel is None:
@@ -77,7 +77,7 @@ async def offer_countries(interaction: Interaction) -> None:
     """Countries and regions for what was typed so far."""
     await identity.greet(interaction)
     typed = str(interaction.body.get("value") or "")
-    # The first time, every country has to be looked up.
+    # Loading the countries takes a second, once per process.
     countries = await asyncio.to_thread(holiday_calendar.all_countries, locale())
     await interaction.ack(options=views.country_options(countries, typed))
 
@@ -142,14 +142,14 @@ async def save_leave_type(interaction: Interaction) -> None:
             return leave_types.update(tx, form.about, values, by=by, now=interaction.now)
         return leave_types.create(tx, values, by=by, now=interaction.now)
 
-    # Another name redraws every open card.
+    # A new name refreshes every open card.
     if await modals.sent(interaction, save, is_long=True) is not None:
         await interaction.ack()
         await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
 async def archive_leave_type(interaction: Interaction) -> None:
-    """Archive or delete the type; Slack has asked whether that is meant."""
+    """Archive or delete the leave type; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
     left = await interaction.services.database.write(

@@ -1,4 +1,4 @@
-"""Settings of an admin: people, added, changed, switched off and archived."""
+"""Admin settings: add, edit, deactivate and archive people."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def new_person(interaction: Interaction) -> None:
 
 
 async def add_person(interaction: Interaction) -> None:
-    """Add somebody, and show the rest of his settings in place of the form."""
+    """Add a person and show their other settings in place of the form."""
     by, form = await modals.admin(interaction), Form(interaction)
     profile, values = None, _identity(form) | _role_values(form)
     if slack_user_id := form.chosen("slack_user_id"):
@@ -115,13 +115,11 @@ async def add_person(interaction: Interaction) -> None:
 
 
 def _identity(form: Form) -> dict[str, object]:
-    """What was typed about who it is."""
     typed = {name: form.text(name) for name in ("email", "first_name", "last_name")}
     return {name: value for name, value in typed.items() if value is not None}
 
 
 def _role_values(form: Form) -> dict[str, object]:
-    """What both forms ask."""
     return {
         "role": form.chosen("role"),
         "department_id": form.chosen("department_id"),
@@ -151,12 +149,11 @@ def _added(
 
 
 async def ask_deactivation(interaction: Interaction) -> None:
-    """Show what would follow, before anything does."""
+    """Show the effects and ask to confirm."""
     await _ask(interaction, people.deactivate, views.deactivation)
 
 
 async def deactivate(interaction: Interaction) -> None:
-    """Switch the person off."""
     by, form = await modals.admin(interaction), Form(interaction)
     done = await modals.sent(
         interaction,
@@ -169,7 +166,7 @@ async def deactivate(interaction: Interaction) -> None:
 
 
 async def reactivate(interaction: Interaction) -> None:
-    """Switch the person on again; Slack has asked whether that is meant."""
+    """Reactivate the person; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
     user_id = modals.clicked(interaction)
@@ -191,12 +188,11 @@ async def unlink(interaction: Interaction) -> None:
 
 
 async def ask_archiving(interaction: Interaction) -> None:
-    """Show what would follow, before anything does."""
+    """Show the effects and ask to confirm."""
     await _ask(interaction, people.archive, views.archiving)
 
 
 async def archive(interaction: Interaction) -> None:
-    """Take the person out for good."""
     by, form = await modals.admin(interaction), Form(interaction)
     done = await modals.sent(
         interaction,

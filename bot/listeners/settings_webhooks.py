@@ -43,7 +43,7 @@ async def new_webhook(interaction: Interaction) -> None:
 
 
 async def add_webhook(interaction: Interaction) -> None:
-    """Register an endpoint, and show its secret this once in place of the form."""
+    """Register a webhook and show its secret once in place of the form."""
     by, form = await modals.admin(interaction), Form(interaction)
     url, events = form.text("url") or "", form.several("events")
     if not await modals.passed(interaction, interaction.services.check_webhook_url(url)):
@@ -74,7 +74,7 @@ async def edit_webhook(interaction: Interaction) -> None:
 
 
 async def save_webhook(interaction: Interaction) -> None:
-    """Change where an endpoint is and what it hears of, as PATCH does."""
+    """Change a webhook's URL and events."""
     by, form = await modals.admin(interaction), Form(interaction)
     webhook = await interaction.services.database.read(webhooks.get, form.about, by=by)
     changes: dict[str, object] = {}
@@ -82,7 +82,7 @@ async def save_webhook(interaction: Interaction) -> None:
         changes["url"] = url
     if set(events := form.several("events")) != set(webhook.events):
         changes["events"] = events
-    # An address that stays is not looked up again.
+    # An unchanged URL is not resolved again.
     if "url" in changes and not await modals.passed(
         interaction, interaction.services.check_webhook_url(url)
     ):
@@ -109,7 +109,7 @@ async def test(interaction: Interaction) -> None:
 
 
 async def rotate(interaction: Interaction) -> None:
-    """Make a new secret, and show it this once; Slack has asked whether that is meant."""
+    """Create a new secret and show it once; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
     _, secret = await interaction.services.database.write(
@@ -119,20 +119,19 @@ async def rotate(interaction: Interaction) -> None:
 
 
 async def switch_on(interaction: Interaction) -> None:
-    """Send there again; its failures are forgiven."""
+    """Enable the webhook and reset its failures."""
     await _switch(interaction, is_active=True)
 
 
 async def switch_off(interaction: Interaction) -> None:
-    """Send nothing there any more."""
     await _switch(interaction, is_active=False)
 
 
 async def delete(interaction: Interaction) -> None:
-    """Remove the endpoint; Slack has asked whether that is meant."""
+    """Delete the webhook; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    # Its deliveries go with it, and there may be very many.
+    # Also deletes its deliveries, which may be very many.
     await interaction.services.database.write_long(
         webhooks.delete, modals.clicked(interaction), by=by, now=interaction.now
     )

@@ -1,6 +1,6 @@
-"""What nobody listens to: answered all the same, because Slack shows an error otherwise.
+"""Fallback listeners: respond to unknown payloads, because Slack shows an error otherwise.
 
-Buttons and forms outlive the version that drew them.
+Old buttons and forms may still be open after an upgrade.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ async def unknown_command(interaction: Interaction) -> None:
 
 
 async def unknown_action(interaction: Interaction) -> None:
-    """Buttons are answered; links, and fields that are read when their form is sent, are not."""
+    """Respond to buttons, but not to links and to fields that are read on submission."""
     action = interaction.body["actions"][0]
     if action.get("type") == "button" and not action.get("url"):
         await outdated(interaction)
@@ -35,7 +35,7 @@ async def outdated(interaction: Interaction) -> None:
 
 
 async def ignored(interaction: Interaction) -> None:
-    """Acknowledged, and nothing else."""
+    """Only acknowledge."""
 
 
 LISTENERS: Final = (

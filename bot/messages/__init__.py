@@ -1,1 +1,1 @@
-"""What the app sends by itself: notifications, Home, digests; the daily comparison of people."""
+"""Outgoing messages: notifications, Home tabs, digests; and the daily sync of people."""

@@ -1,4 +1,4 @@
-"""The digest on its way to its channel: posted once a day and kept up to date."""
+"""Posts the daily digest to its channel and keeps it up to date."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.db.database import Database
 from storage.slack import digests
 from storage.slack.digests import Digest
 
-# The channel has to be put right by people; trying again would meet the same answer.
+# Errors that people have to fix; a retry would meet them again.
 REFUSED: Final = frozenset(
     {
         "channel_not_found",
@@ -34,15 +34,13 @@ REFUSED: Final = frozenset(
         "restricted_action_thread_only_channel",
     }
 )
-# Somebody deleted the message, or Slack lets nobody change it any more: that is respected.
+# The message was deleted or can no longer be edited, so it is left alone.
 _GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class Digests:
-    """Posts and updates what is due."""
-
     def __init__(
         self, database: Database, workspaces: Workspaces, clock: Callable[[], datetime]
     ) -> None:
@@ -51,17 +49,17 @@ class Digests:
         self._clock = clock
 
     async def run(self) -> None:
-        """Look at every digest that is due. Raises DatabaseUnavailable."""
+        """Process every due digest. Raises DatabaseUnavailable."""
         while True:
             now = self._clock()
             claimed = await self._database.write_long(digests.claim, now=now)
             if not claimed:
                 return
             for organisation_id in claimed:
-                await self._seen_to(organisation_id, now)
+                await self._process(organisation_id, now)
 
-    async def _seen_to(self, organisation_id: str, now: datetime) -> None:
-        """Handle one organisation's digest; an error in its data stops no other one."""
+    async def _process(self, organisation_id: str, now: datetime) -> None:
+        """Process one organisation's digest; its errors do not stop the others."""
         try:
             digest = await self._database.write_long(digests.load, organisation_id, now=now)
             if digest is not None:
@@ -89,7 +87,7 @@ class Digests:
     async def _attempted(self, digest: Digest) -> None:
         workspace = await self._workspaces.of_delivery(digest.team_id)
         if workspace is None:
-            return  # Looked at again when the lease ends.
+            return  # Claimed again when the lease expires.
         with using_locale(digest.locale):
             message = views.message(digest)
         shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
@@ -113,17 +111,17 @@ class Digests:
 
 
 async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
-    """Whether people of other organisations read the channel, or will (Slack Connect).
+    """Whether the channel is shared with another organisation (Slack Connect), or will be.
 
-    Slack's form offers no such channel, but REST takes any. Raises failures that may be temporary.
+    Slack's form offers no such channel, but REST accepts any. Raises temporary failures.
     """
     try:
         answer = await client.conversations_info(channel=channel)
     except slack_web.FAILURES as failure:
         if slack_web.is_temporary(failure):
             raise
-        # Posting says what is wrong with the channel; an installation from before this check may
-        # lack the scope for it.
+        # Posting reports what is wrong with the channel; older installations may lack the scope
+        # for this check.
         if slack_web.error_code(failure) == "missing_scope":
             _log.warning("slack.channel_not_checked", reason=slack_web.summary(failure))
         return False

@@ -1,7 +1,7 @@
-"""Comparing people with their Slack workspace once a day: what a missed event would have said.
+"""The daily sync of people with their Slack workspace, which makes up for missed events.
 
-One ``users.list`` a workspace, page by page; only people who differ are written. A failure is
-logged and backed off for that workspace alone.
+One ``users.list`` per workspace, page by page; only people who differ are written. A failure is
+logged, and that workspace backs off alone.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from storage.directory.slack_syncs import Sync
 from storage.slack import slack_profiles
 from storage.slack.slack_profiles import Synced
 
-# Slack recommends at most that many a page (docs.slack.dev, "users.list").
+# Slack's recommended maximum page size (docs.slack.dev, "users.list").
 PAGE: Final = 200
-# 100,000 members; a longer list than that does not end.
+# 100,000 members; stops a list that never ends.
 MAX_PAGES: Final = 500
-# How many workspaces are compared at the same time: one that is rate limited delays no other.
+# Workspaces synced concurrently, so that a rate-limited one does not delay the others.
 AT_ONCE: Final = 8
-# How often a run claims more while slow workspaces take some of those places.
+# How often a run claims more workspaces while slow ones are still running.
 CLAIM_SECONDS: Final = 30.0
-# A longer wait than that is left to the next attempt.
+# A longer wait is left to the next attempt.
 MAX_WAIT_SECONDS: Final = 60
 MAX_WAITS: Final = 3
-# How many people one transaction changes.
+# People per transaction.
 BATCH: Final = 50
 LINKED_PAGE: Final = 500
 
@@ -47,12 +47,10 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class _Lost(Exception):
-    """Another process has taken the comparison over, or it was asked for again."""
+    """Another process has taken over this sync, or a new one was requested."""
 
 
 class DirectorySync:
-    """Compares the workspaces that are due."""
-
     def __init__(
         self,
         database: Database,
@@ -67,10 +65,7 @@ class DirectorySync:
         self._claim_seconds = claim_seconds
 
     async def run(self) -> None:
-        """Compare every workspace that is due; failures are logged.
-
-        A place that a fast workspace leaves is taken by the next one at once.
-        """
+        """Sync every due workspace, ``AT_ONCE`` at a time; failures are logged."""
         running: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             while True:
@@ -94,7 +89,7 @@ class DirectorySync:
             return []
 
     async def _one(self, sync: Sync) -> None:
-        """Compare one workspace. An error never reaches the other ones."""
+        """Sync one workspace; its errors do not stop the others."""
         try:
             await self._attempted(sync)
         except _Lost:
@@ -131,9 +126,9 @@ class DirectorySync:
         )
 
     async def _compare(self, sync: Sync, workspace: Workspace) -> None:
-        """Raises _Lost, DatabaseUnavailable and what ``slack_web.FAILURES`` names."""
+        """Raises _Lost, DatabaseUnavailable and the errors in ``slack_web.FAILURES``."""
         seen: set[str] = set()
-        # Without its id, a member cannot be told from a missing one.
+        # A member without an id would look like a missing one.
         are_ids_known = True
         changed = 0
         cursor = ""
@@ -149,9 +144,9 @@ class DirectorySync:
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 break
-        # Only a whole list says who is missing from it, and the app's own bot is always there.
+        # Only a complete list shows who is missing; it always has the app's own bot.
         if seen and are_ids_known and not cursor:
-            changed += await self._switch_off_missing(sync, seen)
+            changed += await self._deactivate_missing(sync, seen)
         _log.info(
             "slack.synced",
             organisation_id=sync.organisation_id,
@@ -186,8 +181,8 @@ class DirectorySync:
             _log_owners_kept(synced)
         return len(different)
 
-    async def _switch_off_missing(self, sync: Sync, seen: set[str]) -> int:
-        switched_off = 0
+    async def _deactivate_missing(self, sync: Sync, seen: set[str]) -> int:
+        deactivated = 0
         after_id = None
         while linked := await self._database.read(
             slack_profiles.linked_accounts,
@@ -204,14 +199,14 @@ class DirectorySync:
                     listed_at=sync.started_at,
                     now=self._clock(),
                 )
-                switched_off += len(synced)
+                deactivated += len(synced)
                 _log_owners_kept(synced)
             after_id = linked[-1][0]
-        return switched_off
+        return deactivated
 
 
 def _profiles(sync: Sync, members: Sequence[object]) -> list[SlackProfile]:
-    """The profiles of the workspace's own members; a malformed one is logged and left out."""
+    """The profiles of the workspace's own members; malformed ones are logged and skipped."""
     profiles = []
     for member in members:
         try:

@@ -1,4 +1,4 @@
-"""The Home tab on its way to Slack: drawn from what is true now, and again when that changes."""
+"""Publishes Home tabs: when they are opened, and again when their content changes."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from storage.slack.home import Home
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
 PAUSE_SECONDS: Final = 0.7
-# Of one workspace; people beyond that see the change when they open the tab again.
+# Per workspace; further people see the change when they open the tab again.
 MOST_WAITING: Final = 1_000
-# Workspaces that wait, and workspaces that are called at the same moment.
+# Workspaces in the queue, and workspaces refreshed concurrently.
 MOST_QUEUES: Final = 1_000
 MOST_AT_ONCE: Final = 8
-# Slack asks for longer than that in vain: nobody looks at the tab so long.
+# A longer Retry-After is ignored: few people keep the tab open that long.
 LONGEST_PAUSE_SECONDS: Final = 60
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 async def show(interaction: Interaction, by: Caller) -> None:
-    """Draw the Home tab of whoever did something. Raises what ``slack_web.FAILURES`` names."""
+    """Publish the caller's Home tab. Raises the errors in ``slack_web.FAILURES``."""
     content = await interaction.services.database.read_long(home.load, by=by, now=interaction.now)
     await interaction.client.views_publish(
         user_id=interaction.slack_user_id, view=views.view(content)
@@ -45,7 +45,7 @@ async def show(interaction: Interaction, by: Caller) -> None:
 
 
 async def show_again(interaction: Interaction, by: Caller) -> None:
-    """As ``show``, after something that has been done: when that fails, it is only logged."""
+    """As ``show`` after an action; errors are only logged, because the action was done."""
     try:
         await show(interaction, by)
     except slack_web.FAILURES as failure:
@@ -54,7 +54,7 @@ async def show_again(interaction: Interaction, by: Caller) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Watched:
-    """A Home tab that somebody may be looking at, and where that is."""
+    """The content of a Home tab that may be open, and its location in Slack."""
 
     home: Home
     team_id: str
@@ -63,21 +63,20 @@ class Watched:
 
 
 class Homes:
-    """Redraws the Home tabs of people for whom something changed, one after the other.
+    """Refreshes the Home tabs of people for whom something changed, one after the other.
 
-    Each organisation, and so each workspace, has a queue of its own: Slack limits how often we may
-    call it for each workspace. Nothing is stored: after a restart a tab is right again when it is
-    opened.
+    Each organisation, and so each workspace, has its own queue, because Slack's rate limits are
+    per workspace. Queues are not stored: after a restart, a tab is current once it is reopened.
     """
 
     def __init__(self, services: Services) -> None:
-        self._edge = services
+        self._services = services
         # By organisation, the people in their order, each once.
         self._queues: dict[str, dict[str, None]] = {}
         self._drawing = asyncio.Semaphore(MOST_AT_ONCE)
 
-    def soon(self, organisation_id: str, user_id: str) -> None:
-        """Redraw the person's Home, if they have opened it lately."""
+    def enqueue(self, organisation_id: str, user_id: str) -> None:
+        """Queue a refresh of the person's Home tab."""
         queue = self._queues.get(organisation_id)
         if queue is None:
             if len(self._queues) >= MOST_QUEUES:
@@ -89,11 +88,11 @@ class Homes:
 
     def _work_on(self, organisation_id: str) -> None:
         work = asyncio.create_task(self._refresh_all(organisation_id))
-        self._edge.interactions.add(work)
-        work.add_done_callback(self._edge.interactions.discard)
+        self._services.interactions.add(work)
+        work.add_done_callback(self._services.interactions.discard)
 
     async def _refresh_all(self, organisation_id: str) -> None:
-        """Work on one queue until it is empty, or until Slack asks us to wait."""
+        """Process one queue until it is empty or Slack asks to wait."""
         queue = self._queues[organisation_id]
         while queue:
             user_id = next(iter(queue))
@@ -107,7 +106,7 @@ class Homes:
                 if slack_web.is_rate_limit(failure):
                     queue.setdefault(user_id)
                     seconds = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
-                    # A timer instead of a sleep: a shutdown does not wait for it.
+                    # A timer instead of a sleep, so that a shutdown does not wait for it.
                     asyncio.get_running_loop().call_later(
                         min(seconds, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
                     )
@@ -115,7 +114,7 @@ class Homes:
             except (DatabaseUnavailable, DomainError) as failure:
                 pause = 0.0
                 _log.warning("slack.home_not_redrawn", reason=type(failure).__name__)
-            except Exception:  # noqa: BLE001  # the next one is drawn all the same
+            except Exception:  # noqa: BLE001  # continue with the next person
                 pause = 0.0
                 _log.exception("slack.home_not_redrawn")
             if queue:
@@ -123,8 +122,8 @@ class Homes:
         del self._queues[organisation_id]
 
     async def _refresh(self, organisation_id: str, user_id: str) -> float:
-        """How long to wait afterwards."""
-        services = self._edge
+        """Refresh one tab; returns the seconds to wait afterwards."""
+        services = self._services
         now = services.clock()
         watched = await services.database.read_long(_watched, organisation_id, user_id, now=now)
         if watched is None:

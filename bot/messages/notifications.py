@@ -1,6 +1,6 @@
-"""Notices on their way to Slack: each is drawn from what is true when it is sent.
+"""Sends notifications to Slack, rendered from the state at the time of sending.
 
-Repeated, late and overtaken notices all end in the same picture, because they draw state.
+Repeated, late and overtaken notifications have the same result, because they render state.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from storage.slack.notifications import (
 )
 from storage.slack.slack_messages import Posted
 
-# Trying again would meet the same answer.
+# Errors that a retry would meet again.
 FINAL_ERRORS: Final = frozenset(
     {
         "account_inactive",
@@ -56,9 +56,9 @@ FINAL_ERRORS: Final = frozenset(
     }
 )
 
-# A card that is not there, or that is another app's by now: it was uninstalled in between.
+# The card no longer exists, or belongs to an earlier installation of the app.
 _GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
-# Kept with the notice, for operators.
+# Stored with the notification, for operators.
 NO_ACCOUNT: Final = "no account in the workspace has this confirmed e-mail address"
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
 
@@ -66,7 +66,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class Notifier:
-    """What the dispatcher of notices does: claim, deliver, settle."""
+    """The dispatcher's target: claims and delivers notifications and records the results."""
 
     def __init__(
         self,
@@ -81,27 +81,27 @@ class Notifier:
         self._clock = clock
 
     async def claim(self, limit: int) -> list[Notice]:
-        """Take due notices that no other process has."""
+        """Claim due notifications."""
         return await self._database.write(
             notifications.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
         )
 
     async def settle(self, outcomes: Sequence[tuple[Notice, Outcome]]) -> None:
-        """Record what came of several attempts in one transaction."""
+        """Record the results of several attempts in one transaction."""
         await self._database.write(notifications.settle, outcomes, now=self._clock())
         for notice, _ in outcomes:
-            # Whoever is told of something may be looking at it.
+            # The recipient may have their Home tab open.
             if notice.kind != "cover_changed":
-                self._homes.soon(notice.organisation_id, notice.user_id)
+                self._homes.enqueue(notice.organisation_id, notice.user_id)
 
     async def deliver(self, notice: Notice) -> Outcome:
-        """Make one attempt; raises nothing that Slack does. Raises DatabaseUnavailable."""
+        """Make one attempt. Slack's errors become an Outcome. Raises DatabaseUnavailable."""
         try:
             return await self._delivered(notice)
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001  # an error in one organisation's data
-            # Retried with back-off and finally given up, like a message that Slack refuses.
+            # Retried with back-off until it fails, like a message that Slack refuses.
             _log.exception("slack.notice_failed", notice_id=notice.id, kind=notice.kind)
             return Outcome(verdict="retry", error=type(error).__name__)
 
@@ -153,9 +153,9 @@ class Notifier:
         locale: str | None,
         send: Callable[[Notice, Workspace], Awaitable[Outcome]],
     ) -> Outcome:
-        """What came of sending it to the organisation's workspace, if that has the app.
+        """Send to the organisation's workspace, if it has the app.
 
-        ``locale`` is that of the person who reads it.
+        ``locale`` is the recipient's.
         """
         workspace = None
         try:
@@ -167,7 +167,7 @@ class Notifier:
         except slack_web.FAILURES as failure:
             is_refused = slack_web.error_code(failure) in slack_web.TOKEN_REFUSED
             if workspace and is_refused and await self._workspaces.token_refused(workspace):
-                # Logged once, and not with every notice that was on its way.
+                # Logged once instead of for every pending notification.
                 return _NOT_INSTALLED
             return _outcome_of(notice, failure)
 
@@ -183,7 +183,7 @@ class Notifier:
                     raise
                 gone = data.message
         if not data.card.may_decide or notice.is_refresh:
-            # Decided before it was shown, no longer this person's to decide, or no news.
+            # Already decided, no longer this person's to decide, or nothing new.
             return Outcome(verdict="delivered", gone=gone)
         drawn = await self._posted(notice, data, workspace)
         return replace(drawn, gone=gone)
@@ -194,7 +194,7 @@ class Notifier:
         picture = cards.message(data.card)
         await client.chat_update(channel=message.channel, ts=message.ts, **picture)
         if notice.event_type == "leave_request.updated" and data.card.may_decide:
-            # An edited message alone notifies nobody, and what is asked for has changed.
+            # Slack sends no notification for an edited message, and the request has changed.
             await client.chat_postMessage(
                 channel=message.channel,
                 thread_ts=message.ts,
@@ -228,7 +228,7 @@ class Notifier:
         slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
-        # Drawn anew: only now it may be known which language to speak.
+        # Rendered again: the look-up may have set the person's language.
         message: Message = replies.requester_notice(data.card, notice.event_type, data.news) or {
             "text": ""
         }
@@ -243,7 +243,7 @@ class Notifier:
     async def _own_message(
         self, data: NotificationData, notice: Notice, workspace: Workspace
     ) -> Outcome:
-        """What the requester did himself, in the message that he has; anew where there is none."""
+        """Update the requester's existing message about their own action, or send a new one."""
         message = replies.requester_notice(data.card, notice.event_type)
         if data.message is not None and message is not None:
             if await _updated(data.message, message, workspace.client):
@@ -254,7 +254,7 @@ class Notifier:
     async def _approver_notice(
         self, data: NotificationData, notice: Notice, workspace: Workspace
     ) -> Outcome:
-        """News for an approver who need not decide: beneath the card, else a message of its own."""
+        """Inform an approver who need not decide: in the card's thread, else in a new message."""
         told = replies.approver_notice(data.card, notice.event_type)
         if told is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
@@ -273,7 +273,7 @@ class Notifier:
         slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
-        # Rendered again: the look-up may have told the person's language.
+        # Rendered again: the look-up may have set the person's language.
         told = replies.approver_notice(data.card, notice.event_type) or told
         await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
         return Outcome(verdict="delivered")
@@ -281,7 +281,7 @@ class Notifier:
     async def _reminder(
         self, data: NotificationData, notice: Notice, workspace: Workspace
     ) -> Outcome:
-        """Beneath the card, and in the DM itself; the card anew where it is gone."""
+        """Reply in the card's thread and in the DM; send the card again if it is gone."""
         if not data.card.may_decide:
             return Outcome(verdict="delivered")
         if data.message is None:
@@ -331,7 +331,7 @@ class Notifier:
     async def _slack_user_id(
         self, notice: Notice, recipient: User, workspace: Workspace
     ) -> str | None:
-        """The person's Slack account, looked up by e-mail once and kept."""
+        """The person's Slack user id, looked up by e-mail once and stored."""
         if recipient.slack_user_id is not None:
             return recipient.slack_user_id
         try:
@@ -342,7 +342,7 @@ class Notifier:
             raise
         if not is_full_member(answer["user"], workspace.team_id):
             return None
-        # Only this method tells the language, which is asked for once a person.
+        # Only users.info returns the locale; it is called once per person.
         answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
         profile = profile_of(answer["user"])
         linked = await self._database.write_long(
@@ -354,7 +354,7 @@ class Notifier:
 
 
 async def drain(notifier: Notifier, *, limit: int = 32) -> int:
-    """Deliver whatever is due until nothing is; how many attempts that took."""
+    """Deliver until nothing is due; returns the number of attempts."""
     attempts = 0
     while due := await notifier.claim(limit):
         await notifier.settle([(notice, await notifier.deliver(notice)) for notice in due])
@@ -363,15 +363,15 @@ async def drain(notifier: Notifier, *, limit: int = 32) -> int:
 
 
 def _is_worth_refreshing(data: NotificationData) -> bool:
-    """Whether an open card is there to refresh, and no later notice draws it anyway."""
+    """Whether there is an open card to refresh that no later notification refreshes anyway."""
     is_open = data.message is not None and data.card.request.status == "pending"
     return is_open and not data.is_superseded
 
 
-async def _updated(message: Posted, anew: Message, client: AsyncWebClient) -> bool:
-    """Draw a message anew; False where Slack will not, now or later."""
+async def _updated(message: Posted, content: Message, client: AsyncWebClient) -> bool:
+    """Update a message; False if Slack refuses it for good."""
     try:
-        await client.chat_update(channel=message.channel, ts=message.ts, **anew)
+        await client.chat_update(channel=message.channel, ts=message.ts, **content)
     except SlackApiError as failure:
         if slack_web.error_code(failure) not in FINAL_ERRORS:
             raise

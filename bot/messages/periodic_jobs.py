@@ -1,4 +1,4 @@
-"""What nobody asks for: done by the clock, by whichever process looks first."""
+"""Periodic jobs: reminders and digests. Any process may run them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from storage.slack import reminders
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-class Timed:
-    """Call ``tick`` every now and then; how often only says how late things may be."""
+class PeriodicJobs:
+    """Call ``run_due`` regularly; the interval only bounds how late a job can be."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime], digests: Digests) -> None:
         self._database = database
         self._clock = clock
         self._digests = digests
 
-    async def tick(self) -> None:
+    async def run_due(self) -> None:
         """Queue the due reminders and handle the due digests.
 
         A failure for one organisation is logged and retried later, and stops no other one.

@@ -1,4 +1,4 @@
-"""The Slack app put together, for serve.py to compose: listeners, notices, routes, their life."""
+"""Builds the Slack app for serve.py: listeners, notifications, routes and lifespan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync
 from bot.messages.home_tab import Homes
 from bot.messages.notifications import Notifier
-from bot.messages.periodic_jobs import Timed
+from bot.messages.periodic_jobs import PeriodicJobs
 from bot.service import asgi
 from bot.service.installing import INSTALL_PATH, Installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput
@@ -34,10 +34,10 @@ from storage.db.database import Database
 
 @dataclass(frozen=True)
 class SlackApp:
-    """``bolt`` takes what people do, ``notifier`` carries what they should see.
+    """``bolt`` handles incoming payloads, ``notifier`` sends notifications.
 
-    ``installing`` is None where there is one workspace, by token; ``signing_secret`` is None
-    where Slack sends nothing over HTTP.
+    ``installing`` is None with one bot token; ``signing_secret`` is None if Slack sends nothing
+    over HTTP.
     """
 
     bolt: AsyncApp
@@ -45,17 +45,17 @@ class SlackApp:
     workspaces: Workspaces
     services: Services
     installing: Installing | None
-    timed: Timed
+    periodic_jobs: PeriodicJobs
     directory: DirectorySync
     signing_secret: str | None = field(repr=False)
 
     @property
     def jobs(self) -> list[Callable[[], Awaitable[None]]]:
-        """Periodic jobs; each runs by itself, so that a long one delays no other."""
-        return [self.timed.tick, self.directory.run]
+        """Each job runs in its own task, so that a long one does not delay the others."""
+        return [self.periodic_jobs.run_due, self.directory.run]
 
     def routes(self) -> list[Route]:
-        """What is served over HTTP: Slack's requests, unless they come by socket; installing."""
+        """The HTTP routes: Slack's requests, unless Socket Mode is used, and the installation."""
         return [
             *(asgi.routes(self.bolt, self.signing_secret) if self.signing_secret else ()),
             *(asgi.installation_routes(self.installing) if self.installing else ()),
@@ -63,9 +63,9 @@ class SlackApp:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Hold the connection to Slack open; at the end let what people began come to its end.
+        """Keep the connection to Slack open; at the end, wait for running interactions.
 
-        Nothing else in here works outside. Never fails because of Slack.
+        The app only works inside this context. Never fails because of Slack.
         """
         clients = [self.services.slack, self.bolt.client]
         if isinstance(self.workspaces, OneWorkspace):
@@ -83,10 +83,10 @@ def build_app(
     listeners: Sequence[Listener] | None = None,
     check_webhook_url: CheckUrl | None = None,
 ) -> SlackApp:
-    """Wire the app for the settings' one workspace, or for those that install it; calls nobody.
+    """Build the app for one configured workspace, or for those that install it; makes no calls.
 
-    ``clock`` gives aware UTC datetimes. ``listeners`` are all of them unless given.
-    Without ``check_webhook_url`` nobody adds webhooks in Slack.
+    ``clock`` returns aware UTC datetimes. ``listeners`` defaults to all of them. Without
+    ``check_webhook_url``, webhooks cannot be added in Slack.
     """
     slack = slack_web.new_client(settings, None)
     workspaces = _workspaces(settings, slack, database, clock)
@@ -108,7 +108,7 @@ def build_app(
         workspaces,
         services,
         Installing(settings, slack, database, clock) if settings.is_oauth else None,
-        Timed(database, clock, Digests(database, workspaces, clock)),
+        PeriodicJobs(database, clock, Digests(database, workspaces, clock)),
         DirectorySync(database, workspaces, clock),
         signing_secret=settings.signing_secret,
     )
@@ -133,7 +133,7 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
     async def authorize(
         context: AsyncBoltContext, enterprise_id: str | None, team_id: str | None
     ) -> AuthorizeResult:
-        # Nobody is refused here, where there is no way to say why: that is the listeners'.
+        # Never refuses, because the reason cannot be shown here; the listeners do.
         try:
             workspace = await workspaces.of_request(team_id or "")
         except DatabaseUnavailable as failure:
@@ -149,11 +149,11 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
         )
 
     bolt = AsyncApp(
-        # With an authorize function Bolt takes its mode from no environment variable, and with a
-        # client that has no token it does not complain about two of them.
+        # With an authorize function Bolt ignores the mode in environment variables; with a client
+        # without a token it does not warn about two tokens.
         client=slack_web.new_client(settings, None),
         authorize=authorize,
-        # Every request that reaches Bolt was verified before (asgi.py).
+        # Requests are verified before they reach Bolt (asgi.py).
         request_verification_enabled=False,
         logger=slack_web.LOGGER,
         name="hiatus",

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from bot.service.installing import Installing
 from bot.service.receiving import dispatch
 
-# A view holds at most 250 kB; percent-encoded it may be three times as long.
+# A view has at most 250 kB; percent-encoded it may be three times as long.
 LONGEST_BODY_BYTES: Final = 1_000_000
 
 
@@ -29,24 +29,24 @@ def routes(bolt: AsyncApp, signing_secret: str) -> list[Route]:
 
     async def slack_events(request: Request) -> Response:
         if not _is_signed_in_form(request):
-            return _refused(401, "The request is not signed as Slack signs.")
+            return _refused(401, "The request has no valid Slack signature.")
         body = await _body(request)
         if body is None:
             return _refused(400, "The body is too long.")
         try:
             text = body.decode()
             if not verifier.is_valid_request(text, request.headers):
-                return _refused(401, "The request is not signed as Slack signs.")
+                return _refused(401, "The request has no valid Slack signature.")
             sent = _parsed(text, request.headers.get("content-type"))
         except (ValueError, RecursionError):
-            return _refused(400, "The body is not what Slack sends.")
+            return _refused(400, "The body is not a valid Slack payload.")
         return to_starlette_response(await dispatch(bolt, sent, request.headers))
 
     return [Route("/slack/events", slack_events, methods=["POST"])]
 
 
 def installation_routes(installing: Installing) -> list[Route]:
-    """``GET /slack/install`` sends a browser to Slack, and it comes back to the other."""
+    """``GET /slack/install`` redirects to Slack, which redirects back to the callback."""
 
     def page(
         show: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]],
@@ -55,7 +55,7 @@ def installation_routes(installing: Installing) -> list[Route]:
             headers: dict[str, str | Sequence[str]] = dict(request.headers.items())
             shown = await show(AsyncBoltRequest(body="", query=request.url.query, headers=headers))
             response = to_starlette_response(shown)
-            # Neither the state nor the code is anybody's business, and neither works twice.
+            # The state and the code are secret and work only once.
             response.headers["Cache-Control"] = "no-store"
             response.headers["Referrer-Policy"] = "no-referrer"
             return response
@@ -70,7 +70,7 @@ def installation_routes(installing: Installing) -> list[Route]:
 
 
 def _is_signed_in_form(request: Request) -> bool:
-    """Whether the signature's headers can be verified at all; Bolt does so, absent or not."""
+    """Whether the signature headers are well-formed; the verifier raises on malformed ones."""
     timestamp = request.headers.get("x-slack-request-timestamp", "0")
     signature = request.headers.get("x-slack-signature", "")
     is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12
@@ -78,7 +78,7 @@ def _is_signed_in_form(request: Request) -> bool:
 
 
 async def _body(request: Request) -> bytes | None:
-    """The body, None when it is longer than Slack's ever are."""
+    """The body, or None if it is longer than any of Slack's."""
     body = bytearray()
     try:
         async for chunk in request.stream():

@@ -1,7 +1,7 @@
 """Installing the app by OAuth: from /slack/install to Slack and back to /slack/oauth_redirect.
 
-Bolt's flow, with states and installations in our database, and pages in our words. What it takes to
-link an organisation that is there already is decided by ``storage.slack.slack_installations``.
+Bolt's flow with states and installations in our database, and our own pages.
+``storage.slack.slack_installations`` decides when an existing organisation is linked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from storage.slack.slack_installations import Installed, NewInstallation
 
 INSTALL_PATH: Final = "/slack/install"
 REDIRECT_PATH: Final = "/slack/oauth_redirect"
-# Slack answers the code in one call; we make three more.
+# Keys in Bolt's request context.
 _INSTALLED: Final = "hiatus_installed"
 _TOLD: Final = "hiatus_told"
 
@@ -48,7 +48,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class NotInstalled(BoltError):
-    """Nothing was installed; the sentence is shown to whoever tried."""
+    """Nothing was installed; the sentence is shown to the installer."""
 
     def __init__(self, sentence: str, status: int) -> None:
         super().__init__(sentence)
@@ -57,7 +57,7 @@ class NotInstalled(BoltError):
 
 
 class Installing:
-    """Everything that installations by OAuth take; ``flow`` answers the browser."""
+    """Installation by OAuth; ``flow`` responds to the browser."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Installing:
 
 
 class _Flow(AsyncOAuthFlow):
-    """Bolt's steps, except for what Slack is asked and what is kept of its answer."""
+    """Bolt's flow with our own token exchange and storage."""
 
     def __init__(
         self,
@@ -117,12 +117,12 @@ class _Flow(AsyncOAuthFlow):
             return install_page.failure(install_page.BUSY, 503)
 
     async def run_installation(self, code: str) -> Installation | None:
-        """What Slack gives for the code; None when it gives nothing."""
+        """Exchange the code for an installation; None if Slack refuses."""
         try:
-            # The SDK's own function uses what aiohttp has deprecated.
+            # The SDK's own function uses a deprecated part of aiohttp.
             answer = await self.client.api_call(
                 "oauth.v2.access",
-                # A form: query strings, unlike bodies, end up in logs of proxies and servers.
+                # In a form body: proxies and servers log query strings.
                 data={"code": code, "redirect_uri": self.settings.redirect_uri},
                 headers={"Authorization": self._credentials},
             )
@@ -144,7 +144,7 @@ class _Flow(AsyncOAuthFlow):
     async def store_installation(
         self, request: AsyncBoltRequest, installation: Installation
     ) -> None:
-        """Keep it. Raises NotInstalled."""
+        """Store the installation. Raises NotInstalled."""
         client = slack_web.with_token(self.client, str(installation.bot_token))
         if installation.is_enterprise_install or not installation.team_id:
             await _given_back(client)
@@ -165,7 +165,7 @@ class _Flow(AsyncOAuthFlow):
 
 
 async def _described(client: AsyncWebClient, installation: Installation) -> NewInstallation:
-    """Who the bot and the installer are. Raises NotInstalled, and what ``FAILURES`` names."""
+    """Look up the bot and the installer. Raises NotInstalled and the errors in ``FAILURES``."""
     team_id = str(installation.team_id)
     bot = await client.auth_test()
     if bot["team_id"] != team_id:

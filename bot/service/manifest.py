@@ -1,4 +1,4 @@
-"""The app as Slack is told of it: what it listens to, which scopes it asks for, and what for.
+"""The Slack app's manifest: its events, scopes and their reasons.
 
 ``manifest.yml`` is what ``render`` makes of the tables in here. The tests hold the tables against
 the registered listeners, against the Web API methods that the code calls, and against Slack's
@@ -13,10 +13,10 @@ from typing import Final
 
 from bot.base import ids
 
-# Where manifest.yml in the repository says that it is served.
+# The base URL in the repository's manifest.yml.
 EXAMPLE_URL: Final = "https://hiatus.example.com"
 
-# Every bot scope, and what it is for: one sentence, shown to whoever reads the manifest.
+# Every bot scope with its reason, as a comment in the manifest.
 SCOPES: Final[Mapping[str, str]] = {
     "commands": "The slash command and the shortcut.",
     "chat:write": "Direct messages to approvers and requesters, and keeping their buttons true.",
@@ -26,7 +26,7 @@ SCOPES: Final[Mapping[str, str]] = {
     "users:read.email": "Tells which person of the organisation a Slack account belongs to.",
 }
 
-# The scope that each Web API method asks for which the code calls; None where any token does.
+# The scope of each Web API method that the code calls; None if any token works.
 METHODS: Final[Mapping[str, str | None]] = {
     "apps.connections.open": None,
     "auth.revoke": None,
@@ -47,7 +47,7 @@ METHODS: Final[Mapping[str, str | None]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """What Slack shall tell us unasked: the scope that it needs, if any, and what for."""
+    """A subscribed event: its scope, if it needs one, and its reason."""
 
     scope: str | None
     reason: str

@@ -1,7 +1,7 @@
-"""Checks what Slack sends before Bolt and the listeners read it, over HTTP and Socket Mode alike.
+"""Validates payloads from Slack before Bolt reads them, for HTTP and Socket Mode.
 
-Bolt reads a payload before any listener runs, and raises on members of an unexpected type. So a
-payload that is not shaped as Slack documents it is refused here; the rest is handed to Bolt.
+Bolt reads a payload before any listener runs and raises on members of an unexpected type. So a
+payload that does not match Slack's documentation is refused here; others are passed to Bolt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bot.base.payloads import (
     Verification,
 )
 
-# Without it Slack sends a refused event three times more.
+# Without it, Slack resends a refused event three times.
 _NO_RETRY: Final[dict[str, str | Sequence[str]]] = {"x-slack-no-retry": "1"}
 _LONGEST_LOGGED: Final = 80
 
@@ -50,13 +50,13 @@ _KINDS: Final[Mapping[str, TypeAdapter[object]]] = {
 async def dispatch(
     bolt: AsyncApp, sent: object, headers: Mapping[str, str | Sequence[str]]
 ) -> BoltResponse:
-    """Answer a payload that is known to come from Slack. Never raises.
+    """Handle a payload that is known to come from Slack. Never raises.
 
-    200 where it was handled or there is nothing to do, 503 for an event that Slack shall send
-    again, 400 where it is not shaped as Slack documents it.
+    Returns 200 if it was handled or ignored, 503 for an event that Slack should resend, 400 if it
+    does not match Slack's documentation.
     """
     if isinstance(sent, dict) and sent.get("ssl_check") == "1":
-        # Slack looks at the certificate of a command's address now and then.
+        # Slack checks the certificate of a command's URL regularly.
         return BoltResponse(status=200, body="")
     if not isinstance(sent, dict) or not isinstance(kind := _kind_of(sent), str):
         return _refused("unknown", "it has no type")
@@ -85,7 +85,7 @@ async def dispatch(
         LookupError,
         RecursionError,
     ) as error:
-        # Bolt looks for ids in more places than the shapes name.
+        # Bolt looks for ids in more places than the schemas cover.
         return _refused(kind, type(error).__name__)
     return await bolt.async_dispatch(request)
 
@@ -95,10 +95,10 @@ def _kind_of(sent: Mapping[str, object]) -> object:
 
 
 def _refused(kind: str, why: str) -> BoltResponse:
-    # Names and types alone: what people typed is not logged.
+    # Only names and types: user input is not logged.
     _log.warning("slack.payload_refused", kind=kind, reason=_short(why))
     return BoltResponse(
-        status=400, body={"error": "The body is not what Slack sends."}, headers=_NO_RETRY
+        status=400, body={"error": "The body is not a valid Slack payload."}, headers=_NO_RETRY
     )
 
 

@@ -1,4 +1,4 @@
-"""Slack over Socket Mode: what ``hiatus bot`` runs. The same listeners, no public address."""
+"""Slack over Socket Mode, for ``hiatus bot``: the same listeners without a public URL."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from bot.service.app import SlackApp
 from bot.service.receiving import dispatch
 from bot.service.socket_health import Health
 
-# A connection that is silently dead is noticed after one and a half times that, and replaced
-# within five seconds in all.
+# A dead connection is noticed after 1.5 times this interval and replaced within five seconds.
 PING_SECONDS: Final = 2.5
 _LOOK_SECONDS: Final = 0.25
-# Slack may be away for a moment; a token that is wrong stays wrong.
+# Retries for a temporary failure; a wrong token is not retried.
 _RETRY_SECONDS: Final = (1, 2, 5, 10, 30)
 _BAD_TOKEN: Final = frozenset(
     {
@@ -45,11 +44,11 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class CannotServe(Exception):
-    """A lasting failure; the message says how to fix it."""
+    """A permanent failure; the message says how to fix it."""
 
 
 class BadToken(CannotServe):
-    """Slack does not accept a token; the message names the setting to put right."""
+    """Slack does not accept a token; the message names the setting."""
 
 
 class SocketModeOff(CannotServe):
@@ -72,9 +71,9 @@ async def run(
 ) -> None:
     """Serve until ``stop`` is set; call inside ``slack.running()``.
 
-    Connects again whenever Slack asks for it or a connection breaks. Raises CannotServe.
+    Reconnects when Slack asks for it or the connection breaks. Raises CannotServe.
     """
-    # The client itself would go on trying with a bad token for ever.
+    # The client itself would retry a bad token forever.
     if not await _tokens_accepted(slack, app_token, stop):
         return
     handler = _Handler(
@@ -95,7 +94,7 @@ async def run(
 
 
 async def _kept_connected(handler: _Handler, stop: asyncio.Event, health: Health) -> None:
-    """Replace broken connections; the client itself looks at them only with every ping."""
+    """Replace broken connections; the client itself only checks them with each ping."""
     client = handler.client
     try:
         while not stop.is_set():
@@ -129,12 +128,12 @@ async def _waited(stop: asyncio.Event, seconds: float) -> None:
 
 
 class _Handler(AsyncSocketModeHandler):
-    """Bolt's, except that payloads are checked before it reads them."""
+    """Bolt's handler, with payloads validated first."""
 
     is_switched_off = False
 
     async def note_switched_off(self, message: WSMessage) -> None:  # type: ignore[explicit-any]
-        """Slack says so once; the client would try to connect for ever."""
+        """Slack says this once; the client would try to reconnect forever."""
         if '"link_disabled"' in message.data:
             sent = json.loads(message.data)
             is_meant = (sent.get("type"), sent.get("reason")) == ("disconnect", "link_disabled")
@@ -151,13 +150,13 @@ class _Handler(AsyncSocketModeHandler):
 async def _replace_odd_payload(
     client: AsyncBaseSocketModeClient, message: dict[str, object], raw_message: str | None
 ) -> None:
-    """Empty a payload that is no object: ``dispatch`` refuses it, the SDK would raise."""
+    """Empty a payload that is not an object: ``dispatch`` refuses it, the SDK would raise."""
     if not isinstance(message.get("payload", {}), dict):
         message["payload"] = {}
 
 
 async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event) -> bool:
-    """Whether Slack knows both tokens; False when we are stopped before it has said so."""
+    """Whether Slack accepts both tokens; False if stopped before it responds."""
     attempt = 0
     while not stop.is_set():
         try:

@@ -16,7 +16,7 @@ class Health:
 
     @asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncIterator[None]:
-        """Answer ``/healthz`` and ``/readyz`` meanwhile. Raises OSError where the port is taken."""
+        """Serve ``/healthz`` and ``/readyz``. Raises OSError if the port is in use."""
         app = web.Application()
         app.router.add_get("/healthz", self._lives)
         app.router.add_get("/readyz", self._ready)

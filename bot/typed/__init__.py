@@ -1,1 +1,1 @@
-"""What people type after the command: words, dates and leave types, in English and German."""
+"""Parses the text after the command: words, dates and leave types, in English and German."""

@@ -1,4 +1,4 @@
-"""What was typed and not understood."""
+"""Typed text that was not understood."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PuzzleKind = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Puzzle:
-    """Something that was typed and not understood; ``choices`` are what it could mean."""
+    """A typed text that was not understood; ``choices`` are its possible meanings."""
 
     kind: PuzzleKind
     typed: str
@@ -32,7 +32,7 @@ class Puzzle:
 
 
 class Unclear(Exception):
-    """What was typed can be read in more than one way, or in none."""
+    """The typed text has more than one meaning, or none."""
 
     def __init__(self, kind: PuzzleKind, typed: str, choices: tuple[str, ...] = ()) -> None:
         super().__init__(kind)

@@ -1,4 +1,4 @@
-"""Which date one typed day means, as seen from another. Pure."""
+"""Resolves one typed day to a date, relative to another. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 from bot.typed.puzzles import Unclear
 from bot.typed.typed_terms import Day
 
-# Between two 29 February there may be eight years.
+# There may be eight years between two 29 February.
 _LEAP_YEARS: Final = 9
 
 
 def resolved(day: Day, today: date, not_before: date) -> date:
-    """The date; the first such one from ``not_before`` on. Raises Unclear."""
+    """The first such date from ``not_before`` on. Raises Unclear."""
     if day.days_from_today is not None:
         return today + timedelta(days=day.days_from_today)
     if day.month is None:
@@ -28,7 +28,7 @@ def resolved(day: Day, today: date, not_before: date) -> date:
 
 
 def checked(day: Day, date_: date) -> date:
-    """Raises Unclear where another weekday was typed before the date."""
+    """Raises Unclear if the typed weekday does not match the date."""
     if day.weekday is not None and date_.weekday() != day.weekday:
         raise Unclear("impossible_day" if day.year else "which_year", day.typed)
     return date_

@@ -1,4 +1,4 @@
-"""Which days of leave are meant by the terms that somebody typed. Pure."""
+"""Turns typed terms into the first and last day of leave. Pure."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from bot.typed.puzzles import Puzzle, Unclear
 from bot.typed.typed_terms import Day, Term, Word, WordKind
 from storage.base.values import HalfDay
 
-# Countries that write the month before the day, years aside. Source: CLDR's short date patterns.
+# Countries that write the month before the day. Source: CLDR's short date patterns.
 _MONTH_FIRST: Final = frozenset(
     ("AS", "CN", "FM", "GU", "HU", "JP", "KP", "KR", "LT", "MH", "MP")
     + ("PA", "PH", "PR", "PW", "TW", "UM", "US", "VI")
 )
-# Both are in use there, so that 3/8 says nothing.
+# Both orders are in use there, so 3/8 is ambiguous.
 _EITHER: Final = frozenset(("CA", "ZA"))
 
-# Of leave between two days without a year; whoever means more says the year.
+# The longest leave between two days without a year; longer leave needs the year.
 _LONGEST_GUESS_DAYS: Final = 183
-# How long ago leave may have been that is recorded afterwards and whose year is not typed.
+# How long ago leave without a year may be, for types that are recorded afterwards.
 _NEAR_PAST_DAYS: Final = 92
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
-    """What the days and halves come to; all None where no day was named."""
+    """The resulting days and halves; all None if no day was named."""
 
     start_date: date | None = None
     end_date: date | None = None
@@ -38,14 +38,14 @@ class Span:
 
 
 def is_month_first(country_code: str) -> bool | None:
-    """Whether 3/8 is 8 March in a country; None where it may be either."""
+    """Whether 3/8 is 8 March in a country; None if it may be either."""
     country = country_code.split("-")[0]
     return None if country in _EITHER else country in _MONTH_FIRST
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _SeenFrom:
-    """Who types, and when; the names are those of ``span_of``."""
+    """The person's context, as in ``span_of``."""
 
     today: date
     weekdays: frozenset[int]
@@ -54,7 +54,7 @@ class _SeenFrom:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Typed:
-    """The terms, sorted by what they are."""
+    """The terms, grouped by kind."""
 
     terms: Sequence[Term]
     days: list[Day]
@@ -78,10 +78,10 @@ def span_of(
     *,
     prefers_past: bool = False,
 ) -> Span:
-    """The leave that the terms mean, as seen from ``today``. Raises Unclear where it is not sure.
+    """The leave that the terms mean, relative to ``today``. Raises Unclear if it is ambiguous.
 
-    Where only a half is not sure it is in the span's ``puzzles``. ``weekdays`` are those that the
-    person works. ``prefers_past``: days without a year are the latest such days, if near enough.
+    If only a half is ambiguous, it is in the span's ``puzzles``. ``weekdays`` are the person's
+    working days. ``prefers_past``: days without a year are the latest such days, if near enough.
     """
     ordered = [_in_order(one, is_month_first) if isinstance(one, Day) else one for one in terms]
     typed = _Typed(terms=ordered, days=[], lengths=[], halves=[])
@@ -128,7 +128,7 @@ def _typed(terms: Sequence[Term]) -> str:
 
 
 def _is_joiner(word: Word) -> bool:
-    """Whether it speaks of a first or a last day; a dash may be punctuation."""
+    """Whether it marks a first or last day; a dash may be punctuation."""
     return word.kind in ("since", "starting") or (word.kind == "to" and word.typed[0].isalpha())
 
 
@@ -139,7 +139,7 @@ def _check_not_joined(typed: _Typed, week: Word) -> None:
 
 
 def _without_day(typed: _Typed) -> Span:
-    """No leave, unless something was said about a day that was not named. Raises Unclear."""
+    """An empty span. Raises Unclear if a word refers to a day that was not named."""
     if typed.halves:
         raise Unclear("half_of_which_day", typed.halves[0].typed)
     if typed.lengths:
@@ -151,7 +151,7 @@ def _without_day(typed: _Typed) -> Span:
 
 
 def _check_places(typed: _Typed) -> None:
-    """Raises Unclear where "until" or "since" stands where it says nothing."""
+    """Raises Unclear if "until" or "since" is in a place where it means nothing."""
     before = typed.before(0)
     last = len(typed.before(len(typed.days) - 1))
     for at, word in enumerate(one for one in typed.terms if isinstance(one, Word)):
@@ -163,7 +163,7 @@ def _check_places(typed: _Typed) -> None:
 
 
 def _in_order(day: Day, is_month_first: bool | None) -> Day:
-    """Two numbers as day and month. Raises Unclear."""
+    """Resolve a pair of numbers to day and month. Raises Unclear."""
     if day.pair is None:
         return day
     ways = [way for way in (day.pair, day.pair[::-1]) if typed_dates.is_day(*way, day.year)]
@@ -193,7 +193,7 @@ def _from_one_day(typed: _Typed, seen: _SeenFrom) -> Span:
 
 
 def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFrom) -> Span:
-    """So many days or weeks. Raises Unclear unless working days and calendar days are the same."""
+    """A number of days or weeks. Raises Unclear if working and calendar days differ."""
     if not length.amount:
         raise Unclear("which_length", length.typed)
     last = first + timedelta(days=length.amount * (7 if length.kind == "weeks" else 1) - 1)
@@ -211,7 +211,7 @@ def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFro
 
 
 def _since(day: Day, today: date) -> date:
-    """The latest such day; a weekday is before today. Raises Unclear where it is not past."""
+    """The latest such day; a weekday is before today. Raises Unclear if it is in the future."""
     if _is_certain(day):
         start = typed_dates.resolved(day, today, today)
     elif day.month is not None:
@@ -230,7 +230,7 @@ def _since(day: Day, today: date) -> date:
 
 
 def _first(day: Day, seen: _SeenFrom) -> date:
-    """The only or first day: the next such one, or the latest where the near past is preferred."""
+    """The only or first day: the next such day, or the latest if the near past is preferred."""
     today = seen.today
     if seen.prefers_past and typed_dates.is_yearless(day):
         candidate = typed_dates.latest_date(day, today)
@@ -243,7 +243,7 @@ def _first(day: Day, seen: _SeenFrom) -> date:
 
 
 def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple[date, date]:
-    """The two days. Raises Unclear where more than one pair of days could be meant."""
+    """The two days. Raises Unclear if more than one pair is possible."""
     today, typed = seen.today, f"{first.typed} - {last.typed}"
     first, last = _sharing_month(first, last, typed)
     if is_since:
@@ -267,7 +267,7 @@ def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple
 
 
 def _is_running(first: Day, last: Day, today: date) -> bool:
-    """Whether two days without a year may be the ones round today as well as next year's."""
+    """Whether two days without a year could include today as well as be next year's."""
     if not (typed_dates.is_yearless(first) and typed_dates.is_yearless(last)):
         return False
     start = typed_dates.latest_date(first, today)
@@ -276,12 +276,12 @@ def _is_running(first: Day, last: Day, today: date) -> bool:
 
 
 def _is_certain(day: Day) -> bool:
-    """Whether it is one date, whatever stands beside it."""
+    """Whether it is one date in any context."""
     return day.year is not None or day.days_from_today is not None
 
 
 def _sharing_month(first: Day, last: Day, typed: str) -> tuple[Day, Day]:
-    """``3-7 aug`` and ``aug 3-7``: the month, and the year, belong to both."""
+    """``3-7 aug`` and ``aug 3-7``: both days share the month and year."""
     lacks = [_lacks_month(first), _lacks_month(last)]
     if all(lacks) or (lacks[0] and last.month is None) or (lacks[1] and first.month is None):
         raise Unclear("which_month", typed)
@@ -306,7 +306,7 @@ def _week(term: Word, seen: _SeenFrom) -> tuple[date, date]:
 
 
 def _week_of(typed: _Typed, seen: _SeenFrom) -> tuple[date, date]:
-    """The working days of the week in which the day is. Raises Unclear."""
+    """The working days of the day's week. Raises Unclear."""
     day, phrase = typed.days[0], f"{typed.words('week_of')[0].typed} {typed.days[0].typed}"
     is_joined = any(map(_is_joiner, typed.words("to", "since", "starting")))
     if len(typed.days) > 1 or typed.lengths or is_joined:
@@ -318,13 +318,13 @@ def _week_of(typed: _Typed, seen: _SeenFrom) -> tuple[date, date]:
     if is_guessed and typed_dates.monday(
         typed_dates.latest_date(day, seen.today)
     ) == typed_dates.monday(seen.today):
-        # Of the current week the day has passed: next year's may not be meant.
+        # The day is in the current week but has passed, so next year's may not be meant.
         raise Unclear("which_year", phrase)
     return _working_week(start, phrase, seen)
 
 
 def _working_week(day: date, typed: str, seen: _SeenFrom) -> tuple[date, date]:
-    # Where people work at weekends it is not sure when a week begins.
+    # For people who work at weekends, the first day of the week is ambiguous.
     if not seen.weekdays or max(seen.weekdays) > 4:
         raise Unclear("which_day", typed)
     monday = typed_dates.monday(day)
@@ -355,13 +355,13 @@ def _halved_day(day: date, halves: Sequence[Word]) -> Span:
 def _halved_range(
     first: date, last: date, of_first: Sequence[Word] | None, of_last: Sequence[Word]
 ) -> Span:
-    """``of_first`` are the halves typed before the last day; None where one cannot tell."""
+    """``of_first`` are the halves typed before the last day; None if unknown."""
     puzzles = [Puzzle(kind="which_half", typed=one.typed) for one in [*(of_first or ()), *of_last]]
     begins, ends = ([one.half for one in halves or ()] for halves in (of_first, of_last))
     if len(begins) > 1 or len(ends) > 1 or None in [*begins, *ends]:
         return Span(start_date=first, end_date=last, puzzles=tuple(puzzles[:1]))
     if ends == ["pm"] and not begins:
-        # It would change nothing where it stands, so something else is meant.
+        # It would have no effect there, so something else is meant.
         return Span(start_date=first, end_date=last, puzzles=tuple(puzzles))
     return Span(
         start_date=first,

@@ -1,6 +1,6 @@
-"""What somebody typed behind the command, read as leave: days, halves and a type. Pure.
+"""Parses text typed after the command as leave: days, halves and a type. Pure.
 
-What can be read in one way only is read; of everything else it is said why it was not.
+Only unambiguous text is parsed; everything else becomes a puzzle that says why it was not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.typed.typed_terms import Day, Term
 from bot.typed.typed_words import Words, words_of
 from storage.base.values import HalfDay, LeaveType
 
-# Nobody types more to say when he is away; the rest is looked at by nobody.
+# Longer text is cut.
 LONGEST: Final = 200
 
 _DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards make of "-"
@@ -27,9 +27,9 @@ _DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """What was read; None where it is absent or ambiguous.
+    """The parsed text; None where a part is absent or ambiguous.
 
-    ``is_about_leave``: whether anything in it speaks of days, halves or types of leave.
+    ``is_about_leave``: whether it mentions days, halves or leave types at all.
     """
 
     start_date: date | None = None
@@ -42,18 +42,18 @@ class Wish:
 
     @property
     def has_unclear_days(self) -> bool:
-        """Whether days were typed, or words that may have been days, that were not understood."""
+        """Whether there were days, or possible days, that were not understood."""
         about_types = ("which_type", "several_types")
         return self.start_date is None and any(one.kind not in about_types for one in self.puzzles)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reader:
-    """Who typed it, as far as it matters.
+    """The context of the person who typed.
 
-    ``today`` is the person's own. ``is_month_first`` is None where their country writes dates
-    either way. ``weekdays`` are those on which they work, Monday 0. ``language`` is theirs, as in
-    ``de``; English is read as well.
+    ``today`` is in their time zone. ``is_month_first`` is None if their country writes dates
+    either way. ``weekdays`` are their working days, Monday 0. ``language`` is theirs, such as
+    ``de``; English is always understood, too.
     """
 
     today: date
@@ -64,12 +64,12 @@ class Reader:
 
 
 def read(typed: str, reader: Reader) -> Wish:
-    """The leave that somebody typed: ``3-7 aug``, ``next fri pm sick``, ``24 dec - 2 jan unpaid``.
+    """Parse typed leave: ``3-7 aug``, ``next fri pm sick``, ``24 dec - 2 jan unpaid``.
 
-    Days without a year are the next such days, or the latest ones of a type that needs no approval.
-    A half belongs to the day before it, or to the one after it where it comes first. Types are
-    found by code, name or the beginning of either. While a word is left that was not understood,
-    no day is sure: the word may change all of them.
+    Days without a year are the next such days; for a type that needs no approval, the latest.
+    A half belongs to the day before it, or to the day after it if it comes first. Leave types are
+    found by code, name or a prefix of either. If a word was not understood, no days are returned,
+    because the word may change all of them.
     """
     text = _plain(typed[:LONGEST])
     offered = [leave_type for leave_type in reader.leave_types if not leave_type.is_archived]
@@ -122,14 +122,14 @@ def _is_about_leave(term: Term) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Named:
-    """Words, and the types that they may mean."""
+    """Words, and the leave types that they may mean."""
 
     typed: str
     meant: list[LeaveType]
 
 
 def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[str, list[_Named]]:
-    """Whole names and codes with a space or hyphen in them, before these can pass for dates."""
+    """Find names and codes with spaces or hyphens first, because these could pass for dates."""
     named: list[_Named] = []
     phrases = {
         name for leave_type in offered for name in _names(leave_type) if re.search(r"[ -]", name)
@@ -150,7 +150,7 @@ def _types_of_several_words(text: str, offered: Sequence[LeaveType]) -> tuple[st
 def _types_among(
     words: Sequence[str], offered: Sequence[LeaveType], vocabulary: Words
 ) -> tuple[list[_Named], list[str]]:
-    """The types that words in a row name, and the words that name none."""
+    """The leave types that consecutive words name, and the remaining words."""
     all_named: list[_Named] = []
     left: list[str] = []
     at = 0
@@ -198,7 +198,7 @@ def _plain(typed: str) -> str:
 
 
 def _only(types: Sequence[_Named]) -> str | None:
-    """The one type that is meant. Raises Unclear."""
+    """The only leave type that is meant, or None. Raises Unclear."""
     for named in types:
         if len(named.meant) > 1:
             names = tuple(sorted(leave_type.name for leave_type in named.meant))

@@ -1,6 +1,6 @@
-"""Days, halves and what joins them, found in what people type. Pure.
+"""Splits typed text into days, halves and joining words. Pure.
 
-Which dates they mean is decided in typed_days.py, the words are in typed_words.py.
+The vocabulary is in typed_words.py; typed_days.py turns the terms into dates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days",
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Day:
-    """A day as typed: by as much of its numbers, weekday or name as there is."""
+    """A day as typed, with the numbers, weekday or name that it has."""
 
     typed: str
     number: int | None = None
@@ -27,17 +27,17 @@ class Day:
     weekday: int | None = None
     which_week: WhichWeek | None = None
     days_from_today: int | None = None
-    # Two numbers whose order is the country's; dotted ones are day and month nearly everywhere.
+    # Two numbers in the country's order; dotted ones are day and month nearly everywhere.
     pair: tuple[int, int] | None = None
     is_dotted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Word:
-    """Anything but a day.
+    """A term that is not a day.
 
-    ``half``: which one; None for a half that is not named. ``amount``: of "days" and "weeks" how
-    many, of a "week" how far it is from the current one.
+    ``half`` is None for an unnamed half. ``amount`` is the number of "days" or "weeks"; for a
+    "week", its offset from the current one.
     """
 
     kind: WordKind
@@ -48,7 +48,7 @@ class Word:
 
 Term = Day | Word
 
-# What may follow a term: a space, a comma, the end, or what joins two days.
+# What may follow a term: a space, a comma, the end, or a joiner of two days.
 _END: Final = r"(?=$|[\s,;]|-|\.\.)"
 _BETWEEN_WEEKS: Final = {"next": 1, "coming": 1, "next_or_coming": 1, "last": -1}
 _OTHER_WORD: Final = re.compile(r"[^\s,;]+")
@@ -56,7 +56,7 @@ _OTHER_WORD: Final = re.compile(r"[^\s,;]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Patterns:
-    """In the order in which they are tried."""
+    """Patterns, in the order in which they are tried."""
 
     relative: tuple[re.Pattern[str], ...]
     lengths: tuple[tuple[WordKind, re.Pattern[str]], ...]
@@ -149,7 +149,7 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
 
 
 def _are_two_dates(terms: list[Term], term: Term) -> bool:
-    """Whether two days with their years stand side by side, as in ``2027-06-14 2027-06-16``."""
+    """Whether two days with years are adjacent, as in ``2027-06-14 2027-06-16``."""
     both = [*terms[-1:], term]
     return len(both) == 2 and all(isinstance(one, Day) and one.year is not None for one in both)
 
@@ -203,7 +203,7 @@ def _word_at(
 
 
 def _count(groups: dict[str, str | None], words: Words) -> int:
-    """How many were counted in digits or in words; one where nothing was counted."""
+    """The number in digits or words; 1 if there is none."""
     typed = groups.get("count") or ""
     return int(typed) if typed.isdecimal() else words.numbers.get(typed, 1)
 

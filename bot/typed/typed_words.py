@@ -1,7 +1,7 @@
-"""The words in which people type days of leave, in each language that is read. Pure.
+"""The vocabulary for typed leave in each supported language. Pure.
 
-Names of months and weekdays are Babel's. Keys are casefolded; a few entries are parts of regular
-expressions, where a phrase has too many forms to list.
+Names of months and weekdays are Babel's. Keys are casefolded; some entries are regular expressions,
+for phrases with too many forms to list.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from babel import Locale
 
 from storage.base.values import HalfDay, as_dict
 
-# "coming" is the first such day after today, "next" that of the next week, "next_or_coming" is one
-# that may mean either.
+# "coming" is the first such day after today, "next" the one in the next week; "next_or_coming" may
+# mean either.
 WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
 
 
@@ -25,10 +25,10 @@ _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Words:
-    """One language, or several together.
+    """The vocabulary of one language, or of several combined.
 
-    ``leave_words`` say no more than that it is about leave, unless a type is called so.
-    ``prepositions`` are halves that say nothing before a day or another half, as "am" in German.
+    ``leave_words`` only show that the text is about leave, unless a leave type has that name.
+    ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
     """
 
     months: dict[str, int]
@@ -52,7 +52,7 @@ class Words:
 
 
 def _names(language: str, kind: Literal["months", "days"]) -> dict[str, int]:
-    """Babel's names and abbreviations, without their dots; Monday is 0, January is 1."""
+    """Babel's names and abbreviations without dots; Monday is 0, January is 1."""
     known = getattr(Locale.parse(language), kind)
     return {
         name.casefold().rstrip("."): number
@@ -136,7 +136,7 @@ _GERMAN: Final = Words(
     which_week={
         **dict.fromkeys(_forms("dies"), "this"),
         **dict.fromkeys(_forms("kommend"), "coming"),
-        # Of a Friday some mean the coming one, some that of the next week.
+        # For "nächsten Freitag" some people mean the coming one, some that of the next week.
         **dict.fromkeys(_forms("nächst"), "next_or_coming"),
         **dict.fromkeys(_forms("letzt", "vergangen", "vorig"), "last"),
     },
@@ -161,7 +161,7 @@ _GERMAN: Final = Words(
 
 
 def _together(one: Words, other: Words) -> Words:
-    """The words of both; where they contradict each other, those of the other."""
+    """The words of both; ``other`` wins where they differ."""
     words, others = as_dict(one), as_dict(other)
     return Words(**{name: _joined(words[name], others[name]) for name in words})
 
@@ -171,7 +171,7 @@ def _joined(one: Any, other: Any) -> Any:  # type: ignore[explicit-any]  # tuple
 
 
 def _without_umlauts(words: Words) -> Words:
-    """The words as they are typed on keyboards without umlauts: ``maerz``."""
+    """The words as typed on keyboards without umlauts: ``maerz``."""
     return Words(**{name: _spelt_out(one) for name, one in as_dict(words).items()})
 
 
@@ -186,7 +186,7 @@ _OTHERS: Final = {"de": _GERMAN}
 
 @lru_cache
 def words_of(language: str) -> Words:
-    """The words that are read from people with this language: English and their own."""
+    """The vocabulary for people with this language: English and their own."""
     other = _OTHERS.get(language)
     if other is None:
         return _ENGLISH
@@ -194,5 +194,5 @@ def words_of(language: str) -> Words:
 
 
 def any_of(names: Iterable[str]) -> str:
-    """A regular expression for any of them, the longest first."""
+    """A regular expression that matches any of the names, the longest first."""
     return "|".join(sorted(names, key=len, reverse=True))

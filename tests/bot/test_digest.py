@@ -64,7 +64,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
 def tick(world: World, at: datetime) -> list[Message]:
     """The scheduler looks; what is in the channel then."""
     world.clock.now = at
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
     return world.slack.in_channel(CHANNEL)
 
 
@@ -141,7 +141,7 @@ def test_two_processes_post_one_message(acme: World) -> None:
     acme.clock.now = NINE
 
     async def at_once() -> None:
-        await asyncio.gather(*(acme.app.timed.tick() for _ in range(4)))
+        await asyncio.gather(*(acme.app.periodic_jobs.run_due() for _ in range(4)))
 
     acme.run(at_once)
 

@@ -39,7 +39,7 @@ def test_every_message_says_in_its_text_who_what_and_when(world: World) -> None:
     world.deliver()
     for day in range(3):
         world.clock.now = NINE + timedelta(days=day)
-        world.run(world.app.timed.tick)
+        world.run(world.app.periodic_jobs.run_due)
         world.deliver()
     world.click(HEDY, ids.APPROVE, world.cards(HEDY)[0])
     world.deliver()
@@ -49,7 +49,7 @@ def test_every_message_says_in_its_text_who_what_and_when(world: World) -> None:
     world.click(GRACE, ids.APPROVE)
     world.deliver()
     world.clock.now += timedelta(minutes=2)
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
 
     posted = [
         call.arguments

@@ -387,7 +387,7 @@ def test_a_german_admin_finds_no_english_wherever_they_look(german: World) -> No
     anna.everything(takes_away=True)
     anna.settings_again(ids.LEAVE_TYPES)
     german.clock.advance(days=1)
-    german.run(german.app.timed.tick)
+    german.run(german.app.periodic_jobs.run_due)
     german.deliver()
 
     english = English()

@@ -29,7 +29,7 @@ STILL = "Still waiting for your decision: Ada Lovelace requested Annual leave, "
 def tick(world: World, at: datetime) -> None:
     """The scheduler looks, and what it queued is sent."""
     world.clock.now = at
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
     world.deliver()
 
 
@@ -90,7 +90,7 @@ def test_nobody_is_reminded_of_what_is_decided_or_cancelled(world: World) -> Non
 def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World) -> None:
     request = world.a_request()
     world.clock.now = TUESDAY
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
     world.database.write_now(
         leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
     )

@@ -89,7 +89,7 @@ def test_nothing_is_queued_for_a_workspace_that_is_gone(world: World, logged: Lo
     world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
     decide(world, before.id)
     world.clock.now = TUESDAY + timedelta(days=30)
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
 
     assert undelivered(world) == []
     assert world.deliver() == 0
@@ -298,16 +298,16 @@ def test_reminders_begin_anew_where_nobody_could_be_reminded(world: World) -> No
     world.a_request()
     uninstall(world)
     world.clock.now = TUESDAY + timedelta(days=20)
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
     meanwhile = {(one["sent"], bool(one["is_next_step"])) for one in rows_of(world, ReminderRow)}
 
     install(world)
     world.deliver()
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
     world.deliver()
     at_once = [one.text for one in world.slack.dm(GRACE) if one.text.startswith("Still")]
     world.clock.advance(days=1)
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
     world.deliver()
 
     assert meanwhile == {(0, False)}
@@ -328,12 +328,12 @@ def test_a_digest_is_neither_claimed_nor_posted_while_the_app_is_gone(world: Wor
     calls = len(world.slack.calls("chat.postMessage"))
     for minute in range(0, 120, 10):
         world.clock.now = TUESDAY + timedelta(minutes=minute)
-        world.run(world.app.timed.tick)
+        world.run(world.app.periodic_jobs.run_due)
     gone = len(world.slack.calls("chat.postMessage")) - calls
 
     install(world)
     world.clock.advance(hours=1)
-    world.run(world.app.timed.tick)
+    world.run(world.app.periodic_jobs.run_due)
 
     assert gone == 0
     assert len(world.slack.in_channel("CDIGEST")) == 1
