@@ -19,8 +19,8 @@ from api.http.fields import DryRun
 from api.http.handlers import Inputs, RequestContext, Result, Services
 from api.http.operations import MAX_BODY_BYTES, Operation
 from storage.access import authentication
-from storage.access import idempotency as kept_answers
-from storage.access.idempotency import Claim, KeptAnswer
+from storage.access import idempotency as stored_responses
+from storage.access.idempotency import Claim, StoredResponse
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
 from storage.db.database import Transaction
@@ -54,18 +54,18 @@ class _Served:
         varies = ", ".join(("Authorization", *operation.varies_by))
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
-    def dry_run_answer(self, body: object) -> KeptAnswer:
+    def dry_run_answer(self, body: object) -> StoredResponse:
         """The answer of a dry run; it is no state of anything, so it has no tag."""
         content = _json(body)
         length = (b"content-length", b"%d" % len(content))
-        return KeptAnswer(status=200, headers=[*self._headers, _JSON, length], content=content)
+        return StoredResponse(status=200, headers=[*self._headers, _JSON, length], content=content)
 
-    def answer(self, returned: object) -> KeptAnswer:
+    def answer(self, returned: object) -> StoredResponse:
         """What the handler returned, as status, headers and bytes."""
         result = returned if isinstance(returned, Result) else Result(body=returned)
         headers = [*result.headers, *self._headers]
         if self.operation.status == 204:
-            return KeptAnswer(status=204, headers=headers, content=b"")
+            return StoredResponse(status=204, headers=headers, content=b"")
         content = _json(result.body)
         headers += (_JSON, (b"content-length", b"%d" % len(content)))
         if self.is_tagged:
@@ -75,9 +75,9 @@ class _Served:
             members = self._tagged_members
             kept = {name: value for name, value in result.body.items() if name in members}
             headers.append((b"etag", _tag_of(kept, _json(kept))))
-        return KeptAnswer(status=self.operation.status, headers=headers, content=content)
+        return StoredResponse(status=self.operation.status, headers=headers, content=content)
 
-    def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> KeptAnswer:
+    def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> StoredResponse:
         """The response to what the client sent."""
         return self.answer(self.operation.run(tx, context, sent))
 
@@ -117,7 +117,7 @@ class Endpoint:
         await send({"type": "http.response.body", "body": answer.content})
         self._services.key_use.write_soon()
 
-    async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> KeptAnswer:
+    async def _answered(self, served: _Served, scope: Scope, receive: Receive) -> StoredResponse:
         operation = served.operation
         context = await self._admitted(operation, scope)
         if operation.is_write:
@@ -128,7 +128,7 @@ class Endpoint:
             return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
         return answer
 
-    async def _read(self, served: _Served, scope: Scope, context: RequestContext) -> KeptAnswer:
+    async def _read(self, served: _Served, scope: Scope, context: RequestContext) -> StoredResponse:
         database = self._services.database
         is_long = served.operation.takes_long(scope["query_string"])
         read = database.read_long if is_long else database.read
@@ -137,7 +137,7 @@ class Endpoint:
 
     async def _written(
         self, served: _Served, scope: Scope, receive: Receive, context: RequestContext
-    ) -> KeptAnswer:
+    ) -> StoredResponse:
         operation, database = served.operation, self._services.database
         write = database.write_long if operation.is_long else database.write
         content = await _content(receive)
@@ -164,13 +164,13 @@ class Endpoint:
 
     async def _written_once(
         self, served: _Served, scope: Scope, context: RequestContext, sent: Inputs, claim: Claim
-    ) -> KeptAnswer:
+    ) -> StoredResponse:
         """The first answer to this claim; the transaction that changes something keeps it too."""
         database = self._services.database
         write = database.write_long if served.operation.is_long else database.write
         if served.operation.prepare is not None:
             # Not again for a replay: what was sound the first time may not be so now.
-            first = await database.read(kept_answers.find, claim, now=context.now)
+            first = await database.read(stored_responses.find, claim, now=context.now)
             if first is not None:
                 return _replay(first)
             await self._prepare(served.operation, sent)
@@ -180,10 +180,12 @@ class Endpoint:
             if not idempotency.is_kept(refusal):
                 raise
             shown = refusal_problem(Request(scope), self._services.base_url, refusal)
-            answer = KeptAnswer(
+            answer = StoredResponse(
                 status=shown.status_code, headers=shown.raw_headers, content=bytes(shown.body)
             )
-            first = await database.write(kept_answers.keep_refusal, claim, answer, now=context.now)
+            first = await database.write(
+                stored_responses.store_error, claim, answer, now=context.now
+            )
             return answer if first is None else _replay(first)
 
     async def _admitted(self, operation: Operation, scope: Scope) -> RequestContext:
@@ -195,15 +197,15 @@ class Endpoint:
         now, headers = self._services.clock(), scope["headers"]
         key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
         key = await self._services.database.read(authentication.find_key, key_sha256)
-        recognised = authentication.recognised(key, now=now, request_id=scope["request_id"])
-        caller = scope["caller"] = recognised.caller
+        authenticated = authentication.caller_of(key, now=now, request_id=scope["request_id"])
+        caller = scope["caller"] = authenticated.caller
         if self._services.rate_limits is not None:
             await self._services.rate_limits.keys.hit(scope, key_sha256)
-        self._services.key_use.note(recognised, now)
+        self._services.key_use.note(authenticated, now)
         operation.admit(caller)
         return RequestContext(
             caller=caller,
-            reference_version=None if operation.is_write else recognised.key.reference_version,
+            reference_version=None if operation.is_write else authenticated.key.reference_version,
             now=now,
             base_url=self._services.base_url,
             ids=operation.ids_of(scope["path_params"]),
@@ -213,7 +215,7 @@ class Endpoint:
 
 def _change_if_match(
     tx: Transaction, served: _Served, context: RequestContext, sent: Inputs, wanted: Tags | None
-) -> KeptAnswer:
+) -> StoredResponse:
     """Change what the path names if it still is as the caller knows it.
 
     Raises PreconditionFailed, InvalidInput for a read-only member that differs, or NotFound where
@@ -290,25 +292,25 @@ def _check_read_only(
 
 def _change_once(
     tx: Transaction, served: _Served, context: RequestContext, sent: Inputs, claim: Claim
-) -> KeptAnswer:
+) -> StoredResponse:
     """The change and its kept answer, both or neither; or the answer that is there already."""
-    first = kept_answers.begin(tx, claim, now=context.now)
+    first = stored_responses.begin(tx, claim, now=context.now)
     if first is not None:
         return _replay(first)
     answer = served.run(tx, context, sent)
-    kept_answers.keep(tx, claim, answer, now=context.now)
+    stored_responses.store(tx, claim, answer, now=context.now)
     return answer
 
 
-def _replay(first: KeptAnswer) -> KeptAnswer:
+def _replay(first: StoredResponse) -> StoredResponse:
     return replace(first, headers=[*first.headers, _REPLAYED])
 
 
-def _unless_known(answer: KeptAnswer, known: Tags | None) -> KeptAnswer:
+def _unless_known(answer: StoredResponse, known: Tags | None) -> StoredResponse:
     """304 instead of what the caller has already."""
     if known is None or not known.have_weakly(dict(answer.headers)[b"etag"]):
         return answer
-    return KeptAnswer(
+    return StoredResponse(
         status=304,
         headers=[one for one in answer.headers if one[0] not in _OF_CONTENT],
         content=b"",

@@ -1,4 +1,4 @@
-"""When each API key was last used, written to the minute and apart from the requests."""
+"""Records the minute in which each API key was last used, outside the request."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from datetime import datetime
 
 from api.base.deferred_writes import DeferredWrites
 from storage.access import authentication
-from storage.access.authentication import Recognised
+from storage.access.authentication import Authenticated
 from storage.db.database import Database, Transaction
 
 
 class KeyUse:
-    """Collects uses from any thread; ``write_soon`` writes those of a new minute."""
+    """Collects uses from any thread; ``write_soon`` records at most one per key and minute."""
 
     def __init__(self, database: Database) -> None:
         self._uses: DeferredWrites[tuple[str, datetime]] = DeferredWrites(
-            database, _touch_all, not_kept="key uses not kept", counted="keys"
+            database, _record_all, not_kept="key uses not recorded", counted="keys"
         )
 
-    def note(self, recognised: Recognised, now: datetime) -> None:
-        """Remember a use that the database does not show yet."""
-        caller = recognised.caller
-        if caller.key_id is not None and authentication.needs_touch(recognised, now):
+    def note(self, authenticated: Authenticated, now: datetime) -> None:
+        """Collect a use, unless one was recorded within this minute."""
+        caller = authenticated.caller
+        if caller.key_id is not None and authentication.is_use_due(authenticated, now):
             self._uses.add(caller.key_id, (caller.organisation_id, now))
 
     def write_soon(self) -> None:
-        """Write what was noted without making anybody wait; call on the event loop."""
+        """Record collected uses without making the request wait; call on the event loop."""
         self._uses.write_soon()
 
 
-def _touch_all(tx: Transaction, uses: Mapping[str, tuple[str, datetime]]) -> None:
-    # In one order, so that two processes never wait for each other.
+def _record_all(tx: Transaction, uses: Mapping[str, tuple[str, datetime]]) -> None:
+    # In the same order in every process, to avoid deadlocks.
     for key_id, (organisation_id, now) in sorted(uses.items()):
-        authentication.touch(tx, organisation_id, key_id, now=now)
+        authentication.record_use(tx, organisation_id, key_id, now=now)

@@ -1,5 +1,5 @@
 """Who may call: API keys, calendar feeds' tokens, idempotency keys and the secrets' canary.
 
-``authentication`` turns a key or a token into a caller; ``feeds`` and ``absences`` say
-what a feed shows.
+``authentication`` finds the caller of a key and ``feed_owners`` the owner of a feed token;
+``absences`` decides what a viewer sees. ``feeds`` and ``api_keys`` manage tokens and keys.
 """

@@ -1,6 +1,6 @@
-"""Who is away when, with what the viewer may see: the calendars' read side.
+"""Absences as the viewer may see them, for feeds and lists.
 
-What leaves this module is fit to be shown; nothing that draws a calendar decides about privacy.
+Privacy is decided here: callers may show everything that this module returns.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import pending_approvals
 from storage.directory.colleagues import team
 
-# Pending leave in a list of who is away: none, what awaits the viewer's decision, or all.
+# Pending leave in a list of absences: none, what the viewer may decide on, or all.
 Pending = Literal["none", "awaiting", "all"]
 
 MAX_ABSENCES: Final = 50_000
-# How long cancelled and declined leave stays in the feeds that may have shown it.
+# How long cancelled and declined leave stays in feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
-# No request is longer (contract 4), so none that began earlier reaches the window.
-_LONGEST_DAYS: Final = 366
+# The longest request (contract 4): an earlier one does not reach the window.
+_MAX_DAYS: Final = 366
 
 _ABSENCE: Final = (
     LeaveRequestRow.id,
@@ -60,12 +60,12 @@ def visible(
     last_day: date,
     now: datetime,
 ) -> list[Absence]:
-    """What the owner's feed of that scope holds between two days, both included.
+    """The absences in the owner's feed of that scope between two days, both included.
 
-    Ordered by first day, then id; at most 50,000. Personal: his own leave, pending included. Team
-    (his department with its manager, those whom he manages, himself) and org: approved leave.
-    Each with leave that was cancelled or declined in the last 30 days, where such a feed may have
-    shown it: a calendar that keeps what it once read has to be told.
+    Ordered by first day, then id; at most 50,000. Personal feeds show the owner's leave, pending
+    included; team feeds (their department with its manager, their reports and themselves) and
+    organisation feeds show approved leave. Leave that was cancelled or declined in the last 30 days
+    is included where the feed may have shown it, so that calendars remove it.
     """
     found = tx.all(
         _visible,
@@ -73,7 +73,7 @@ def visible(
         owner_id=owner.user_id,
         department_id=owner.department_id if scope == "team" else None,
         scope=scope,
-        earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
+        earliest_start=(first_day - timedelta(days=_MAX_DAYS)).isoformat(),
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
@@ -105,8 +105,8 @@ def away(
 ) -> Page[Absence]:
     """Approved leave between two days, both included, as the viewer's feed of that scope shows it.
 
-    ``pending``: which leave is in it that is not decided yet; for "awaiting" also give ``today``.
-    Ordered by first day, then id. Raises UnusableCursor.
+    ``pending`` adds leave that is not decided yet; "awaiting" needs ``today``. Ordered by first
+    day, then id. Raises UnusableCursor.
     """
     bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
     after = position(tx, page, *bound_to)
@@ -116,7 +116,7 @@ def away(
         viewer_id=viewer.id,
         department_id=viewer.department_id if scope == "team" else None,
         scope=scope,
-        earliest_start=(first_day - timedelta(days=_LONGEST_DAYS)).isoformat(),
+        earliest_start=(first_day - timedelta(days=_MAX_DAYS)).isoformat(),
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
         after_key=after[0] if after else None,
@@ -174,7 +174,7 @@ def _visible(
         _is_shown(scope, cancelled_since),
     )
     if scope == "personal":
-        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
+        # No order and no earliest start: with either, SQLite would scan everyone's leave.
         return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
     query = query.where(LeaveRequestRow.start_date >= earliest_start)
     if scope == "team":
@@ -231,7 +231,7 @@ def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Any:
         just_declined = is_declined & (LeaveRequestRow.decided_at > cancelled_since)
         is_current = LeaveRequestRow.status.in_(("pending", "approved"))
         return is_current | just_cancelled | just_declined
-    # Declined leave is never cancelled, so whatever was decided before had been approved.
+    # Declined leave is never cancelled, so decided leave that was cancelled had been approved.
     was_approved = LeaveRequestRow.decided_at.is_null(False)
     # Most declined leave was never approved, so these feeds never showed it.
     just_reversed = is_declined & (LeaveRequestRow.approval_reversed_at > cancelled_since)

@@ -1,6 +1,6 @@
-"""API keys: made once, shown once, listed, revoked for good.
+"""API keys: created, listed and revoked. A key is shown once, when it is created.
 
-Scopes are compared at the REST edge; who may see or revoke whose key is decided here.
+The REST side checks scopes; this module decides which keys a caller may see and revoke.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def create_key(
     now: datetime,
     secret: str | None = None,
 ) -> tuple[ApiKey, str]:
-    """Make a key for a person; the second item is the key itself, which is never readable again.
+    """Create a key for a person; the second item is the secret key, which is not readable later.
 
-    ``scopes`` None means every scope that ``by`` holds. A pending person becomes active. People
-    make keys for themselves, the system for anybody. ``secret`` is a key that exists beforehand,
-    instead of a random one. Raises InvalidInput, Forbidden or NotFound.
+    ``scopes`` None means every scope that ``by`` has. A pending person becomes active. People
+    create keys for themselves, the system for any person. ``secret`` is an existing key instead of
+    a random one. Raises InvalidInput, Forbidden or NotFound.
     """
     name = fields.name(name, "name")
     chosen = _check(scopes, variant, expires_at, by, now)
@@ -81,10 +81,10 @@ def page(
     user_id: str | None = None,
     is_revoked: bool | None = None,
 ) -> Page[ApiKey]:
-    """The caller's keys, or for admins everybody's or one person's, unless ``own_only``.
+    """The caller's keys; for admins all keys or those of ``user_id``, unless ``own_only``.
 
-    Newest first; revoked and expired ones are among them. Raises InsufficientRole when somebody
-    else asks for another's, NotFound for a ``user_id`` that is nobody's, UnusableCursor.
+    Newest first, with revoked and expired ones. Raises InsufficientRole if a member asks for
+    another person's keys, NotFound for an unknown ``user_id``, UnusableCursor.
     """
     if user_id not in (None, by.user_id):
         request_rules.check_role(by.role, "admin")
@@ -105,7 +105,7 @@ def page(
 
 
 def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
-    """One's own key, or anybody's for admins. Raises NotFound, for the keys of others too."""
+    """A key of the caller; for admins any key. Raises NotFound, also for keys of others."""
     key = _get(tx, key_id, by)
     if not by.is_admin and key.user_id != by.user_id:
         raise NotFound("API key")
@@ -113,9 +113,9 @@ def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
 
 
 def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey:
-    """Stop a key at once: one's own, or anybody's for admins. A revoked key stays as it is.
+    """Revoke a key of the caller; for admins any key. A revoked key stays as it is.
 
-    Raises NotFound, for the keys of others too.
+    Raises NotFound, also for keys of others.
     """
     get(tx, key_id, by=by)
     _revoke_one(tx, key_id, by=by, now=now)
@@ -124,13 +124,13 @@ def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
     """How many keys of a person are not revoked."""
-    return len(tx.all(_living_of, organisation_id=organisation_id, user_id=user_id))
+    return len(tx.all(_active_ids, organisation_id=organisation_id, user_id=user_id))
 
 
 def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
-    """Stop every key of a person, whoever asks; how many there were. Part of archiving."""
-    living = tx.all(_living_of, organisation_id=by.organisation_id, user_id=user_id)
-    return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in living)
+    """Revoke every key of a person without checking ``by``; returns how many there were."""
+    key_ids = tx.all(_active_ids, organisation_id=by.organisation_id, user_id=user_id)
+    return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in key_ids)
 
 
 def _check(
@@ -140,12 +140,12 @@ def _check(
     by: Caller,
     now: datetime,
 ) -> list[str]:
-    """The scopes in the order in which the product lists them, once everything is sound."""
+    """The scopes of the new key, in the order of ``SCOPES``. Raises InvalidInput."""
     if variant not in (1, 2):
         raise InvalidInput.of("variant", "unknown_variant", "The variant must be 1 or 2.")
     if expires_at is not None and expires_at <= now:
         raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must be in the future.")
-    # Only a key bounds what its owner may do: from Slack or a shell he holds every scope.
+    # Only API keys have scopes; callers from Slack or a shell have all of them.
     held = with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
     wanted = held if scopes is None else frozenset(scopes)
     unknown = sorted(wanted.difference(SCOPES))
@@ -171,7 +171,7 @@ def _check(
 
 
 def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
-    # Held: archiving either sees the new key and revokes it, or is seen here.
+    # Locked: archiving either sees the new key and revokes it, or is seen here.
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     if user.status in ("deactivated", "archived"):
         raise InvalidInput.of(
@@ -186,7 +186,7 @@ def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) ->
 def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
     if not fields.is_id(key_id):
         raise NotFound("API key")
-    row = tx.first(_one, organisation_id=by.organisation_id, key_id=key_id)
+    row = tx.first(_key_by_id, organisation_id=by.organisation_id, key_id=key_id)
     if row is None:
         raise NotFound("API key")
     return rows.api_key(row)
@@ -215,19 +215,19 @@ def _page(
         query = query.where(ApiKeyRow.user_id == user_id)
     if after_id is not None:
         query = query.where(ApiKeyRow.id < after_id)
-    # Ids are made in order of time.
+    # Ids are in order of time.
     return query.order_by(ApiKeyRow.id.desc()).limit(limit)
 
 
 @compiled
-def _one(organisation_id: Param[str], key_id: Param[str]) -> Select:
+def _key_by_id(organisation_id: Param[str], key_id: Param[str]) -> Select:
     return ApiKeyRow.select(*rows.API_KEY).where(
         ApiKeyRow.organisation_id == organisation_id, ApiKeyRow.id == key_id
     )
 
 
 @compiled
-def _living_of(organisation_id: Param[str], user_id: Param[str]) -> Select:
+def _active_ids(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return ApiKeyRow.select(ApiKeyRow.id).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.user_id == user_id,

@@ -1,4 +1,4 @@
-"""What an API key looks like, and whose it is: asked on every request, kept apart from its making.
+"""The format of API keys, and the authentication of every request by its key.
 
 Source: contract 6.
 """
@@ -36,7 +36,7 @@ _MINUTE_MILLISECONDS: Final = 60_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownKey:
-    """A living key of somebody active, and whose it is; it may have expired.
+    """A key that is not revoked, with its active owner; it may have expired.
 
     ``expires_at`` and ``last_used_at`` are in milliseconds, the latter a whole minute; None for
     never. ``reference_version`` is the organisation's.
@@ -54,8 +54,8 @@ class KnownKey:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recognised:
-    """Who calls, with the key that says so."""
+class Authenticated:
+    """A caller with the key that they used."""
 
     caller: Caller
     key: KnownKey
@@ -67,13 +67,13 @@ def new_api_key() -> str:
 
 
 def api_key_of(secret_bytes: bytes) -> str:
-    """The key that 32 bytes make."""
+    """The key of 32 secret bytes."""
     secret = _base62(int.from_bytes(secret_bytes, "big"), _SECRET_CHARACTERS)
     return PREFIX + secret + _checksum(secret)
 
 
 def is_well_formed(key: str) -> bool:
-    """Whether ``key`` can be one of ours at all; costs no query."""
+    """Whether the length, prefix and checksum of ``key`` are right, without a query."""
     if len(key) != _KEY_CHARACTERS or not key.startswith(PREFIX) or not key.isascii():
         return False
     secret = key[len(PREFIX) : -_CHECKSUM_CHARACTERS]
@@ -89,8 +89,10 @@ def find_key(tx: Transaction, secret_sha256: str) -> KnownKey | None:
     return None if row is None else _known_key(row)
 
 
-def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = None) -> Recognised:
-    """Who calls with that key. Raises Unauthenticated for none and for one that has expired."""
+def caller_of(
+    key: KnownKey | None, *, now: datetime, request_id: str | None = None
+) -> Authenticated:
+    """The caller with that key. Raises Unauthenticated for None and for an expired key."""
     if key is None or (key.expires_at is not None and key.expires_at <= milliseconds(now)):
         raise Unauthenticated
     caller = Caller(
@@ -103,38 +105,31 @@ def recognised(key: KnownKey | None, *, now: datetime, request_id: str | None = 
         variant=key.variant,
         key_id=key.key_id,
     )
-    return Recognised(caller=caller, key=key)
+    return Authenticated(caller=caller, key=key)
 
 
-def recognise(
-    tx: Transaction, secret_sha256: str, *, now: datetime, request_id: str | None = None
-) -> Recognised:
-    """Whose key has this SHA-256.
-
-    Raises Unauthenticated for a key that is unknown, revoked or expired, or whose owner is not
-    active.
-    """
-    return recognised(find_key(tx, secret_sha256), now=now, request_id=request_id)
-
-
-def recognise_key(
+def authenticate(
     tx: Transaction, key: str, *, now: datetime, request_id: str | None = None
-) -> Recognised:
-    """As ``recognise``, from the key as it was sent. Raises Unauthenticated."""
+) -> Authenticated:
+    """The caller with the key as it was sent.
+
+    Raises Unauthenticated for a key that is malformed, unknown, revoked or expired, or whose owner
+    is not active.
+    """
     if not is_well_formed(key):
         raise Unauthenticated
-    return recognise(tx, fingerprint(key), now=now, request_id=request_id)
+    return caller_of(find_key(tx, fingerprint(key)), now=now, request_id=request_id)
 
 
-def needs_touch(recognised: Recognised, now: datetime) -> bool:
-    """Whether the key's ``last_used_at`` is of an earlier minute than ``now``."""
-    last_used_at = recognised.key.last_used_at
+def is_use_due(authenticated: Authenticated, now: datetime) -> bool:
+    """Whether a use now is to be recorded: at most one a minute is."""
+    last_used_at = authenticated.key.last_used_at
     return last_used_at is None or last_used_at < _minute(now)
 
 
-def touch(tx: Transaction, organisation_id: str, key_id: str, *, now: datetime) -> None:
-    """Keep the minute in which a key was used; the request itself does not wait for this."""
-    tx.change(_touch, organisation_id=organisation_id, key_id=key_id, minute=_minute(now))
+def record_use(tx: Transaction, organisation_id: str, key_id: str, *, now: datetime) -> None:
+    """Record the minute in which a key was used, unless a later one is recorded."""
+    tx.change(_record_use, organisation_id=organisation_id, key_id=key_id, minute=_minute(now))
 
 
 @lru_cache(maxsize=1024)
@@ -193,7 +188,7 @@ def _known(secret_sha256: Param[str]) -> Select:
 
 
 @compiled
-def _touch(organisation_id: Param[str], key_id: Param[str], minute: Param[int]) -> Update:
+def _record_use(organisation_id: Param[str], key_id: Param[str], minute: Param[int]) -> Update:
     return ApiKeyRow.update(last_used_at=minute).where(
         ApiKeyRow.organisation_id == organisation_id,
         ApiKeyRow.id == key_id,

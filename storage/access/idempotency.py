@@ -1,7 +1,7 @@
-"""First answers, kept for a day by the caller's own key so that a repeated request changes nothing.
+"""Stored responses of idempotent requests, replayed for 24 hours.
 
-What an answer means is the edge's business; here it is a number, headers and bytes. The bytes are
-encrypted: some answers show a secret once, and others hold what people wrote.
+Here a response is a status, headers and bytes. The bytes are encrypted: some responses show a
+secret once, others contain personal data.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import IdempotencyKeyRow
 
 # Contract 6.
-KEPT: Final = timedelta(hours=24)
+STORED_FOR: Final = timedelta(hours=24)
 
 
 class IdempotencyKeyReused(DomainError):
-    """The key came before with another request."""
+    """The key was used before with another request."""
 
     code = "idempotency_key_reused"
     title = "The idempotency key belongs to another request."
@@ -40,7 +40,7 @@ class IdempotencyKeyReused(DomainError):
 
 
 class IdempotencyInProgress(Conflict):
-    """The first request with this key has not been answered yet."""
+    """The first request with this key is still running."""
 
     code = "idempotency_in_progress"
     title = "The first request with this idempotency key is still running."
@@ -50,7 +50,7 @@ class IdempotencyInProgress(Conflict):
 
 
 class IdempotencyAnswerUnreadable(Conflict):
-    """No key of this deployment decrypts the first answer; the request is not carried out again."""
+    """No key of this deployment decrypts the stored response; the request is not repeated."""
 
     code = "idempotency_answer_unreadable"
     title = "The first answer to this idempotency key can no longer be read."
@@ -67,7 +67,7 @@ class IdempotencyAnswerUnreadable(Conflict):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """One request under its key. ``sha256`` is of everything that makes it the same request."""
+    """A request and its key. ``sha256`` covers everything that identifies the request."""
 
     organisation_id: str
     api_key_id: str
@@ -76,16 +76,16 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KeptAnswer:
-    """What was answered, ready to be sent again."""
+class StoredResponse:
+    """A response as it was sent."""
 
     status: int
     headers: Sequence[tuple[bytes, bytes]]
     content: bytes
 
 
-def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
-    """The first answer, if there is one of the last 24 hours.
+def find(tx: Transaction, claim: Claim, *, now: datetime) -> StoredResponse | None:
+    """The stored response, if it is not older than 24 hours.
 
     Raises IdempotencyKeyReused or IdempotencyAnswerUnreadable.
     """
@@ -97,7 +97,7 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
     )
     if row is None:
         return None
-    if row.created_at <= milliseconds(now - KEPT):
+    if row.created_at <= milliseconds(now - STORED_FOR):
         return None
     if row.request_sha256 != claim.sha256:
         raise IdempotencyKeyReused
@@ -106,14 +106,14 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
         content = tx.secrets.decrypt(bytes(row.body).decode())
     except InvalidToken as error:
         raise IdempotencyAnswerUnreadable(row.status_code) from error
-    return KeptAnswer(status=row.status_code, headers=headers, content=content.encode())
+    return StoredResponse(status=row.status_code, headers=headers, content=content.encode())
 
 
-def begin(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
-    """The first answer, or None for the one transaction that may now find it and ``keep`` it.
+def begin(tx: Transaction, claim: Claim, *, now: datetime) -> StoredResponse | None:
+    """The stored response, or None if this transaction is to carry out the request and ``store``.
 
-    Nobody waits: raises IdempotencyInProgress while another transaction has begun. SQLite has one
-    writer at a time, so there the second simply finds the answer. Raises as ``find`` does.
+    Never blocks: raises IdempotencyInProgress while another transaction carries it out. SQLite has
+    one writer at a time, so the second transaction finds the response. Raises as ``find`` does.
     """
     if tx.engine == "postgresql":
         locked = tx.first(_try_lock, number=_lock_number(claim))
@@ -122,12 +122,12 @@ def begin(tx: Transaction, claim: Claim, *, now: datetime) -> KeptAnswer | None:
     return find(tx, claim, now=now)
 
 
-def keep(tx: Transaction, claim: Claim, answer: KeptAnswer, *, now: datetime) -> None:
-    """Keep the first answer; call in the transaction that ``begin`` allowed."""
-    headers = [(name.decode(), value.decode()) for name, value in answer.headers]
-    # What is a day old may still be there; ``find`` no longer sees it.
+def store(tx: Transaction, claim: Claim, response: StoredResponse, *, now: datetime) -> None:
+    """Store the response, in the same transaction as ``begin``."""
+    headers = [(name.decode(), value.decode()) for name, value in response.headers]
+    # An expired response may still be there; ``find`` ignores it.
     tx.enqueue_update(
-        _forget,
+        _delete,
         organisation_id=claim.organisation_id,
         api_key_id=claim.api_key_id,
         idempotency_key=claim.idempotency_key,
@@ -137,39 +137,39 @@ def keep(tx: Transaction, claim: Claim, answer: KeptAnswer, *, now: datetime) ->
             IdempotencyKeyRow,
             id=new_id(now),
             request_sha256=claim.sha256,
-            status_code=answer.status,
+            status_code=response.status,
             headers=orjson.dumps(headers).decode(),
-            body=tx.secrets.encrypt(answer.content.decode()).encode(),
+            body=tx.secrets.encrypt(response.content.decode()).encode(),
             created_at=now,
             organisation_id=claim.organisation_id,
             api_key_id=claim.api_key_id,
             idempotency_key=claim.idempotency_key,
         )
     except DuplicateRow as error:
-        # Only where advisory locks do not reach every server of the database.
+        # Only if advisory locks do not reach every server of the database.
         raise IdempotencyInProgress from error
 
 
-def keep_refusal(
-    tx: Transaction, claim: Claim, refusal: KeptAnswer, *, now: datetime
-) -> KeptAnswer | None:
-    """Keep a refusal, whose own transaction was undone, unless the key has an answer by now.
+def store_error(
+    tx: Transaction, claim: Claim, error: StoredResponse, *, now: datetime
+) -> StoredResponse | None:
+    """Store the error response of a transaction that was rolled back.
 
-    That answer then; None where the refusal is the first one. Raises IdempotencyInProgress.
+    Returns None, or the response that was stored meanwhile. Raises IdempotencyInProgress.
     """
-    found = begin(tx, claim, now=now)
-    if found is None:
-        keep(tx, claim, refusal, now=now)
-    return found
+    stored = begin(tx, claim, now=now)
+    if stored is None:
+        store(tx, claim, error, now=now)
+    return stored
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
-    """Delete up to ``limit`` answers that are no longer replayed; how many there were."""
-    return tx.change(_prune, before=now - KEPT, limit=limit)
+    """Delete up to ``limit`` expired responses; returns how many there were."""
+    return tx.change(_prune, before=now - STORED_FOR, limit=limit)
 
 
 def _lock_number(claim: Claim) -> int:
-    """A signed 64-bit number, as PostgreSQL's advisory locks are named."""
+    """The signed 64-bit number of PostgreSQL's advisory lock."""
     text = "\0".join(("idempotency", claim.api_key_id, claim.idempotency_key))
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
@@ -198,7 +198,7 @@ def _try_lock(number: Param[int]) -> Select:
 
 
 @compiled
-def _forget(
+def _delete(
     organisation_id: Param[str], api_key_id: Param[str], idempotency_key: Param[str]
 ) -> Delete:
     return IdempotencyKeyRow.delete().where(

@@ -1,8 +1,8 @@
-"""A canary for the secret keys: a start with wrong or missing keys stops instead of failing later.
+"""A canary for the secret keys: a start with wrong or missing keys fails at once.
 
 The database keeps a known text encrypted with every key that was ever the first of
-``HIATUS_SECRET_KEYS``. Keys that cannot read one of them would fail webhooks, calendar feeds and
-Slack workspaces one by one. ``reencrypt`` makes older keys dispensable.
+``HIATUS_SECRET_KEYS``. With keys that cannot decrypt one of them, webhooks, calendar feeds and
+Slack workspaces would fail one by one. After ``reencrypt``, older keys are no longer needed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from storage.db.database import Database, Transaction
 from storage.db.tables import CalendarFeedRow, SecretCanaryRow, SlackInstallationRow, WebhookRow
 
 _TEXT: Final = "hiatus secret key canary"
-# One for every rotation that was not completed by ``reencrypt``.
+# One for each rotation that ``reencrypt`` has not completed.
 MAX_CANARIES: Final = 1_000
-# How many stored secrets of each kind are tried where there is no canary yet.
+# How many stored secrets of each kind are tried if there is no canary yet.
 _SAMPLE: Final = 20
 BATCH: Final = 500
 _PREVIOUS: Final = "previous webhook secret"
@@ -37,9 +37,9 @@ _COLUMNS: Final[dict[str, Field]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reencrypted:
-    """How many stored secrets were encrypted again, and how many of each kind no key can read.
+    """How many stored secrets were encrypted again, and how many of each kind no key decrypts.
 
-    ``is_complete``: the first key is the only one that is still needed.
+    ``is_complete``: only the first key is still needed.
     """
 
     changed: int
@@ -48,20 +48,20 @@ class Reencrypted:
 
 
 def ensure(database: Database) -> None:
-    """Check the keys against the database, and store a canary where the first key has none.
+    """Check the keys against the database, and store a canary for the first key if it has none.
 
     Raises SecretKeysUnusable, or DatabaseUnavailable.
     """
     if not database.read_now(_is_complete):
-        database.write_now(_plant)
+        database.write_now(_store_canary)
 
 
 def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BATCH) -> Reencrypted:
     """Encrypt every stored secret with the first key; older keys are then no longer needed.
 
-    Where no key reads a secret or a canary, nothing is forgotten unless ``accept_loss``: then the
-    canaries are replaced, and the unreadable secrets stay unreadable until they are renewed.
-    Raises DatabaseUnavailable.
+    If no key decrypts a secret or a canary, the canaries stay, unless ``accept_loss``: then they
+    are replaced, and unreadable secrets stay unreadable until they are renewed. Raises
+    DatabaseUnavailable.
     """
     changed, unreadable = 0, dict.fromkeys(_COLUMNS, 0)
     for kind in _COLUMNS:
@@ -73,7 +73,7 @@ def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BAT
             if done.last is None:
                 break
             after = done.last
-    # It signs for a day at most, beside the newer one.
+    # It signs for a day at most, in addition to the newer secret.
     del unreadable[_PREVIOUS]
     unreadable = {kind: count for kind, count in unreadable.items() if count}
     is_key_missing = bool(unreadable) or database.read_now(_has_unreadable_canary)
@@ -99,17 +99,17 @@ def _covers_first_key(tx: Transaction, canaries: list[str]) -> bool:
     if not all(_is_readable(tx.secrets, canary) for canary in canaries):
         raise SecretKeysUnusable
     if not canaries:
-        # A database that is older than canaries: its secrets tell. One that is readable is enough,
-        # since others may have been lost long ago.
+        # An older database without canaries: one readable secret is enough, since others may have
+        # been lost long ago.
         stored = [text for kind in _COLUMNS for text in _sample(tx, kind)]
         if stored and not any(_is_readable(tx.secrets, text) for text in stored):
             raise SecretKeysUnusable
     return any(tx.secrets.is_by_first_key(canary) for canary in canaries)
 
 
-def _plant(tx: Transaction) -> None:
-    # Of two processes that start at once, the second takes the same number, since it counts what it
-    # checked, changes nothing, and then checks what the first wrote.
+def _store_canary(tx: Transaction) -> None:
+    # If two processes start at once, the second one's insert conflicts and changes nothing; it then
+    # checks the canary of the first.
     canaries = _canaries(tx)
     while not _covers_first_key(tx, canaries):
         tx.change(_insert, number=len(canaries) + 1, encrypted=tx.secrets.encrypt(_TEXT))
@@ -138,21 +138,21 @@ def _is_readable(secrets: Secrets, encrypted: str) -> bool:
 
 
 def _sample(tx: Transaction, kind: str) -> list[str]:
-    found = tx.all(_stored, kind=kind, after_organisation_id=None, after_id=None, limit=_SAMPLE)
-    return [row.encrypted for row in found]
+    secrets = tx.all(_stored, kind=kind, after_organisation_id=None, after_id=None, limit=_SAMPLE)
+    return [row.encrypted for row in secrets]
 
 
 def _reencrypt_batch(
     tx: Transaction, kind: str, after: tuple[str, str] | None, limit: int
 ) -> _Batch:
-    found = tx.all(
+    batch = tx.all(
         _stored,
         kind=kind,
         after_organisation_id=after[0] if after else None,
         after_id=after[1] if after else None,
         limit=limit,
     )
-    old = [row for row in found if not tx.secrets.is_by_first_key(row.encrypted)]
+    old = [row for row in batch if not tx.secrets.is_by_first_key(row.encrypted)]
     readable = [row for row in old if _is_readable(tx.secrets, row.encrypted)]
     changes = [
         {
@@ -166,7 +166,7 @@ def _reencrypt_batch(
     changed = 0
     if changes:
         changed = tx.change(_change, kind=kind, changes=orjson.dumps(changes).decode())
-    last = (found[-1].organisation_id, found[-1].id) if len(found) == limit else None
+    last = (batch[-1].organisation_id, batch[-1].id) if len(batch) == limit else None
     return _Batch(changed=changed, unreadable=len(old) - len(readable), last=last)
 
 
@@ -196,7 +196,7 @@ def _stored(
     after_id: Param[str] | None,
     limit: Param[int],
 ) -> Select:
-    """Encrypted values of one kind in the order of their keys; an empty text is no secret."""
+    """Encrypted values of one kind in primary-key order; an empty text is no secret."""
     column = _COLUMNS[kind]
     table = column.model
     query = table.select(table.organisation_id, table.id, column.alias("encrypted")).where(
@@ -210,7 +210,7 @@ def _stored(
 
 @compiled
 def _change(kind: str, changes: Param[str]) -> Update:
-    """Unless the value was replaced meanwhile."""
+    """Changes values that were not replaced meanwhile."""
     column = _COLUMNS[kind]
     table = column.model
     columns = {"organisation_id": "uuid", "id": "uuid", "old": "text", "new": "text"}

@@ -141,7 +141,7 @@ def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
     """The demo organisation, with its keys, which derive from the deployment's secret."""
     try:
         organisation = organisations.by_slug(tx, SLUG)
-        owner = authentication.recognise_key(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
+        owner = authentication.authenticate(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
     except (NotFound, Unauthenticated):
         return None
     if owner.organisation_id != organisation.id:

@@ -14,7 +14,7 @@ import pytest
 from api.http.idempotency import HEADER
 from api.service import app
 from storage.access import api_keys, idempotency
-from storage.access.idempotency import Claim, IdempotencyInProgress, KeptAnswer
+from storage.access.idempotency import Claim, IdempotencyInProgress, StoredResponse
 from storage.base.secrets import Secrets
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
@@ -204,7 +204,7 @@ def test_an_answer_is_kept_for_a_day(client: Client, database: Database, key: st
 
     # The same key again, a day later and before anything was pruned.
     database.write_now(
-        idempotency.keep, claim, KeptAnswer(status=200, headers=[], content=b"{}"), now=late
+        idempotency.store, claim, StoredResponse(status=200, headers=[], content=b"{}"), now=late
     )
     assert database.write_now(idempotency.prune, now=late, limit=10) == 0
     kept = database.read_now(idempotency.find, claim, now=late)
@@ -273,7 +273,7 @@ def test_whoever_comes_second_does_not_wait_on_postgresql(database: Database, ac
     claim = Claim(
         organisation_id=acme.id, api_key_id=acme.id, idempotency_key="key", sha256="0" * 64
     )
-    answer = KeptAnswer(status=200, headers=[(b"x-made", b"yes")], content=b'{"n": 1}')
+    answer = StoredResponse(status=200, headers=[(b"x-made", b"yes")], content=b'{"n": 1}')
     outcomes: list[Any] = []
 
     def second() -> None:
@@ -288,7 +288,7 @@ def test_whoever_comes_second_does_not_wait_on_postgresql(database: Database, ac
         thread.start()
         # On SQLite the second can only begin once this has ended.
         thread.join(None if tx.engine == "postgresql" else 0.1)
-        idempotency.keep(tx, claim, answer, now=NOW)
+        idempotency.store(tx, claim, answer, now=NOW)
         return thread
 
     database.write_now(first).join()
@@ -303,12 +303,12 @@ def test_a_refusal_never_replaces_a_success(database: Database, acme: Acme) -> N
         organisation_id=acme.id, api_key_id=acme.id, idempotency_key="key", sha256="0" * 64
     )
     success, refusal = (
-        KeptAnswer(status=201, headers=[], content=b"{}"),
-        KeptAnswer(status=409, headers=[], content=b'{"code": "in_use"}'),
+        StoredResponse(status=201, headers=[], content=b"{}"),
+        StoredResponse(status=409, headers=[], content=b'{"code": "in_use"}'),
     )
-    database.write_now(idempotency.keep, claim, success, now=NOW)
+    database.write_now(idempotency.store, claim, success, now=NOW)
 
-    answered = database.write_now(idempotency.keep_refusal, claim, refusal, now=NOW)
+    answered = database.write_now(idempotency.store_error, claim, refusal, now=NOW)
 
     assert answered == success
     assert database.read_now(idempotency.find, claim, now=NOW) == success
@@ -323,7 +323,9 @@ def test_the_change_and_its_answer_are_undone_together(
 
     def change_and_fail(tx: Transaction) -> None:
         idempotency.begin(tx, others, now=NOW)
-        idempotency.keep(tx, others, KeptAnswer(status=200, headers=[], content=b"{}"), now=NOW)
+        idempotency.store(
+            tx, others, StoredResponse(status=200, headers=[], content=b"{}"), now=NOW
+        )
         raise RuntimeError("killed")
 
     with pytest.raises(RuntimeError):

@@ -114,7 +114,7 @@ def test_who_is_switched_off_in_slack_is_deactivated_and_his_keys_stop(world: Wo
 
     assert person(world, ADA).status == "deactivated"
     with pytest.raises(Unauthenticated):
-        world.database.read_now(authentication.recognise, key, now=NOW)
+        world.database.read_now(authentication.authenticate, key, now=NOW)
     found = world.database.read_now(
         audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )

@@ -61,7 +61,7 @@ def test_a_key_is_made_shown_once_and_works(world: World) -> None:
         shown = a_key(world, expires_at="2026-12-31")
 
     (secret,) = KEY.findall(shown.visible_text)
-    known = world.database.read_now(authentication.recognise_key, secret, now=world.clock())
+    known = world.database.read_now(authentication.authenticate, secret, now=world.clock())
     (key,) = keys_of(world, ADA)
     assert known.caller.user_id == world.people[ADA].id
     assert known.caller.scopes == {"leave:read", "users:read"}
@@ -88,7 +88,7 @@ def test_the_list_shows_it_without_its_secret(world: World) -> None:
 def test_when_it_was_used_last_is_shown(world: World) -> None:
     a_key(world)
     (key,) = keys_of(world, ADA)
-    world.database.write_now(authentication.touch, world.acme.id, key.id, now=world.clock())
+    world.database.write_now(authentication.record_use, world.acme.id, key.id, now=world.clock())
     world.slack.close(ADA, world.slack.open_modal(ADA), is_cleared=True)
 
     assert "Last used 1 June 2026, 10:00" in settings(world, ADA, ids.KEYS).visible_text
@@ -146,7 +146,7 @@ def test_revoking_asks_first_and_stops_the_key(world: World) -> None:
 
     assert "You have no API keys." in after.visible_text
     with pytest.raises(Unauthenticated):
-        world.database.read_now(authentication.recognise_key, secret, now=world.clock())
+        world.database.read_now(authentication.authenticate, secret, now=world.clock())
 
 
 def test_nobody_revokes_a_colleagues_key(world: World) -> None:

@@ -25,9 +25,9 @@ def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tupl
     return database.write_now(api_keys.create_key, for_user=for_user.id, by=by, now=NOW, **fields)
 
 
-def recognised(database: Database, key: str, now: datetime = NOW) -> authentication.Recognised:
+def recognised(database: Database, key: str, now: datetime = NOW) -> authentication.Authenticated:
     found = database.read_now(authentication.find_key, fingerprint(key))
-    return authentication.recognised(found, now=now, request_id="r-1")
+    return authentication.caller_of(found, now=now, request_id="r-1")
 
 
 def changed(key: str, position: int) -> str:
@@ -316,22 +316,22 @@ def test_the_last_use_is_kept_to_the_minute(database: Database) -> None:
     used_at = NOW + timedelta(seconds=42)
     before = recognised(database, secret)
 
-    database.write_now(authentication.touch, acme.id, key.id, now=used_at)
+    database.write_now(authentication.record_use, acme.id, key.id, now=used_at)
 
     after = recognised(database, secret)
     shown = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
     assert shown.last_used_at == NOW
-    assert authentication.needs_touch(before, used_at)
-    assert not authentication.needs_touch(after, NOW + timedelta(seconds=59))
-    assert authentication.needs_touch(after, NOW + timedelta(seconds=60))
+    assert authentication.is_use_due(before, used_at)
+    assert not authentication.is_use_due(after, NOW + timedelta(seconds=59))
+    assert authentication.is_use_due(after, NOW + timedelta(seconds=60))
 
 
 def test_a_late_note_of_an_earlier_use_changes_nothing(database: Database) -> None:
     acme = an_organisation(database)
     key, _ = a_key(database, acme.caller, acme.owner)
-    database.write_now(authentication.touch, acme.id, key.id, now=NOW)
+    database.write_now(authentication.record_use, acme.id, key.id, now=NOW)
 
-    database.write_now(authentication.touch, acme.id, key.id, now=NOW - timedelta(minutes=5))
+    database.write_now(authentication.record_use, acme.id, key.id, now=NOW - timedelta(minutes=5))
 
     shown = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
     assert shown.last_used_at == NOW

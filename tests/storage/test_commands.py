@@ -59,11 +59,11 @@ class Shell:
         assert result.stdout.count("\n") == 1
         return json.loads(result.stdout)
 
-    def recognised(self, key: str, now: datetime = NOW) -> Caller:
-        recognised: authentication.Recognised = self.read(
-            authentication.recognise_key, key, now=now
+    def authenticated(self, key: str, now: datetime = NOW) -> Caller:
+        authenticated: authentication.Authenticated = self.read(
+            authentication.authenticate, key, now=now
         )
-        return recognised.caller
+        return authenticated.caller
 
     def read(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
         with closing(self.database()) as database:
@@ -95,7 +95,7 @@ def refused(result: Result, *parts: str) -> None:
 def test_init_prints_one_object_whose_key_works(shell: Shell) -> None:
     made = shell.json_of(*ACME)
 
-    caller = shell.recognised(made["api_key"])
+    caller = shell.authenticated(made["api_key"])
     owner = shell.read(people_rows.get, made["user_id"], by=caller)
     assert set(made) == {"organisation_id", "user_id", "api_key"}
     assert (caller.organisation_id, caller.user_id) == (made["organisation_id"], made["user_id"])
@@ -107,7 +107,7 @@ def test_init_tells_people_the_key_too(shell: Shell) -> None:
     result = shell.run(*ACME)
 
     assert result.exit_code == 0
-    assert shell.recognised(result.stdout.split()[-1]).role == "owner"
+    assert shell.authenticated(result.stdout.split()[-1]).role == "owner"
 
 
 def test_init_on_an_empty_database_names_the_cure(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_key_has_every_scope_unless_some_are_named(shell: Shell) -> None:
     narrow = shell.json_of(*create, "--scope=leave:read", "--scope=users:read", "--variant=2")
 
     assert set(whole) == {"id", "api_key"}
-    assert shell.recognised(whole["api_key"]).scopes == frozenset(SCOPES)
-    found = shell.recognised(narrow["api_key"])
+    assert shell.authenticated(whole["api_key"]).scopes == frozenset(SCOPES)
+    found = shell.authenticated(narrow["api_key"])
     assert (found.scopes, found.variant) == (frozenset({"leave:read", "users:read"}), 2)
     assert found.key_id == narrow["id"]
 
@@ -154,9 +154,11 @@ def test_a_key_works_to_the_end_of_its_last_day(shell: Shell) -> None:
     )
     midnight = datetime(2026, 7, 1, tzinfo=UTC)
 
-    assert shell.recognised(made["api_key"], midnight - timedelta(seconds=1)).key_id == made["id"]
+    assert (
+        shell.authenticated(made["api_key"], midnight - timedelta(seconds=1)).key_id == made["id"]
+    )
     with pytest.raises(Unauthenticated):
-        shell.recognised(made["api_key"], midnight)
+        shell.authenticated(made["api_key"], midnight)
 
 
 def test_keys_are_listed_and_revoked(shell: Shell) -> None:
@@ -172,9 +174,9 @@ def test_keys_are_listed_and_revoked(shell: Shell) -> None:
     assert listed["ci"]["revoked_at"].endswith("Z")
     assert listed["First key"]["revoked_at"] is None
     assert made["api_key"] not in shell.run("keys", "list").stdout
-    assert shell.recognised(first["api_key"]).role == "owner"
+    assert shell.authenticated(first["api_key"]).role == "owner"
     with pytest.raises(Unauthenticated):
-        shell.recognised(made["api_key"])
+        shell.authenticated(made["api_key"])
 
 
 @pytest.mark.parametrize(
@@ -206,7 +208,7 @@ def test_with_several_organisations_one_has_to_be_named(shell: Shell) -> None:
     refused(shell.run(*create), "--organisation")
     made = shell.json_of(*create, "--organisation=other")
 
-    assert shell.recognised(made["api_key"]).organisation_id == other["organisation_id"]
+    assert shell.authenticated(made["api_key"]).organisation_id == other["organisation_id"]
 
 
 @pytest.mark.parametrize(

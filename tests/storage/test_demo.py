@@ -21,8 +21,8 @@ from tests.builders import NOW, an_organisation
 def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
     made = database.write_now(demo.fill, now=NOW)
 
-    owner = database.read_now(authentication.recognise_key, made.api_key, now=NOW).caller
-    member = database.read_now(authentication.recognise_key, made.member_api_key, now=NOW).caller
+    owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
+    member = database.read_now(authentication.authenticate, made.member_api_key, now=NOW).caller
     staff = database.read_now(people.list_all, by=owner)
     requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
     statuses = Counter(request.status for request in requests)
@@ -42,7 +42,7 @@ def test_it_can_be_made_on_any_day(database: Database, days: int) -> None:
 
     made = database.write_now(demo.fill, now=now)
 
-    owner = database.read_now(authentication.recognise_key, made.api_key, now=now).caller
+    owner = database.read_now(authentication.authenticate, made.api_key, now=now).caller
     requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
     assert len(requests) >= 10
 
@@ -50,7 +50,7 @@ def test_it_can_be_made_on_any_day(database: Database, days: int) -> None:
 def test_a_second_run_keeps_the_data_and_shows_the_same_keys(database: Database) -> None:
     first = database.write_now(demo.ensure, now=NOW)
     assert first is not None
-    owner = database.read_now(authentication.recognise_key, first.api_key, now=NOW).caller
+    owner = database.read_now(authentication.authenticate, first.api_key, now=NOW).caller
     entries = len(database.read_now(audit.entries, PageOf(limit=100), by=owner).items)
 
     second = database.write_now(demo.ensure, now=NOW + timedelta(days=3))
@@ -67,7 +67,7 @@ def test_other_organisations_are_left_alone(database: Database) -> None:
 
 def test_a_demo_key_that_was_revoked_is_not_shown_any_more(database: Database) -> None:
     made = database.write_now(demo.fill, now=NOW)
-    owner = database.read_now(authentication.recognise_key, made.api_key, now=NOW).caller
+    owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
     assert owner.key_id is not None
 
     database.write_now(api_keys.revoke, owner.key_id, by=owner, now=NOW)

@@ -29,7 +29,7 @@ from tests.builders import (
 )
 
 
-def test_a_token_is_recognised_as_its_owner(database: Database) -> None:
+def test_a_token_belongs_to_its_owner(database: Database) -> None:
     acme = an_organisation(database, timezone="Europe/London")
     department = a_department(database, acme)
     ada = a_person(database, acme, timezone="Asia/Tokyo", department_id=department.id)

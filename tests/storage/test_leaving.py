@@ -341,7 +341,7 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     now_asked = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
     assert list(one.after) == now_asked
     with pytest.raises(Unauthenticated):
-        database.read_now(authentication.recognise_key, key, now=LATER)
+        database.read_now(authentication.authenticate, key, now=LATER)
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:

@@ -54,7 +54,7 @@ def test_a_start_with_other_keys_than_the_first_start_is_refused(database_url: s
     started(database_url, KEY)
     started(database_url, KEY)
 
-    with pytest.raises(SecretKeysUnusable, match=r"HIATUS_SECRET_KEYS.*used with before"):
+    with pytest.raises(SecretKeysUnusable, match=r"HIATUS_SECRET_KEYS.*last used with"):
         started(database_url, OTHER)
 
 
