@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from peewee import Select, Tuple
 
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import Organisation, User
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -222,7 +222,7 @@ def _away(
     return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
 
 
-def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Any:
+def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Expr:
     just_cancelled = (LeaveRequestRow.status == "cancelled") & (
         LeaveRequestRow.cancelled_at > cancelled_since
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select, Update, fn
 
@@ -19,7 +19,7 @@ from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, fingerprint, new_token
 from storage.base.values import Caller, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -333,7 +333,7 @@ def _revoke(
     )
 
 
-def _is_active(organisation_id: Param[str], user_id: Param[str | None]) -> tuple[Any, ...]:
+def _is_active(organisation_id: Param[str], user_id: Param[str | None]) -> tuple[Expr, ...]:
     return (
         CalendarFeedRow.organisation_id == organisation_id,
         CalendarFeedRow.user_id == user_id,

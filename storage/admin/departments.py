@@ -129,7 +129,8 @@ def update(
     if recorder is not None:
         known = organisation_config.of_organisation(tx, by.organisation_id)
         overdrawn = effects.overdrawn(recorder.balance_changes(tx, known, concerned))
-        recorder.record(
+        recorder.effects = replace(
+            recorder.effects,
             rerouted=tuple(rerouted),
             moves_allowances=_has_other_allowance(before, after),
             balances=overdrawn[: effects.MAX_BALANCES],

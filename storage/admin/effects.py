@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from storage.base.values import LeaveEffect, Reassigned, User
 from storage.db.database import Transaction
@@ -97,10 +97,6 @@ class EffectsRecorder:
     def __init__(self) -> None:
         self.effects = Effects()
         self._before: dict[str, _Before] = {}
-
-    def record(self, **found: Any) -> None:
-        """Set these fields of the effects."""
-        self.effects = replace(self.effects, **found)
 
     def balances_before(
         self, tx: Transaction, known: Reference, users: Iterable[User], *, today: date

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from peewee import Delete, Select
 
@@ -137,7 +137,11 @@ def _recalculate(
     cause = _cause(before, known, code, day)
     recalculation.apply(tx, known, leave, cause, by=by, now=now)
     if recorder is not None:
-        recorder.record(leave=tuple(leave), balances=recorder.balance_changes(tx, known, owners))
+        recorder.effects = replace(
+            recorder.effects,
+            leave=tuple(leave),
+            balances=recorder.balance_changes(tx, known, owners),
+        )
 
 
 def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
@@ -242,7 +246,8 @@ def _record(
         named = {name: getattr(override, name) for name in AUDITED}
         return {**named, "country_code": holiday_set.country_code}
 
-    subject: Any = after or before
+    subject = after or before
+    assert subject is not None
     audit.record(
         tx,
         action,

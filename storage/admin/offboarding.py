@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Any
+from typing import Literal
 
 from peewee import Select
 
 from storage.base.clock import local_day
+from storage.base.event_values import EventType, NoticeEvent
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
@@ -74,7 +75,7 @@ def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest 
 def _move(
     tx: Transaction,
     known: Reference,
-    action: Any,
+    action: Literal["leave_request.cancelled", "leave_request.shortened"],
     leave: Sequence[LeaveEffect],
     *,
     by: Caller,
@@ -82,14 +83,15 @@ def _move(
 ) -> None:
     if not leave:
         return
-    is_cancelled = action == "leave_request.cancelled"
     moved = [(one.before, one.after) for one in leave]
     leave_rows.save_all(tx, action, moved, by=by, now=now, why=_BECAUSE)
     changed = [(one.after, one.user) for one in leave]
-    event: Any = action if is_cancelled else "leave_request.updated"
-    webhook_outbox.enqueue_all(tx, event, changed, reference=known, now=now)
     # The owner has left and is not told. Cards show the outcome, and approvers are told.
-    news: Any = action if is_cancelled else "leave_request.recounted"
+    event: EventType = "leave_request.updated"
+    news: NoticeEvent = "leave_request.recounted"
+    if action == "leave_request.cancelled":
+        event = news = action
+    webhook_outbox.enqueue_all(tx, event, changed, reference=known, now=now)
     notification_outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
     card_refreshes.leave_changed(tx, moved, reference=known, now=now)
     before = [one.before for one in leave]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, get_args
 
@@ -219,7 +219,8 @@ def update(
         balances = recorder.balance_changes(tx, known, owners)
         # Negative balances first, as the list may be cut off.
         listed = tuple(dict.fromkeys((*overdrawn, *balances)))
-        recorder.record(
+        recorder.effects = replace(
+            recorder.effects,
             leave=tuple(leave),
             chosen_country_code=after["country_code"] if gone_by.default_country else None,
             balances=listed[: effects.MAX_BALANCES] if overdrawn else balances,

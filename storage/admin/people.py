@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from storage.access import api_keys, feeds
 from storage.admin import effects, offboarding, reassignment, recalculation
@@ -149,7 +149,8 @@ def update(
     if recorder is not None:
         chosen = after.public_holiday_country_code
         balances = recorder.balance_changes(tx, known, [after])
-        recorder.record(
+        recorder.effects = replace(
+            recorder.effects,
             leave=tuple(leave),
             chosen_country_code=None if chosen == user.public_holiday_country_code else chosen,
             rerouted=tuple(rerouted),
@@ -265,7 +266,8 @@ def archive(
     leave = offboarding.give_up_leave(tx, known, user, by=by, now=now)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     if recorder is not None:
-        recorder.record(
+        recorder.effects = replace(
+            recorder.effects,
             leave=leave,
             rerouted=tuple(rerouted),
             api_keys=key_count,
@@ -304,7 +306,8 @@ def deactivate(
     deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     if recorder is not None:
-        recorder.record(
+        recorder.effects = replace(
+            recorder.effects,
             rerouted=tuple(rerouted),
             api_keys=api_keys.count(tx, by.organisation_id, user_id),
             calendar_feeds=feeds.count(tx, by.organisation_id, user_id),
@@ -384,9 +387,9 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
     return user
 
 
-def list_all(tx: Transaction, /, *, by: Caller, **filters: Any) -> list[User]:
-    """What ``page`` gives with the same filters, at most 10,000 people."""
-    return page(tx, PageOf(limit=LONGEST_LIST), by=by, **filters).items
+def list_all(tx: Transaction, /, *, by: Caller) -> list[User]:
+    """At most 10,000 people."""
+    return page(tx, PageOf(limit=LONGEST_LIST), by=by).items
 
 
 class _PageFilters(TypedDict):

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import reduce
 from operator import or_
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from peewee import Select
 
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, notification_outbox, webhook_outbox
@@ -232,7 +232,7 @@ def _people(
     default_country: bool,
     default_week: bool,
 ) -> Select:
-    choices: Iterable[Any] = (
+    choices: Iterable[Expr] = (
         *(() if own_country is None else (UserRow.public_holiday_country_code == own_country,)),
         *((UserRow.public_holiday_country_code.is_null(),) if default_country else ()),
         *((UserRow.working_days.is_null(),) if default_week else ()),

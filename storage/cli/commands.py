@@ -6,10 +6,10 @@ with one sentence on standard error, 2 wrong usage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import orjson
 import typer
@@ -120,7 +120,7 @@ def chosen_organisation(tx: Transaction, slug: str | None) -> Organisation:
     )
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print one JSON object on one line, with timestamps as REST writes them."""
     typer.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC).decode())
 
@@ -306,12 +306,32 @@ def _add_keys(keys: typer.Typer, env: Mapping[str, str], clock: Callable[[], dat
         typer.echo(f"Key {key.id} is revoked.")
 
 
-def _create_key(tx: Transaction, /, slug: str | None, email: str, **key: Any) -> tuple[ApiKey, str]:
+def _create_key(
+    tx: Transaction,
+    /,
+    slug: str | None,
+    email: str,
+    *,
+    name: str,
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    now: datetime,
+) -> tuple[ApiKey, str]:
     organisation = chosen_organisation(tx, slug)
     user = people.find_by_email(tx, organisation.id, email.strip())
     if user is None:
         raise NotFound(f"user as {email}")
-    return api_keys.create_key(tx, for_user=user.id, by=operator(organisation), **key)
+    return api_keys.create_key(
+        tx,
+        for_user=user.id,
+        name=name,
+        scopes=scopes,
+        variant=variant,
+        expires_at=expires_at,
+        by=operator(organisation),
+        now=now,
+    )
 
 
 def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:

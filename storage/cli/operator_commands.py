@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -163,7 +163,7 @@ def _add_slack(slack: typer.Typer, env: Env, clock: Clock) -> None:
         typer.echo(f"{found.name} is linked to the workspace {team.strip()}.")
 
 
-def _link(tx: Transaction, /, slug: str, team_id: str, *, now: datetime) -> Any:
+def _link(tx: Transaction, /, slug: str, team_id: str, *, now: datetime) -> Organisation:
     # Slack's ids: T for a workspace, E for an Enterprise organisation, then capitals and digits.
     if not (team_id.isascii() and team_id.isalnum() and team_id[0] in "TE" and team_id.isupper()):
         raise InvalidInput.of(

@@ -46,6 +46,10 @@ _PARAM: Final = "parameter"
 Param = Annotated[T, _PARAM]
 
 
+# A column, condition or subquery. Peewee's stubs have no types that its operators keep.
+Expr = Any
+
+
 class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
     """Where a value is bound. Peewee's converters do not see it: ``bound`` prepares the value."""
 

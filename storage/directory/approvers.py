@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from peewee import JOIN, SQL, Case, Select, fn
 
 from storage.base.values import User
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, UserRow
 
@@ -93,7 +93,7 @@ def rungs(
     return ladders
 
 
-def is_reachable(user: Any) -> Any:
+def is_reachable(user: Expr) -> Expr:
     """Whether a person can be asked at all, as SQL over an alias of users: ``may_be_asked``."""
     is_linked = (user.status == "pending") & user.slack_user_id.is_null(False)
     return (user.status == "active") | is_linked
@@ -126,12 +126,12 @@ def unreachable(
 
 
 def awaits(
-    candidate: Any,
-    requester: Any,
-    department: Any,
-    today: Any,
-    absent_id: Any = None,
-) -> Any:
+    candidate: Expr,
+    requester: Expr,
+    department: Expr,
+    today: Expr,
+    absent_id: Expr = None,
+) -> Expr:
     """The rule as SQL, over aliases of users twice and of departments (an outer join).
 
     ``today`` is a parameter; ``absent_id`` is one too, for somebody to be left out. The one place
@@ -159,7 +159,7 @@ def awaits(
     return is_asked if absent_id is None else is_asked & (candidate.id != absent_id)
 
 
-def awaiting(organisation_id: Any, viewer_id: Any, today: Any) -> tuple[Select, Any]:
+def awaiting(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Select, Expr]:
     """The ids of those whose leave awaits that person, and the table that they are in."""
     viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     query = _beside(
@@ -173,11 +173,11 @@ def awaiting(organisation_id: Any, viewer_id: Any, today: Any) -> tuple[Select, 
 
 def _beside(
     query: Select,
-    organisation_id: Any,
-    other: Any,
-    other_id: Any,
-    requester: Any,
-    department: Any,
+    organisation_id: Expr,
+    other: Expr,
+    other_id: Expr,
+    requester: Expr,
+    department: Expr,
 ) -> Select:
     """The query with one other person beside those it selects, and the requester's department."""
     return query.join(
@@ -190,7 +190,7 @@ def _beside(
     )
 
 
-def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
+def ever_asked_about(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of all whose leave could await that person, admins and owners aside.
 
     ``awaits`` decides; this spares looking at everybody in the organisation.
@@ -224,7 +224,7 @@ def ever_asked_about(organisation_id: Any, viewer_id: Any) -> Any:
     return reports.union_all(members).union_all(colleagues)
 
 
-def _is_away(user: Any, today: Any) -> Any:
+def _is_away(user: Expr, today: Expr) -> Expr:
     leave = LeaveRequestRow.alias()
     return fn.EXISTS(
         leave.select(leave.id).where(
@@ -237,11 +237,11 @@ def _is_away(user: Any, today: Any) -> Any:
     )
 
 
-def _is_present(user_id: Any, requester: Any, today: Any, absent_id: Any) -> Any:
+def _is_present(user_id: Expr, requester: Expr, today: Expr, absent_id: Expr) -> Expr:
     return _is_any_present(requester, today, absent_id, lambda user: (user.id == user_id,))
 
 
-def _has_present_approver(requester: Any, today: Any, absent_id: Any) -> Any:
+def _has_present_approver(requester: Expr, today: Expr, absent_id: Expr) -> Expr:
     return _is_any_present(
         requester,
         today,
@@ -251,8 +251,11 @@ def _has_present_approver(requester: Any, today: Any, absent_id: Any) -> Any:
 
 
 def _is_any_present(
-    requester: Any, today: Any, absent_id: Any, meant: Callable[[Any], tuple[Any, ...]]
-) -> Any:
+    requester: Expr,
+    today: Expr,
+    absent_id: Expr,
+    meant: Callable[[Expr], tuple[Expr, ...]],
+) -> Expr:
     """Whether somebody who is meant is active, not the requester, and not on leave."""
     user = UserRow.alias()
     return fn.EXISTS(
@@ -286,7 +289,7 @@ def _approvers(organisation_id: Param[str], user_id: Param[str], today: Param[st
     )
 
 
-def _ever_asked(organisation_id: Any, user_id: Any) -> Any:
+def _ever_asked(organisation_id: Expr, user_id: Expr) -> Expr:
     """The ids of everybody who can be on any rung for that person."""
     requester, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
     managers = requester.select(requester.manager_id).where(
@@ -321,7 +324,7 @@ def _approvers_of_many(
     )
 
 
-def _rung(candidate: Any, requester: Any, department: Any) -> Any:
+def _rung(candidate: Expr, requester: Expr, department: Expr) -> Expr:
     """The candidate's level in the requester's approval chain, 1 to 4; 0 for none."""
     is_approver = (candidate.role == "approver") & (
         candidate.department_id == requester.department_id
@@ -385,7 +388,7 @@ def _rungs(organisation_id: Param[str], user_ids: Param[list[str]], today: Param
     )
 
 
-def _ladders(organisation_id: Any, user_ids: Any) -> tuple[Any, Any, Any, Any]:
+def _ladders(organisation_id: Expr, user_ids: Expr) -> tuple[Expr, Expr, Expr, Expr]:
     """Each of the people beside everybody who can be on any rung for one of them."""
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()

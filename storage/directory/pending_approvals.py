@@ -9,13 +9,12 @@ everything, and are shown as waiting only what awaits them.
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
 
 from peewee import Select, fn
 
 from storage.base.values import LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
 from storage.directory import approvers
@@ -74,7 +73,7 @@ def of_request(
     return asked + [user for row in later if (user := rows.user(row)).id not in known]
 
 
-def awaits(organisation_id: Any, viewer_id: Any, today: Any, *, for_each: bool) -> Any:
+def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
     """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are params.
 
     ``for_each``: the ladder is looked at for each request, which admins need: everybody's may end
@@ -92,7 +91,7 @@ def awaits(organisation_id: Any, viewer_id: Any, today: Any, *, for_each: bool) 
     return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(asked_about))) | next_step
 
 
-def ever_awaited(organisation_id: Any, viewer_id: Any) -> Any:
+def ever_awaited(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of all requests that could await that person, admins and owners aside.
 
     ``awaits`` decides; this spares looking at all of the organisation's leave.
@@ -108,7 +107,7 @@ def ever_awaited(organisation_id: Any, viewer_id: Any) -> Any:
     return of_others.union_all(next_steps)
 
 
-def _asked_next(*columns: Any) -> Select:
+def _asked_next(*columns: Expr) -> Select:
     """People who are asked because earlier approvers did not answer, request by request."""
     return (
         ReminderRow.select(*columns)

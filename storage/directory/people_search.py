@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select, fn
 
 from storage.base.values import Caller, User
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
@@ -69,17 +69,17 @@ def _found(
     )
 
 
-def _holds(text: Any, part: Param[str], engine: str) -> Any:
+def _holds(text: Expr, part: Param[str], engine: str) -> Expr:
     return _position(text, part, engine) > 0
 
 
-def _position(text: Any, part: Param[str], engine: str) -> Any:
+def _position(text: Expr, part: Param[str], engine: str) -> Expr:
     # Not LIKE: what people type would have to be kept from being a pattern.
     position = fn.INSTR if engine == "sqlite" else fn.STRPOS
     return position(text, part)
 
 
-def _local_part(address: Any, engine: str) -> Any:
+def _local_part(address: Expr, engine: str) -> Expr:
     """What stands before the @."""
     if engine == "sqlite":
         return fn.SUBSTR(address, 1, fn.INSTR(address, "@") - 1)

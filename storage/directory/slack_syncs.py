@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from peewee import Case, Delete, Insert, Select, Update
 
-from storage.db.compiled import Engine, Param, any_of, compiled
+from storage.db.compiled import Engine, Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow, SlackSyncRow
 from storage.events.leased_queue import LeasedQueue, wait_after
@@ -29,7 +29,7 @@ RETRY_AFTER: Final = (
 )
 
 
-def _due(_: Engine, now: Any, limit: Any) -> Select:
+def _due(_: Engine, now: Expr, limit: Expr) -> Select:
     row = SlackSyncRow.alias()
     linked = OrganisationRow.select(OrganisationRow.id).where(
         OrganisationRow.slack_team_id.is_null(False)

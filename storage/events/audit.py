@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import orjson
 from peewee import Select, Tuple, fn
@@ -20,6 +20,14 @@ from storage.db.rows import mapper
 from storage.db.tables import AuditRow
 
 _HALF_DAYS: Final = "_half_days"
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T", bound=_Identified)
 
 
 def record(
@@ -117,23 +125,25 @@ def record_value(
     tx: Transaction,
     action: AuditAction,
     subject_type: str,
-    before: Any,
-    after: Any,
+    before: T | None,
+    after: T | None,
     fields: Iterable[str],
     *,
     by: Caller,
     now: datetime,
 ) -> None:
-    """Write what became of a value with an ``id``; ``before`` or ``after`` may be None."""
+    """Write what became of a value; ``before`` or ``after`` is there."""
+    value = after or before
+    assert value is not None
     record(
         tx,
         action,
         subject_type,
-        (after or before).id,
+        value.id,
         by=by,
         now=now,
-        before=before and {name: getattr(before, name) for name in fields},
-        after=after and {name: getattr(after, name) for name in fields},
+        before=None if before is None else {name: getattr(before, name) for name in fields},
+        after=None if after is None else {name: getattr(after, name) for name in fields},
     )
 
 
@@ -149,10 +159,10 @@ def _as_shown(values: Mapping[str, object]) -> Mapping[str, object]:
     return dict(_in_days(name, value) for name, value in values.items())
 
 
-def _in_days(name: str, value: Any) -> tuple[str, Any]:
+def _in_days(name: str, value: object) -> tuple[str, object]:
     if not name.endswith(_HALF_DAYS):
         return name, value
-    return name.removesuffix(_HALF_DAYS), None if value is None else days_of(value)
+    return name.removesuffix(_HALF_DAYS), days_of(value) if isinstance(value, int) else None
 
 
 def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:

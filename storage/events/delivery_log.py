@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select, fn
 
@@ -21,7 +21,7 @@ from storage.base.event_values import (
 )
 from storage.base.values import Caller
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -157,7 +157,7 @@ def _page(
     event: DeliveryEvent | None,
 ) -> Select:
     """The newest deliveries: the newest of each status and event, which an index has, merged."""
-    branches: Any = None
+    branches: Expr = None
     for one_status in DELIVERY_STATUSES if status is None else (status,):
         for one_event in DELIVERY_EVENTS if event is None else (event,):
             branch = _newest(organisation_id, webhook_id, after_id, limit, one_status, one_event)
@@ -172,8 +172,13 @@ def _page(
 
 
 def _newest(
-    organisation_id: Any, webhook_id: Any, after_id: Any, limit: Any, status: str, event: str
-) -> Any:
+    organisation_id: Expr,
+    webhook_id: Expr,
+    after_id: Expr,
+    limit: Expr,
+    status: str,
+    event: str,
+) -> Expr:
     delivery = DeliveryRow.alias()
     query = delivery.select(delivery.id).where(
         delivery.organisation_id == organisation_id,

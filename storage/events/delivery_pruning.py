@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from peewee import SQL, Delete, Select, Tuple, Update, fn
@@ -47,7 +47,7 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
     return Pruned(expired=len(expired), deliveries=len(old), events=events)
 
 
-def _keys(found: Sequence[tuple[Any, ...]]) -> str:
+def _keys(found: Sequence[tuple[object, ...]]) -> str:
     return orjson.dumps([tuple(key) for key in found]).decode()
 
 

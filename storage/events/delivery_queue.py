@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from peewee import JOIN, OP, SQL, Case, Expression, Select, fn
 
 from storage.base.secrets import InvalidToken
-from storage.db.compiled import Engine, Param, any_of_keys, compiled
+from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
@@ -141,7 +141,7 @@ def _secrets_of(tx: Transaction, row: Row, now: datetime) -> list[str]:
         return []
 
 
-def _queues() -> Any:
+def _queues() -> Expr:
     """A recursive CTE of webhooks with pending deliveries, each found by two index seeks.
 
     Its last row is empty.
@@ -160,7 +160,7 @@ def _queues() -> Any:
     return queues.union_all(step)
 
 
-def _following(queues: Any, column: str) -> Any:
+def _following(queues: Expr, column: str) -> Expr:
     later = DeliveryRow.alias()
     return (
         later.select(getattr(later, column))
@@ -170,7 +170,7 @@ def _following(queues: Any, column: str) -> Any:
     )
 
 
-def _of_queue(delivery: Any, queue: Any) -> Any:
+def _of_queue(delivery: Expr, queue: Expr) -> Expr:
     """Whether a delivery is pending in the queue of that row of ``queues``."""
     return (
         (delivery.organisation_id == queue.c.organisation_id)
@@ -179,7 +179,7 @@ def _of_queue(delivery: Any, queue: Any) -> Any:
     )
 
 
-def _due_of(queue: Any, now: Any, limit: Any) -> Select:
+def _due_of(queue: Expr, now: Expr, limit: Expr) -> Select:
     """The first due deliveries of a queue, without those that wait for another of their request."""
     delivery, earlier = DeliveryRow.alias(), DeliveryRow.alias()
     # One row and not EXISTS: PostgreSQL turns EXISTS into a join with a worse index.
@@ -205,7 +205,7 @@ def _due_of(queue: Any, now: Any, limit: Any) -> Select:
     )
 
 
-def _in_flight(queue: Any, now: Any) -> Select:
+def _in_flight(queue: Expr, now: Expr) -> Select:
     """How many of a queue's deliveries are claimed, by all processes."""
     claimed = DeliveryRow.alias()
     return claimed.select(fn.COUNT(claimed.id)).where(
@@ -216,7 +216,7 @@ def _in_flight(queue: Any, now: Any) -> Select:
     )
 
 
-def _is_on(queue: Any, *, is_active: bool = True) -> Any:
+def _is_on(queue: Expr, *, is_active: bool = True) -> Expr:
     return (
         (WebhookRow.organisation_id == queue.c.organisation_id)
         & (WebhookRow.id == queue.c.webhook_id)
@@ -224,14 +224,14 @@ def _is_on(queue: Any, *, is_active: bool = True) -> Any:
     )
 
 
-def _candidates(engine: Engine, now: Any) -> Any:
+def _candidates(engine: Engine, now: Expr) -> Expr:
     """Deliveries that may be claimed, each with its place in its endpoint's queue and that queue's
     room."""
     queues = _queues()
     usual = Case(None, [(WebhookRow.failing_since_at.is_null(), SQL(str(MAX_IN_FLIGHT)))], 1)
     room = usual - _in_flight(queues, now)
     of_queues = Select([queues]).join(WebhookRow, on=_is_on(queues))
-    found: Any
+    found: Expr
     if engine == "sqlite":
         due = _due_of(queues, now, MAX_IN_FLIGHT)
         # SQLite has no LATERAL, but a table-valued function sees the tables before it.
@@ -262,7 +262,7 @@ def _candidates(engine: Engine, now: Any) -> Any:
     return of_queues.columns(*columns).join(found, across).with_cte(queues)
 
 
-def _due(engine: Engine, now: Any, limit: Any) -> Select:
+def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
     may = _candidates(engine, now).alias("may")
     # Every queue's first before any queue's second; of equals the one due longest.
     chosen = (
@@ -353,7 +353,7 @@ def _waiting(now: Param[datetime], counted: Param[int]) -> Select:
     return Select([of_queue], totals).with_cte(queues)
 
 
-def _earliest(queue: Any) -> Select:
+def _earliest(queue: Expr) -> Select:
     delivery = DeliveryRow.alias()
     return (
         delivery.select(delivery.due_at)

@@ -6,17 +6,17 @@ Attempts are recorded by ``slack.digests``.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from peewee import Case, Select, Update
 
-from storage.db.compiled import Engine, Param, compiled
+from storage.db.compiled import Engine, Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DigestRow
 from storage.events.leased_queue import LeasedQueue
 
 
-def _due(_: Engine, now: Any, limit: Any) -> Select:
+def _due(_: Engine, now: Expr, limit: Expr) -> Select:
     row = DigestRow.alias()
     query: Select = row.select(row.organisation_id).where(row.due_at <= now)
     return query.order_by(row.due_at).limit(limit)

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import and_
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from peewee import Field, Model, Select, Tuple, Update
 
-from storage.db.compiled import Engine, Param, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 
@@ -32,7 +32,7 @@ Wait = TypeVar("Wait")
 
 # The keys of due rows in the order in which they are claimed, at most ``limit`` of them, as a query
 # of (engine, now, limit). It reads the table under an alias.
-DueRows: TypeAlias = Callable[[Engine, Any, Any], Select]
+DueRows: TypeAlias = Callable[[Engine, Expr, Expr], Select]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ class LeasedQueue:
         return tx.update(self.table, changes, **where, **{self.owner: owner}) == 1
 
 
-def skip_locked(query: Any, engine: Engine, row: Any = None) -> Select:
+def skip_locked(query: Expr, engine: Engine, row: Expr = None) -> Select:
     """Lock the rows of ``row`` (or all) that a query finds, without those locked by others."""
     if engine == "sqlite":
         return query

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from peewee import SQL, Case, Delete, Select, fn
 
@@ -21,7 +21,7 @@ from storage.base.secrets import new_signing_secret
 from storage.base.values import Caller
 from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
@@ -324,7 +324,7 @@ def _health(organisation_id: Param[str], webhook_ids: Param[list[str]]) -> Selec
 
 
 @compiled
-def _raise_version(organisation_id: Param[str], webhook_id: Param[str]) -> Any:
+def _raise_version(organisation_id: Param[str], webhook_id: Param[str]) -> Expr:
     return WebhookRow.update(version=WebhookRow.version + 1).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )

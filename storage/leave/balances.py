@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from peewee import SQL, Select
 
 from storage.base.clock import local_day
 from storage.base.values import HalfDay, LeaveRequest, LeaveStatus, Organisation, User
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
@@ -274,7 +274,7 @@ def _leave_and_adjustments(
     An adjustment has the first day of its calendar year as ``start_date``, its half-days as
     ``counted_halves`` and no leave type.
     """
-    columns: tuple[Any, ...] = rows.columns_of(LeaveRequestRow, BookedLeave)
+    columns: tuple[Expr, ...] = rows.columns_of(LeaveRequestRow, BookedLeave)
     leave = LeaveRequestRow.select(*columns).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.end_date >= leave_days[0],

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from peewee import Select
 
 from storage.base.values import LeaveRequest, LeaveStatus
-from storage.db.compiled import Param, any_of, compiled
+from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, NoticeRow, SlackMessageRow, UserRow
 from storage.directory import people_rows
@@ -191,7 +191,7 @@ def _open_cards(
     department_id: Param[str] | None,
     limit: Param[int],
 ) -> Select:
-    concerned: list[Any] = []
+    concerned: list[Expr] = []
     if user_ids is not None:
         concerned.append(any_of(LeaveRequestRow.user_id, user_ids))
     if department_id is not None:
@@ -247,7 +247,7 @@ def _people_listing(
     return owner.select(owner.id).where(owner.organisation_id == organisation_id, lists_person)
 
 
-def _cards(organisation_id: Param[str], concerned: Sequence[Any]) -> Select:
+def _cards(organisation_id: Param[str], concerned: Sequence[Expr]) -> Select:
     """The cards of pending requests, posted or about to be: request and approver.
 
     A notice that is being delivered may have been drawn before the change.
@@ -269,7 +269,7 @@ def _cards(organisation_id: Param[str], concerned: Sequence[Any]) -> Select:
     return posted.union(on_its_way)
 
 
-def _of_pending_requests(row: Any, organisation_id: Param[str], *conditions: Any) -> Select:
+def _of_pending_requests(row: Expr, organisation_id: Param[str], *conditions: Expr) -> Select:
     """Request and recipient of the rows about pending requests that meet the conditions."""
     return (
         row.select(row.leave_request_id, row.user_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import ParamSpec, Protocol, TypeVar
 
 from storage.base import fields
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
@@ -23,6 +23,10 @@ from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB (contract 9).
 LONGEST_NOTE = 2_000
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,9 +93,9 @@ def examine(
         return None, [refusal]
     refusals: list[DomainError] = []
 
-    def collecting(rule: Callable[..., Any], *arguments: Any) -> Any:
+    def collecting(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
-            return rule(*arguments)
+            return rule(*args, **kwargs)
         except DomainError as refusal:
             refusals.append(refusal)
             return None
@@ -99,8 +103,14 @@ def examine(
     return _hold(tx, known, user, draft, *basis, collecting, today, replaces), refusals
 
 
-def _raising(rule: Callable[..., Any], *arguments: Any) -> Any:
-    return rule(*arguments)
+class _Hold(Protocol):
+    """Calls a rule; what becomes of its refusal differs."""
+
+    def __call__(self, rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None: ...
+
+
+def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    return rule(*args, **kwargs)
 
 
 def _basis(known: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
@@ -128,7 +138,7 @@ def _hold(
     draft: Draft,
     span: days.Span,
     leave_type: LeaveType,
-    hold: Callable[..., Any],
+    hold: _Hold,
     today: date,
     replaces: str | None,
 ) -> Assessment:

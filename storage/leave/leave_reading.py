@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
+from typing import Final, Literal, TypedDict, TypeVar, Unpack
 
 from peewee import SQL, NodeList, Select, Tuple
 
@@ -14,7 +14,7 @@ from storage.base.errors import InsufficientRole, NotFound
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import Caller, LeaveRequest, LeaveStatus
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -247,11 +247,11 @@ def _today(tx: Transaction, by: Caller, now: datetime) -> date:
     return local_day(now, known.organisation.timezone)
 
 
-def _by_start(row: Row) -> list[Any]:
+def _by_start(row: Row) -> list[object]:
     return [row.start_date, row.id]
 
 
-def _by_creation(row: Row) -> list[Any]:
+def _by_creation(row: Row) -> list[object]:
     return [row.created_at, row.id]
 
 
@@ -264,7 +264,12 @@ _keys: Final = {
 
 
 def _sorted(
-    query: Select, sort: Sort, after_key: Any, after_id: Any, *, few_on: str | None = None
+    query: Select,
+    sort: Sort,
+    after_key: Expr,
+    after_id: Expr,
+    *,
+    few_on: str | None = None,
 ) -> Select:
     """Order by the sort's column and id, from after a position; an index serves each.
 
@@ -380,7 +385,7 @@ def _awaiting(
     return _sorted(query, "created_at", after_key, after_id).limit(limit)
 
 
-def _ever_visible(organisation_id: Any, viewer_id: Any) -> Any:
+def _ever_visible(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of all requests that can be visible to somebody who is no admin."""
     own, decided = LeaveRequestRow.alias(), LeaveRequestRow.alias()
     return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from peewee import Select, fn
 
@@ -28,7 +28,7 @@ from storage.base.event_values import EventType, NotificationEvent
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
@@ -521,7 +521,7 @@ def _person_of_request(
 
 
 def _locked_person(
-    engine: Engine, organisation_id: Any, user_id: Any, *, is_counting: bool
+    engine: Engine, organisation_id: Expr, user_id: Expr, *, is_counting: bool
 ) -> Select:
     admin, organisation = UserRow.alias(), OrganisationRow.alias("organisation")
     has_admin = fn.EXISTS(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from peewee import JOIN, SQL, Delete, Insert, Select, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
@@ -239,7 +239,7 @@ def _absent(row: Row, today: date) -> Out:
 @compiled
 def _begin(limit: Param[int]) -> Insert:
     """Rows for organisations that have named a channel since."""
-    new: Any = (
+    new: Expr = (
         OrganisationRow.select(OrganisationRow.id, SQL("0"))
         .join(DigestRow, JOIN.LEFT_OUTER, on=(DigestRow.organisation_id == OrganisationRow.id))
         .where(OrganisationRow.digest_channel.is_null(False), DigestRow.organisation_id.is_null())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from peewee import Delete, Select, Tuple, Update, fn
 
@@ -19,7 +19,7 @@ from storage.base.event_values import NotificationEvent, Webhook
 from storage.base.ids import new_id
 from storage.base.values import HalfDay, User
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import (
@@ -166,7 +166,7 @@ class NotificationData:
     is_superseded: bool = False
 
 
-def _due(_: Engine, now: Any, limit: Any) -> Select:
+def _due(_: Engine, now: Expr, limit: Expr) -> Select:
     notice, other = NoticeRow.alias(), NoticeRow.alias()
     comes_first = other.select(other.id).where(
         other.organisation_id == notice.organisation_id,

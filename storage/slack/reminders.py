@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from peewee import Delete, Insert, Select, Update, fn
 
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
@@ -414,7 +414,7 @@ def _back_off(organisation_id: Param[str], now: Param[datetime], until: Param[da
 def _due(
     engine: Engine, organisation_id: Param[str], now: Param[datetime], limit: Param[int]
 ) -> Select:
-    query: Any = (
+    query: Expr = (
         ReminderRow.select(
             ReminderRow.leave_request_id,
             ReminderRow.asked_at,

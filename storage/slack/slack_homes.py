@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from peewee import Select
+from peewee import Insert, Select
 
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
@@ -33,7 +33,7 @@ def find(tx: Transaction, organisation_id: str, user_id: str, *, now: datetime) 
 @compiled
 def _remember(
     organisation_id: Param[str], user_id: Param[str], leafed: Param[str], now: Param[datetime]
-) -> Any:
+) -> Insert:
     kept = {"opened_at": now, "leafed": leafed}
     return SlackHomeRow.insert(
         organisation_id=organisation_id, user_id=user_id, **kept

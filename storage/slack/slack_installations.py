@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from cryptography.fernet import InvalidToken
 from peewee import Delete, Select, Update
@@ -26,7 +26,7 @@ from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, Organisation
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, SlackInstallationRow, UserRow
 from storage.directory import people_rows
@@ -307,7 +307,7 @@ def _record(
 @compiled
 def _installation(team_id: Param[str]) -> Select:
     row = SlackInstallationRow
-    columns: Sequence[Any] = (
+    columns: Sequence[Expr] = (
         row.organisation_id,
         row.team_id,
         row.enterprise_id,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from peewee import Delete, Select
+from peewee import Delete, Insert, Select
 
 from storage.base.ids import new_id
 from storage.db.compiled import Param, compiled
@@ -103,7 +102,7 @@ def _remember(
     channel: Param[str],
     ts: Param[str],
     now: Param[datetime],
-) -> Any:
+) -> Insert:
     # One statement: a click and a delivery may both learn of a card at the same moment.
     place = {"channel": channel, "ts": ts, "posted_at": now}
     return SlackMessageRow.insert(
