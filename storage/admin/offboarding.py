@@ -10,7 +10,7 @@ from typing import Literal
 from peewee import Select
 
 from storage.base.clock import local_day
-from storage.base.event_values import EventType, NoticeEvent
+from storage.base.event_values import EventType, NotificationEvent
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
@@ -88,7 +88,7 @@ def _move(
     changed = [(one.after, one.user) for one in leave]
     # The owner has left and is not told. Cards show the outcome, and approvers are told.
     event: EventType = "leave_request.updated"
-    news: NoticeEvent = "leave_request.recounted"
+    news: NotificationEvent = "leave_request.recounted"
     if action == "leave_request.cancelled":
         event = news = action
     webhook_outbox.enqueue_all(tx, event, changed, reference=known, now=now)
