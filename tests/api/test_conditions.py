@@ -277,14 +277,14 @@ def test_the_tag_of_a_change_is_good_for_the_next_one(
     assert client.get(path, key).json()["name"] == "B"
 
 
-def test_what_is_not_there_is_404_whatever_was_read(client: Client, key: str) -> None:
+def test_a_missing_resource_is_404_with_any_etag(client: Client, key: str) -> None:
     path = "/api/v1/departments/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
     assert client.patch(path, key, json={}, headers={"If-Match": "*"}).status_code == 404
     assert client.delete(path, key, headers={"If-Match": '"x"'}).status_code == 404
 
 
-def test_nobody_changes_it_between_the_look_and_the_change(
+def test_the_resource_is_locked_between_the_check_and_the_change(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     research = a_department(database, acme)

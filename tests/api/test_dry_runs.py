@@ -61,7 +61,7 @@ def test_a_dry_run_says_what_a_change_would_do_and_does_nothing(
     assert found["total_days"] == one["days_after"]
 
 
-def test_an_allowance_that_overdraws_somebody_says_so_before_it_is_saved(
+def test_a_dry_run_reports_balances_that_an_allowance_overdraws(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     team = a_department(database, acme)

@@ -138,7 +138,7 @@ def test_half_a_day_is_timed_in_utc(
         ),
     ],
 )
-def test_several_days_are_one_event_whatever_their_halves(
+def test_several_days_are_one_event_with_any_half_days(
     start: HalfDay | None, end: HalfDay | None, begins: date, ends: date
 ) -> None:
     absence = replace(OWN, end_date=date(2026, 3, 4), start_half_day=start, end_half_day=end)

@@ -269,7 +269,7 @@ def test_one_of_many_at_once_changes_something(
     assert all(int(answer.headers["Retry-After"]) > 0 for answer in busy)
 
 
-def test_whoever_comes_second_does_not_wait_on_postgresql(database: Database, acme: Acme) -> None:
+def test_the_second_request_does_not_wait_on_postgresql(database: Database, acme: Acme) -> None:
     claim = Claim(
         organisation_id=acme.id, api_key_id=acme.id, idempotency_key="key", sha256="0" * 64
     )

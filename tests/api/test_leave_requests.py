@@ -154,7 +154,7 @@ def test_a_decline_takes_a_reason_or_none(client: Client, team: Team) -> None:
     assert silent.json()["decision_reason"] is None
 
 
-def test_nobody_decides_on_his_own_request(client: Client, team: Team) -> None:
+def test_requesters_cannot_decide_on_their_own_requests(client: Client, team: Team) -> None:
     request = asked(client, team, "2026-08-03", "2026-08-03")
 
     refused = client.post(f"/api/v1/approvals/{request['id']}/approve", team.adas_key)
@@ -204,7 +204,7 @@ def test_too_little_allowance_says_how_much_is_missing(client: Client, team: Tea
     assert refused.json()["needed_days"] == 66
 
 
-def test_a_member_lists_his_own_and_may_not_ask_for_others(client: Client, team: Team) -> None:
+def test_members_list_only_their_own_requests(client: Client, team: Team) -> None:
     asked(client, team, "2026-08-03", "2026-08-03")
 
     assert len(client.get(REQUESTS, team.adas_key).json()["data"]) == 1

@@ -28,7 +28,7 @@ def test_a_key_has_its_last_value_and_counts_once() -> None:
     assert cache.size_bytes == 10
 
 
-def test_what_is_too_big_alone_is_not_kept_and_drives_nobody_out() -> None:
+def test_a_value_larger_than_the_cache_is_not_kept_and_evicts_nothing() -> None:
     cache: LRUCache[str, str] = LRUCache(10)
     cache.put("a", "A", 4)
     cache.put("b", "B", 4)

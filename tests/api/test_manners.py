@@ -55,7 +55,7 @@ def test_paths_without_a_key_say_so_too(client: Client, path: str) -> None:
     assert client.post(path).headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
-def test_whatever_can_be_read_answers_head_alike(client: Client, key: str) -> None:
+def test_head_answers_as_get_on_every_path(client: Client, key: str) -> None:
     for one in app.OPERATIONS:
         if one.method == "GET" and "{" not in one.path:
             read = client.get(concrete(one.path), key)
@@ -80,7 +80,7 @@ def test_a_path_that_is_none_is_a_problem(client: Client, key: str, path: str) -
     assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
 
 
-def test_answers_are_kept_by_nobody_but_the_caller(client: Client, key: str) -> None:
+def test_only_the_caller_may_cache_answers(client: Client, key: str) -> None:
     read = client.get("/api/v1/departments", key)
     users = client.get("/api/v1/users", key)
     made = client.post("/api/v1/departments", key, json={"name": "Research"})
@@ -103,7 +103,7 @@ def test_answers_are_kept_by_nobody_but_the_caller(client: Client, key: str) -> 
         ("POST", "/calendar-feeds/regenerate", None),
     ],
 )
-def test_secrets_are_kept_by_nobody(
+def test_secrets_may_not_be_cached(
     client: Client, key: str, method: str, path: str, body: Any
 ) -> None:
     answer = client.request(method, f"/api/v1{path}", key=key, json=body)
@@ -135,7 +135,7 @@ def test_a_request_id_that_was_made_is_the_same_everywhere(client: Client, key: 
 
 
 @pytest.mark.parametrize("method", ["DELETE", "POST"])
-def test_a_body_that_nobody_asked_for_is_bounded_too(client: Client, key: str, method: str) -> None:
+def test_an_unexpected_body_is_limited_too(client: Client, key: str, method: str) -> None:
     path = f"/api/v1/leave-requests/{ID}/cancel" if method == "POST" else f"/api/v1/users/{ID}"
 
     answer = client.request(method, path, key=key, content=b" " * (256 * 1024 + 1))

@@ -78,7 +78,7 @@ def test_the_count_of_a_set_follows_its_overrides(client: Client, key: str) -> N
     assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before
 
 
-def test_a_set_that_nobody_uses_can_be_deleted(client: Client, key: str) -> None:
+def test_an_unused_set_can_be_deleted(client: Client, key: str) -> None:
     made = client.post(SETS, key, json={"country_code": "FR"})
     path = made.headers["Location"]
 
@@ -89,7 +89,7 @@ def test_a_set_that_nobody_uses_can_be_deleted(client: Client, key: str) -> None
     assert client.delete(path, key).status_code == 404
 
 
-def test_anybody_reads_a_years_holidays(client: Client, database: Database) -> None:
+def test_any_user_reads_a_years_holidays(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     member = a_key(database, acme, a_person(database, acme))
     path = own_set(client, member)

@@ -54,7 +54,7 @@ def standing(answer: httpx.Response) -> tuple[int, int]:
     return int(left.removeprefix("r=")), int(seconds.removeprefix("t="))
 
 
-def test_everybody_is_told_where_they_stand_and_the_fourth_is_refused(
+def test_answers_show_the_rate_limit_and_the_fourth_request_is_refused(
     client: Client, key: str
 ) -> None:
     answers = [client.get(PATH, key) for _ in range(4)]
@@ -88,7 +88,7 @@ def test_each_key_has_a_limit_of_its_own(
     assert client.get(PATH, a_key(database, acme)).status_code == 200
 
 
-def test_a_key_that_nobody_has_is_told_nothing(client: Client) -> None:
+def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
     answer = client.get(PATH, authentication.new_api_key())
 
     assert answer.status_code == 401
@@ -236,7 +236,7 @@ def test_two_processes_share_what_redis_counts() -> None:
         assert asyncio.run(left_after(first, second, first)) == [2, 1, 0]
 
 
-def test_while_redis_is_away_everybody_passes_and_the_log_says_so() -> None:
+def test_without_redis_all_requests_pass_and_the_failure_is_logged() -> None:
     with LoopbackRedis() as redis:
         rate_limits = RateLimits("1/minute", redis.url)
 

@@ -157,7 +157,7 @@ def test_only_one_kept_connection_is_tried() -> None:
     run(story)
 
 
-def test_an_answer_that_nobody_asked_for_is_nobodys() -> None:
+def test_an_unrequested_response_is_discarded() -> None:
     async def story() -> None:
         async with (
             receiving(late=NO_CONTENT) as receiver,
@@ -191,7 +191,7 @@ def test_a_connection_with_a_body_behind_a_204_is_not_used_again(head: bytes) ->
     run(story)
 
 
-def test_a_body_that_nobody_announced_costs_no_attempt() -> None:
+def test_an_unannounced_body_does_not_fail_the_delivery() -> None:
     async def story() -> None:
         stray: Reply = lambda number: NO_CONTENT if number == 1 else b"hello" + NO_CONTENT  # noqa: E731
         async with receiving(stray) as receiver, Sender(allow_private=True) as sender:

@@ -368,7 +368,7 @@ ODD: dict[str, tuple[bytes, bytes]] = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_2xx_is_delivered_whatever_follows_its_status_line(name: str) -> None:
+def test_a_2xx_counts_as_delivered_with_any_body(name: str) -> None:
     answer, excerpt = ODD[name]
 
     outcome = outcome_of(raw(b"HTTP/1.1 " + answer))

@@ -309,7 +309,7 @@ def test_a_deleted_card_does_not_come_back_because_cover_changed(world: World) -
     assert [one for one in world.cards(GRACE) if "Ada" in one.text] == []
 
 
-def test_the_form_counts_pending_leave_and_names_nobody(world: World) -> None:
+def test_the_form_counts_pending_leave_without_names(world: World) -> None:
     world.submit_over_rest(HEDY)
     world.submit_over_rest(GRACE)
 

@@ -74,7 +74,7 @@ def test_nothing_is_saved_where_the_answer_is_no(world: World) -> None:
     assert world.slack.open_modal(ADMIN).title == "People"
 
 
-def test_what_concerns_nobody_is_saved_without_a_question(world: World) -> None:
+def test_a_change_without_effects_is_saved_without_a_question(world: World) -> None:
     world.submit_over_rest(ADA)
 
     answer = world.slack.submit(ADMIN, form_of(world), {"leave_allowance": "20"})
@@ -195,7 +195,7 @@ def test_a_day_made_a_holiday_is_counted_before_it_is_one(world: World) -> None:
     assert world.audited("holiday_override.deleted") == 1
 
 
-def test_the_organisations_other_week_is_counted_for_everybody(world: World) -> None:
+def test_another_working_week_recalculates_all_leave(world: World) -> None:
     world.submit_over_rest(ADA)
     world.submit_over_rest(EVE)
     form = settings(world, ADMIN, ids.ORGANISATION)

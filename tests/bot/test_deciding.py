@@ -19,7 +19,7 @@ from tests.fakes.slack import Message
 
 
 @pytest.mark.both_engines
-def test_one_approves_and_everybody_sees_it(world: World) -> None:
+def test_an_approval_shows_on_every_card(world: World) -> None:
     world.a_request()
 
     answer = world.click(GRACE, ids.APPROVE)
@@ -63,7 +63,9 @@ def test_a_requester_reads_a_decision_once_and_is_called_by_it(world: World) -> 
 
 
 @pytest.mark.parametrize("source", ["slack", "api"])
-def test_what_a_requester_does_in_slack_himself_calls_nobody(world: World, source: Source) -> None:
+def test_a_requesters_own_action_in_slack_sends_them_no_message(
+    world: World, source: Source
+) -> None:
     request = world.a_request()
     by = replace(world.caller(ADA), source=source)
     day = {"end_date": date(2026, 8, 4)}
@@ -81,7 +83,7 @@ def test_what_a_requester_does_in_slack_himself_calls_nobody(world: World, sourc
     )
 
 
-def test_what_a_requester_did_is_posted_where_his_message_is_gone(world: World) -> None:
+def test_a_requesters_action_is_posted_if_their_message_was_deleted(world: World) -> None:
     request = world.a_request()
     (sent,) = world.slack.dm(ADA)
     world.delete(sent)
@@ -309,7 +311,7 @@ def test_a_button_of_no_request_finds_none(world: World, value: str) -> None:
     ]
 
 
-def test_nobody_decides_on_his_own_request(world: World) -> None:
+def test_requesters_cannot_decide_on_their_own_requests(world: World) -> None:
     request = world.a_request()
 
     world.click(ADA, ids.APPROVE, world.card(GRACE))

@@ -70,7 +70,7 @@ def test_waits_grow_and_a_day_later_it_is_given_up(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_a_hanging_slack_holds_up_nobody_who_clicks(world: World) -> None:
+def test_a_hanging_slack_does_not_delay_clicks(world: World) -> None:
     world.a_request()
     world.slack.fail_next("chat.update", hang_seconds=1.0, times=3)
 
@@ -178,7 +178,7 @@ def test_an_approver_found_in_slack_gets_each_waiting_card_once(world: World) ->
     assert world.deliver() == 0
 
 
-def test_being_written_to_makes_nobody_active(world: World) -> None:
+def test_receiving_a_message_does_not_activate_a_user(world: World) -> None:
     zoe = a_person(world.database, world.acme, first_name="Zoe", status="pending")
     world.slack.add_person("UZOE", zoe.email, zoe.name)
     world.people["UZOE"] = zoe
@@ -225,7 +225,7 @@ def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> 
         assert "Approved by Olive Owner" in card.visible_text
 
 
-def test_a_deleted_card_is_posted_anew_while_it_is_open(world: World) -> None:
+def test_a_deleted_card_is_posted_again_while_the_request_is_pending(world: World) -> None:
     request = world.a_request()
     card = world.card(GRACE)
     world.delete(card)
@@ -318,7 +318,7 @@ FAILING = (
         (deliveries.FAILED_FOR_TOO_LONG, "Grund: 120 Stunden lang ist jeder Versuch fehl"),
     ],
 )
-def test_an_admin_hears_why_in_his_language(world: World, reason: str, said: str) -> None:
+def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, said: str) -> None:
     email = world.acme.owner.email
     world.slack.add_person("UOWNER", email, "Olive Owner", tz="Europe/Berlin", locale="de-DE")
     webhook, _ = world.database.write_now(
@@ -374,7 +374,7 @@ def test_an_owner_hears_what_their_leave_counts_now_and_why(world: World) -> Non
     )
 
 
-def test_cards_of_recounted_leave_are_redrawn_and_nobody_is_said_to_have_changed_it(
+def test_cards_of_recalculated_leave_are_refreshed_without_naming_an_editor(
     world: World,
 ) -> None:
     world.a_request()

@@ -102,7 +102,7 @@ def test_it_follows_what_changes_that_day(acme: World) -> None:
     assert len(acme.slack.calls("chat.postMessage")) == 1
 
 
-def test_an_empty_day_says_nothing_until_somebody_is_out(acme: World) -> None:
+def test_no_message_is_posted_on_a_day_without_absences(acme: World) -> None:
     empty = tick(acme, NINE)
     off(acme, ADA, TODAY, TODAY)
     posted = tick(acme, NINE + timedelta(hours=2))
@@ -226,7 +226,7 @@ def test_a_channel_chosen_after_a_refusal_gets_todays_digest(world: World, chose
     assert len(world.slack.in_channel(chosen)) == 1
 
 
-def test_another_channel_begins_anew(world: World) -> None:
+def test_another_channel_gets_its_own_message(world: World) -> None:
     choose(world, "CGONE")
     off(world, ADA, TODAY, TODAY)
     tick(world, NINE)
@@ -252,7 +252,7 @@ def test_what_slack_does_not_take_now_is_posted_later(acme: World) -> None:
     assert (first, too_early, len(then)) == ([], [], 1)
 
 
-def test_a_message_that_somebody_deleted_stays_deleted(acme: World) -> None:
+def test_a_message_that_a_user_deleted_stays_deleted(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
     (message,) = tick(acme, NINE)
     client = acme.app.workspaces.client  # type: ignore[attr-defined]

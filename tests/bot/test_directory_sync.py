@@ -64,7 +64,7 @@ def test_people_who_left_slack_unnoticed_are_deactivated(world: World) -> None:
     assert person(world, GRACE).status == "active"
 
 
-def test_a_deleted_account_that_is_not_linked_deactivates_nobody(world: World) -> None:
+def test_a_deleted_account_that_is_not_linked_deactivates_no_user(world: World) -> None:
     world.link()
     deleted = world.slack.user(EVE) | {"deleted": True}
     world.slack.fail_next("users.list", body=json.dumps({"ok": True, "members": [deleted]}))
@@ -103,7 +103,7 @@ def test_the_last_owner_is_kept_though_slack_does_not_know_them(world: World) ->
     assert found.status == "active"
 
 
-def test_nobody_joins_and_guests_change_nobody(world: World) -> None:
+def test_the_sync_adds_no_users_and_ignores_guests(world: World) -> None:
     world.link()
     world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
     world.slack.change_person(EVE, real_name="Guy Guest", is_restricted=True)
@@ -146,7 +146,7 @@ def test_a_rate_limit_is_waited_for(world: World) -> None:
 @pytest.mark.parametrize(
     "failure", [{"status": 500}, {"error": "ratelimited", "retry_after": 3600}, {"body": "no"}]
 )
-def test_an_incomplete_list_switches_nobody_off_and_is_tried_again(
+def test_an_incomplete_list_deactivates_no_user_and_is_retried(
     world: World, failure: dict[str, Any]
 ) -> None:
     linked(world, ADA)

@@ -78,7 +78,7 @@ def test_characters_that_reorder_text_are_stripped_from_slacks_names(world: Worl
     assert person(world, ADA).name == "Ada King"
 
 
-def test_who_never_used_slack_is_known_by_his_address(world: World) -> None:
+def test_a_user_who_never_used_slack_is_matched_by_address(world: World) -> None:
     world.link()
 
     change(world, EVE, real_name="Eve Everywhere")
@@ -97,7 +97,7 @@ def test_nothing_is_written_when_nothing_changed(world: World) -> None:
     assert person(world, ADA).version == before
 
 
-def test_who_is_switched_off_in_slack_is_deactivated_and_his_keys_stop(world: World) -> None:
+def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World) -> None:
     world.open_form(ADA)
     _, key = world.database.write_now(
         api_keys.create_key,
@@ -166,7 +166,9 @@ def test_the_last_owner_stays(world: World) -> None:
         {"home_team_id": "T9"},
     ],
 )
-def test_guests_bots_and_strangers_change_nobody(world: World, flags: dict[str, Any]) -> None:
+def test_events_of_guests_bots_and_strangers_are_ignored(
+    world: World, flags: dict[str, Any]
+) -> None:
     world.link()
     before = person(world, EVE)
 
@@ -177,9 +179,7 @@ def test_guests_bots_and_strangers_change_nobody(world: World, flags: dict[str, 
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
-def test_an_event_about_an_unconfirmed_address_changes_nobody(
-    world: World, is_deleted: bool
-) -> None:
+def test_an_event_with_an_unconfirmed_address_is_ignored(world: World, is_deleted: bool) -> None:
     world.link()
     before = person(world, EVE)
 
@@ -189,7 +189,7 @@ def test_an_event_about_an_unconfirmed_address_changes_nobody(
     assert person(world, EVE) == before
 
 
-def test_a_deleted_account_that_is_not_linked_changes_nobody(world: World) -> None:
+def test_a_deleted_account_that_is_not_linked_is_ignored(world: World) -> None:
     world.link()
     before = person(world, EVE)
     deleted = world.slack.user(EVE) | {"deleted": True}
@@ -201,7 +201,7 @@ def test_a_deleted_account_that_is_not_linked_changes_nobody(world: World) -> No
     assert person(world, EVE) == before
 
 
-def test_nobody_joins_by_an_event(world: World) -> None:
+def test_events_add_no_users(world: World) -> None:
     world.link()
     world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
 
@@ -211,7 +211,7 @@ def test_nobody_joins_by_an_event(world: World) -> None:
     assert world.database.read_now(people_rows.find_by_slack_id, world.acme.id, "UNEW") is None
 
 
-def test_an_archived_person_stays_as_he_was(database: Database) -> None:
+def test_an_archived_user_is_not_changed(database: Database) -> None:
     acme = an_organisation(database)
     gone = a_person(database, acme, status="archived")
     profile = SlackProfile(
@@ -231,7 +231,7 @@ def test_an_archived_person_stays_as_he_was(database: Database) -> None:
     assert database.read_now(people_rows.find, acme.id, gone.id) == gone
 
 
-def test_another_account_with_his_address_is_not_he(database: Database) -> None:
+def test_another_account_with_the_same_address_is_not_matched(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     known = SlackProfile(
@@ -272,7 +272,7 @@ class Counting:
 
 
 @pytest.mark.both_engines
-def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) -> None:
+def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
     profile = SlackProfile(
@@ -301,7 +301,7 @@ def test_who_joins_while_slack_tells_of_him_is_one_person(database: Database) ->
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["switched off", "back"])
-def test_slack_and_an_admin_who_switch_somebody_never_wait_for_each_other(
+def test_slack_and_an_admin_deactivating_a_user_do_not_deadlock(
     database: Database, is_deleted: bool
 ) -> None:
     acme = an_organisation(database)
@@ -542,5 +542,5 @@ def test_old_events_are_pruned(database: Database) -> None:
     assert database.write_now(slack_events.prune, now=later) == 0
 
 
-def test_an_event_that_nobody_handles_is_acknowledged(world: World) -> None:
+def test_an_event_without_a_listener_is_acknowledged(world: World) -> None:
     assert world.slack.event({"type": "channel_rename"}).status == 200

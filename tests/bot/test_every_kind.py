@@ -47,7 +47,7 @@ def test_every_kind_of_listener_is_answered_though_it_breaks(
 
 
 @pytest.mark.parametrize("kind", ["command", "shortcut", "action"])
-def test_the_person_is_told_where_he_is_looking(
+def test_the_error_is_shown_where_the_user_is(
     database: Database, slack: LoopbackSlack, kind: Kind
 ) -> None:
     listener = Listener(
@@ -71,7 +71,7 @@ def test_a_search_that_breaks_offers_nothing(database: Database, slack: Loopback
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "event"])
-def test_what_nobody_listens_to_is_answered(world: World, kind: Kind) -> None:
+def test_payloads_without_a_listener_are_acknowledged(world: World, kind: Kind) -> None:
     name = "/unheard" if kind == "command" else "unheard"
 
     answers = send_all(world.slack, Listener(kind=kind, name=name, act=do_nothing), ADA, WHAT)

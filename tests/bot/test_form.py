@@ -267,7 +267,7 @@ def test_a_request_is_changed_from_its_message(world: World) -> None:
     assert [one.text for one in news.buttons] == ["Edit", "Cancel leave"]
 
 
-def test_saving_without_a_change_tells_nobody(world: World) -> None:
+def test_saving_without_a_change_sends_no_messages(world: World) -> None:
     request = world.submit_over_rest(end_date=FIRST_DAY, start_half_day="am")
     world.link()
     world.database.write_now(
@@ -311,7 +311,7 @@ def test_a_request_that_was_decided_meanwhile_is_not_changed(world: World) -> No
 
 
 @pytest.mark.parametrize("who", [GRACE, EVE])
-def test_nobody_else_changes_or_cancels_a_request(world: World, who: str) -> None:
+def test_other_users_cannot_change_or_cancel_a_request(world: World, who: str) -> None:
     request = world.a_request()
     message = world.slack.dm(ADA)[-1]
 

@@ -214,7 +214,7 @@ def test_a_form_that_is_sent_twice_declines_once(world: World) -> None:
     assert world.audited("leave_request.declined") == 1
 
 
-def test_who_may_not_decide_cannot_by_a_button_of_his_own_making(world: World) -> None:
+def test_a_forged_button_gives_no_right_to_decide(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, EVE)
     own = {"actions": [{"action_id": ids.HOME_APPROVE, "value": request.id, "type": "button"}]}
@@ -226,7 +226,7 @@ def test_who_may_not_decide_cannot_by_a_button_of_his_own_making(world: World) -
     assert world.request(ADA).status == "pending"
 
 
-def test_nobody_cancels_for_a_colleague(world: World) -> None:
+def test_users_cannot_cancel_a_colleagues_leave(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, GRACE)
     own = {"actions": [{"action_id": ids.HOME_CANCEL, "value": request.id, "type": "button"}]}
@@ -253,7 +253,7 @@ def test_private_leave_of_others_is_away(world: World) -> None:
     assert "• You: Mon 1 June to Tue 2 June 2026 (Sick leave)" in own.visible_text
 
 
-def test_the_team_can_be_widened_to_everybody(world: World) -> None:
+def test_the_team_view_can_show_the_whole_organisation(world: World) -> None:
     a_request(
         world.database,
         world.acme,
@@ -273,7 +273,7 @@ def test_the_team_can_be_widened_to_everybody(world: World) -> None:
     assert "Show my team" in labels(wide)
 
 
-def test_two_hundred_waiting_requests_are_leafed_through(world: World) -> None:
+def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
     for number in range(20):
         person = a_person(
             world.database,

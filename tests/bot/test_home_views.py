@@ -165,5 +165,5 @@ def test_page_cursors_are_unpacked_as_they_were_packed(cursors: PageCursors) -> 
 
 
 @pytest.mark.parametrize("packed", ["", "a", "a b c d e", "- - -"])
-def test_what_was_never_packed_begins_anew(packed: str) -> None:
+def test_unreadable_page_cursors_show_the_first_pages(packed: str) -> None:
     assert PageCursors.unpacked(packed) == PageCursors()

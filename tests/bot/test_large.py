@@ -144,7 +144,7 @@ def test_a_manager_and_a_department_are_searched_in_a_persons_form(world: World)
     assert person(world, BOSS).department_id is None
 
 
-def test_somebody_is_added_to_one_of_many_departments(world: World) -> None:
+def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
     offered = world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "department 007")
     values = {"email": "new@example.com", "first_name": "New", "last_name": "One"}
@@ -157,7 +157,7 @@ def test_somebody_is_added_to_one_of_many_departments(world: World) -> None:
     assert made.department_id == room["value"]
 
 
-def test_departments_are_leafed_through(world: World) -> None:
+def test_departments_are_paginated(world: World) -> None:
     shown, names = settings(world, ADMIN, ids.DEPARTMENTS), 0
     while True:
         names += len([one for one in shown.buttons if one.action_id == ids.DEPARTMENT_EDIT])
@@ -169,7 +169,7 @@ def test_departments_are_leafed_through(world: World) -> None:
     assert names == len(known.departments) == DEPARTMENTS + 1
 
 
-def test_what_follows_when_everybody_loses_the_manager_fits_a_question(world: World) -> None:
+def test_the_effects_of_a_manager_leaving_fit_in_a_question(world: World) -> None:
     requests(world, 200)
 
     asked = click(world, ADMIN, form_of(world, BOSS), ids.PERSON_ARCHIVE)

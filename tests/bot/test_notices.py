@@ -78,7 +78,7 @@ def asked(database: Database) -> Asked:
     return Asked(database)
 
 
-def test_requester_and_approver_are_told_and_nobody_twice(asked: Asked) -> None:
+def test_requester_and_approver_are_notified_once(asked: Asked) -> None:
     asked.ask()
 
     first = asked.claim()
@@ -184,7 +184,7 @@ def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
     assert (kept, asked.card(request)) == (CARD, None)
 
 
-def test_whoever_has_a_card_gets_it_redrawn(asked: Asked) -> None:
+def test_every_card_is_refreshed(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
     asked.settle(
@@ -249,7 +249,7 @@ def test_settled_notices_are_pruned_and_others_kept(asked: Asked) -> None:
     assert pruned(NOW + timedelta(days=99)) == 0
 
 
-def test_nobody_is_told_where_the_organisation_has_no_workspace(database: Database) -> None:
+def test_an_organisation_without_a_workspace_gets_no_notifications(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     known = database.read_now(of_organisation, acme.id)

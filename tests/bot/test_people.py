@@ -82,7 +82,7 @@ def test_an_unknown_full_member_joins(world: World) -> None:
     assert len(world.slack.calls("users.info")) == 1
 
 
-def test_an_account_with_an_unconfirmed_address_acts_for_nobody(world: World) -> None:
+def test_an_account_with_an_unconfirmed_address_is_not_matched(world: World) -> None:
     owner = world.acme.owner
     world.slack.add_person("UMAL", owner.email, "Mallory", is_email_confirmed=False)
 
@@ -121,7 +121,7 @@ def test_who_is_known_is_not_looked_up_again(world: World) -> None:
     assert len(world.slack.calls("auth.test")) == 1
 
 
-def test_nobody_joins_where_the_organisation_lets_nobody(
+def test_members_are_not_added_if_the_organisation_does_not_allow_it(
     database: Database, slack: LoopbackSlack
 ) -> None:
     with World(database, slack, slack_members_join=False) as world:
@@ -146,7 +146,7 @@ def test_people_who_were_switched_off_stay_out(world: World, status: Any) -> Non
     assert told == "Your account is deactivated. Ask an admin of your organisation."
 
 
-def test_somebody_switched_off_since_cannot_send_the_form(world: World) -> None:
+def test_a_deactivated_user_cannot_submit_an_open_form(world: World) -> None:
     form = world.open_form(ADA)
     world.settled()
     world.database.write_now(

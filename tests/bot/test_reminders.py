@@ -70,7 +70,7 @@ def test_a_reminder_stands_beneath_the_card_and_says_what_waits(world: World) ->
     assert reminder.text == STILL + "Mon 3 August to Wed 5 August 2026, 3 days."
 
 
-def test_nobody_is_reminded_of_what_is_decided_or_cancelled(world: World) -> None:
+def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
     request = world.a_request()
     world.click(GRACE, ids.APPROVE)
     world.deliver()
@@ -231,7 +231,7 @@ def test_a_reminder_is_in_the_approvers_language(world: World, who: str) -> None
     assert world.slack.dm(who)[-1].text.startswith("Wartet noch auf deine Entscheidung: ")
 
 
-def test_when_nobody_answers_the_next_step_of_the_ladder_is_asked_and_may_decide(
+def test_an_unanswered_request_escalates_to_the_next_level(
     world: World,
 ) -> None:
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
@@ -269,7 +269,7 @@ def test_two_processes_ask_the_next_step_once(world: World) -> None:
     assert world.audited("leave_request.next_step_asked") == 1
 
 
-def test_nobody_is_asked_next_about_what_is_decided_meanwhile(world: World) -> None:
+def test_a_request_decided_meanwhile_is_not_escalated(world: World) -> None:
     request = world.a_request()
     last = TUESDAY + timedelta(days=7)
 

@@ -228,7 +228,7 @@ def test_the_balance_of_each_leave_year_is_shown(world: World) -> None:
     assert "After this: 23 days left in 2026\nAfter this: 24 days left in 2027" in shown
 
 
-def test_somebody_pending_becomes_active_by_using_slack(world: World) -> None:
+def test_a_pending_user_becomes_active_by_using_slack(world: World) -> None:
     zoe = a_person(world.database, world.acme, first_name="Zoe", status="pending")
     world.slack.add_person("UZOE", zoe.email, "Zoe Zebra")
 

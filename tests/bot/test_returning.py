@@ -182,7 +182,7 @@ def test_who_installs_while_the_end_is_written_is_shown_what_waits(world: World)
     assert world.card(GRACE).ts == card.ts
 
 
-def test_who_installs_anew_while_the_old_token_is_refused_keeps_the_app(world: World) -> None:
+def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(world: World) -> None:
     workspaces = world.app.services.workspaces
     old = world.run(lambda: workspaces.of_delivery("T1"))
     assert old is not None
@@ -243,7 +243,7 @@ def test_what_waits_is_shown_again_when_the_app_is_back(world: World) -> None:
 
 
 @pytest.mark.parametrize("error", ["cant_update_message", "channel_not_found"])
-def test_a_card_that_belongs_to_the_old_app_is_posted_anew(world: World, error: str) -> None:
+def test_a_card_of_the_old_installation_is_posted_again(world: World, error: str) -> None:
     request = world.a_request()
     old = world.card(GRACE)
     uninstall(world)
@@ -294,7 +294,7 @@ def test_what_was_decided_before_is_not_told_again(world: World) -> None:
     assert [one.text for one in world.slack.dm(ADA)] == said
 
 
-def test_reminders_begin_anew_where_nobody_could_be_reminded(world: World) -> None:
+def test_reminders_start_over_after_a_time_without_the_app(world: World) -> None:
     world.a_request()
     uninstall(world)
     world.clock.now = TUESDAY + timedelta(days=20)

@@ -149,7 +149,7 @@ def test_revoking_asks_first_and_stops_the_key(world: World) -> None:
         world.database.read_now(authentication.authenticate, secret, now=world.clock())
 
 
-def test_nobody_revokes_a_colleagues_key(world: World) -> None:
+def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
     a_key(world, ADA)
     (key,) = keys_of(world, ADA)
     listed = settings(world, EVE, ids.KEYS)
@@ -173,7 +173,7 @@ def test_who_was_switched_off_makes_no_key(world: World) -> None:
     assert "deactivated" in answer.errors["name"]
 
 
-def test_many_keys_are_leafed_through(world: World) -> None:
+def test_many_keys_are_paginated(world: World) -> None:
     for number in range(25):
         world.database.write_now(
             api_keys.create_key,
@@ -271,7 +271,7 @@ def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_
     assert "Phone" not in after.visible_text
 
 
-def test_nobody_removes_a_colleagues_feed(world: World) -> None:
+def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
     feed = world.database.write_now(feeds.create, "mine", by=world.caller(ADA), now=world.clock())
     shown = settings(world, EVE, ids.FEEDS)
     forged = {"actions": [{"action_id": ids.FEED_REMOVE, "value": feed.id, "type": "button"}]}

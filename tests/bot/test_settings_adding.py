@@ -52,7 +52,7 @@ def demote_the_admin(world: World) -> None:
     )
 
 
-def test_somebody_of_the_workspace_is_added_once_and_is_pending(world: World) -> None:
+def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     form = adding(world)
     sales = a_department(world.database, world.acme, name="Sales")
     grace = found(world, form, ids.PERSON_SEARCH, "grace", world.people[GRACE].id)
@@ -84,7 +84,7 @@ def test_who_was_added_is_the_one_who_comes(world: World) -> None:
     assert (newest(world).id, newest(world).status) == (added.id, "active")
 
 
-def test_somebody_is_added_by_address_and_name(world: World) -> None:
+def test_a_person_is_added_by_address_and_name(world: World) -> None:
     values = {"email": "lise@example.com", "first_name": "Lise", "last_name": "None"}
 
     assert world.slack.submit(ADMIN, adding(world), values).errors == {}
@@ -137,7 +137,7 @@ def test_an_account_with_an_unconfirmed_address_is_added_by_a_typed_one(world: W
         ({"email": "KNOWN@example.com", "first_name": "A", "last_name": "B"}, {"email"}),
     ],
 )
-def test_what_is_wrong_with_somebody_new_is_said_at_the_field(
+def test_errors_of_a_new_person_are_shown_at_their_field(
     world: World, filled: dict[str, Any], fields: set[str]
 ) -> None:
     world.slack.open_home(ADA)
@@ -190,7 +190,7 @@ def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
     assert everybody(world) == before
 
 
-def test_who_is_no_admin_any_more_adds_nobody(world: World) -> None:
+def test_a_former_admin_cannot_add_people(world: World) -> None:
     form, before = adding(world), everybody(world)
     demote_the_admin(world)
 
@@ -261,7 +261,7 @@ def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
 
 
 @pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
-def test_who_was_demoted_meanwhile_takes_nobody_out(world: World, question: str) -> None:
+def test_an_admin_demoted_meanwhile_cannot_deactivate_people(world: World, question: str) -> None:
     asked = click(world, ADMIN, form_of(world, EVE), question)
     demote_the_admin(world)
 
@@ -272,7 +272,7 @@ def test_who_was_demoted_meanwhile_takes_nobody_out(world: World, question: str)
 
 
 @pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
-def test_nobody_takes_himself_out(world: World, question: str) -> None:
+def test_admins_cannot_deactivate_themselves(world: World, question: str) -> None:
     told = click(world, ADMIN, form_of(world, ADMIN), question)
 
     assert "Ask another admin or owner" in told.visible_text

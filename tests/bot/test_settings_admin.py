@@ -244,7 +244,7 @@ def test_an_admin_does_not_unlink_an_owner(world: World) -> None:
     assert person(world, "UOLIVE").slack_user_id == "UOLIVE"
 
 
-def test_nobody_switches_himself_off(world: World) -> None:
+def test_admins_cannot_deactivate_their_own_account(world: World) -> None:
     form = form_of(world, ADMIN)
 
     world.slack.click_in_view(ADMIN, form, ids.PERSON_DEACTIVATE)
@@ -269,7 +269,7 @@ def test_five_thousand_people_are_searched_not_listed(world: World) -> None:
     assert (len(one), len(accented), nobody) == (1, 1, [])
 
 
-def test_who_is_no_admin_finds_nobody(world: World) -> None:
+def test_members_find_no_people_in_settings(world: World) -> None:
     search = settings(world, ADMIN, ids.PEOPLE)
     assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"]
     world.database.write_now(

@@ -97,7 +97,7 @@ def test_the_organisations_own_country_stays(world: World) -> None:
     assert codes(world) == ["GB"]
 
 
-def test_a_day_that_concerns_nobody_is_changed_and_changed_back(world: World) -> None:
+def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None:
     days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
     form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
     values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}

@@ -84,7 +84,7 @@ def test_a_decline_from_home_asks_for_a_reason_over_the_socket(by_socket: World)
     assert "Grace Hopper declined your request." in world.slack.dm(ADA)[-1].text
 
 
-def test_it_connects_anew_when_slack_asks_and_when_the_line_is_cut(by_socket: World) -> None:
+def test_it_reconnects_when_slack_asks_and_when_the_connection_is_lost(by_socket: World) -> None:
     world = by_socket
     world.slack.disconnect_sockets()
     world.slack.wait_for_socket()

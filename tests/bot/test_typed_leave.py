@@ -640,7 +640,7 @@ def test_so_many_days_are_that_many_working_days_or_asked_about(today: date, man
     st.sampled_from([True, False, None]),
     st.sampled_from(["en", "de", "fr"]),
 )
-def test_whatever_is_typed_is_read_or_asked_about(
+def test_any_typed_text_is_understood_or_asked_about(
     typed: str, today: date, month_first: bool | None, language: str
 ) -> None:
     found = wish(typed, today=today, is_month_first=month_first, language=language)

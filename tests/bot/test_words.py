@@ -58,7 +58,7 @@ def test_out_tells_who_is_off_team_first_and_hides_private_types(world: World) -
     assert "Hedy" not in answer(world, "out today").text
 
 
-def test_out_says_when_nobody_is(world: World) -> None:
+def test_out_says_if_no_one_is_away(world: World) -> None:
     assert answer(world, "out").text == "No one is off today, Mon 1 June."
     assert answer(world, "OUT  this week").text == ("No one is off from today until Sun 7 June.")
 
@@ -188,7 +188,7 @@ def test_the_german_help_names_german_words_that_are_understood(world: World, te
 
 
 @pytest.mark.parametrize("text", ["balance", "out", "mine", "cancel", "3 aug"])
-def test_guests_are_refused_whatever_they_type(world: World, text: str) -> None:
+def test_guests_are_refused_for_every_command_text(world: World, text: str) -> None:
     world.slack.add_person("UGUEST", "guest@example.com", "Gus Guest", is_restricted=True)
 
     assert "full members" in answer(world, text, "UGUEST").text

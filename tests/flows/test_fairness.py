@@ -119,7 +119,9 @@ class Story:
             return await self.slowest_seconds()
 
 
-def test_a_new_event_reaches_everybody_else_in_time(database: Database, database_url: str) -> None:
+def test_a_new_event_reaches_all_other_endpoints_in_time(
+    database: Database, database_url: str
+) -> None:
     """Within three seconds, or twice what it takes here while all are well, if that is more.
 
     Whoever waited behind the dead one would wait for as long as an attempt may take.

@@ -110,7 +110,7 @@ def test_a_form_is_filled_in_over_several_picks(server: Server) -> None:
     assert screen(server, AMIR)["modal"] is None
 
 
-def test_nobody_presses_what_somebody_else_sees(server: Server) -> None:
+def test_users_cannot_press_buttons_of_other_users_views(server: Server) -> None:
     card = the_card(server)
 
     done = act(server, AMIR, "click", channel=card["channel"], ts=card["ts"], action_id="any")
@@ -191,7 +191,7 @@ def test_each_start_has_a_token_of_its_own(deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("peer", ["198.51.100.7", "10.0.0.7", "2001:db8::7", ""])
-def test_peers_on_other_machines_are_refused_whatever_they_send(peer: str) -> None:
+def test_peers_on_other_machines_are_always_refused(peer: str) -> None:
     asked = asyncio.run(status_of_the_page_for(peer))
 
     assert asked == 403

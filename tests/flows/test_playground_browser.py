@@ -200,7 +200,7 @@ def test_another_website_in_the_same_browser_cannot_act(page: Page, server: Serv
     expect(grace(page).get_by_role("button", name="Approve")).to_be_visible()
 
 
-def test_an_admin_adds_somebody_and_sees_what_another_manager_changes(page: Page) -> None:
+def test_an_admin_adds_a_person_and_sees_the_effects_of_another_manager(page: Page) -> None:
     who, dialog = henrik(page), henrik(page).get_by_role("dialog")
     who.get_by_role("tab", name="Home").click()
     who.get_by_role("tabpanel").get_by_role("button", name="People").click()
@@ -252,7 +252,7 @@ def test_leave_is_cancelled_on_the_home_tab_once_that_is_confirmed(page: Page) -
     expect(grace(page).get_by_role("button", name="Approve")).to_have_count(0)
 
 
-def test_everybody_opens_a_home_tab(page: Page) -> None:
+def test_every_user_opens_a_home_tab(page: Page) -> None:
     for who in (amir(page), grace(page), henrik(page)):
         who.get_by_role("tab", name="Home").click()
         expect(
@@ -274,7 +274,7 @@ def copied(page: Page, dialog: Locator) -> str:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_everybody_makes_a_key_and_copies_a_feeds_link(
+def test_every_user_creates_a_key_and_copies_a_feed_link(
     page: Page, server: Server, number: int
 ) -> None:
     who = page.locator(f"#person-{number}")
@@ -347,7 +347,7 @@ def test_a_narrow_screen_shows_all_of_it(page: Page) -> None:
     assert overflow <= 0
 
 
-def test_emptied_it_begins_anew(page: Page) -> None:
+def test_reset_restores_the_initial_state(page: Page) -> None:
     page.get_by_role("button", name="Clear Slack").click()
 
     expect(grace(page)).to_contain_text("Nothing here yet")

@@ -205,7 +205,7 @@ def test_what_the_organisations_feed_shows_to_everyone(database: Database, viewe
 
 
 @pytest.mark.parametrize("viewer", ["colleague", "manager", "owner"])
-def test_a_personal_feed_shows_nobody_else(database: Database, viewer: str) -> None:
+def test_a_personal_feed_shows_only_its_owner(database: Database, viewer: str) -> None:
     cast = a_cast(database)
 
     assert kinds_seen(database, cast, viewer, "personal") == set()
@@ -213,7 +213,7 @@ def test_a_personal_feed_shows_nobody_else(database: Database, viewer: str) -> N
 
 @pytest.mark.parametrize("viewer", ["colleague", "manager", "department head", "owner"])
 @pytest.mark.parametrize("kind", sorted(SHOWN_TO_OTHERS))
-def test_nobody_else_learns_the_name_or_colour_of_a_private_type(
+def test_colleagues_do_not_see_the_name_or_colour_of_a_private_type(
     database: Database, viewer: str, kind: str
 ) -> None:
     cast = a_cast(database)

@@ -191,7 +191,7 @@ def test_people_who_left_get_no_key(database: Database, status: UserStatus) -> N
     assert refusal.value.code == "user_not_active"
 
 
-def test_nobody_makes_a_key_for_somebody_else(database: Database) -> None:
+def test_users_cannot_create_keys_for_other_users(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 

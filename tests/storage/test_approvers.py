@@ -116,7 +116,7 @@ def test_a_manager_on_leave_stays_and_the_next_rung_is_added(database: Database)
     assert asked(database, team) == {team.manager.id, team.head.id}
 
 
-def test_rungs_are_added_until_somebody_is_present(database: Database) -> None:
+def test_levels_are_added_until_an_approver_is_present(database: Database) -> None:
     team = a_team(database)
     go_away(database, team, team.manager, team.head, team.approver)
 
@@ -129,7 +129,7 @@ def test_rungs_are_added_until_somebody_is_present(database: Database) -> None:
     }
 
 
-def test_nobody_is_asked_about_himself(database: Database) -> None:
+def test_requesters_are_never_their_own_approvers(database: Database) -> None:
     team = a_team(database)
     database.write_now(
         departments.update,
@@ -144,7 +144,7 @@ def test_nobody_is_asked_about_himself(database: Database) -> None:
 
 
 @pytest.mark.parametrize("who", ["manager", "head", "approver", "admin", "owner", "ada"])
-def test_the_list_of_what_awaits_somebody_agrees_with_the_ladder(
+def test_the_list_of_pending_approvals_agrees_with_the_approval_chain(
     database: Database, who: str
 ) -> None:
     team = a_team(database)
@@ -164,7 +164,7 @@ def test_the_list_of_what_awaits_somebody_agrees_with_the_ladder(
     ) == (person.id in asked(database, team))
 
 
-def test_what_is_decided_awaits_nobody(database: Database) -> None:
+def test_a_decided_request_has_no_pending_approvers(database: Database) -> None:
     team = a_team(database)
     request = a_request(database, team.acme, team.ada)
     by = caller_for(team.acme, team.manager)

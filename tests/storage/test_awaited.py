@@ -186,7 +186,7 @@ def seen(database: Database, setting: Setting, use_case: Any, user: User) -> boo
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(DRAWINGS)
-def test_lists_cards_and_decisions_agree_about_everybody(
+def test_lists_cards_and_decisions_agree_for_every_user(
     database: Database, drawing: Drawing
 ) -> None:
     setting = set_up(database, drawing)
@@ -211,7 +211,7 @@ def test_lists_cards_and_decisions_agree_about_everybody(
             assert seen(database, setting, leave_reading.visible, user) == is_seen
 
 
-def test_who_is_asked_because_nobody_answered_sees_it_wait_until_it_is_decided(
+def test_an_escalated_request_is_listed_until_it_is_decided(
     database: Database,
 ) -> None:
     acme = an_organisation(database)

@@ -196,7 +196,7 @@ def test_what_cannot_be_done_is_one_sentence(shell: Shell, words: list[str]) -> 
     refused(shell.run(*words, "--json"))
 
 
-def test_before_init_there_is_nobody_to_make_a_key_for(shell: Shell) -> None:
+def test_before_init_there_is_no_user_for_a_key(shell: Shell) -> None:
     refused(shell.run("keys", "create", "--email=a@example.com", "--name=ci"), "hiatus init")
 
 

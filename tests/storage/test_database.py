@@ -309,7 +309,7 @@ def test_a_locked_sqlite_file_is_unavailable_to_all_who_wait(sqlite_url: str) ->
     assert kept_outside(sqlite_url) == {"report"}
 
 
-def test_when_sqlite_undoes_a_whole_group_everybody_hears_of_it(sqlite_url: str) -> None:
+def test_when_sqlite_rolls_back_a_group_commit_all_callers_get_the_error(sqlite_url: str) -> None:
     def end_everything(tx: Transaction) -> None:
         tx.change(keep_or_end_everything, name="report")
 
@@ -330,7 +330,7 @@ def test_when_sqlite_undoes_a_whole_group_everybody_hears_of_it(sqlite_url: str)
         assert database.write_now(keep, "after") == "after"
 
 
-def test_a_loop_that_ended_before_its_turn_holds_nobody_up(sqlite_url: str) -> None:
+def test_an_event_loop_that_closed_blocks_no_other_writer(sqlite_url: str) -> None:
     async def ask_and_leave() -> None:
         writing = asyncio.create_task(database.write(keep, "nobody's"))
         await asyncio.sleep(0)

@@ -79,7 +79,7 @@ def test_a_decline_keeps_its_reason(database: Database) -> None:
     assert (declined.status, declined.decision_reason) == ("declined", "Too busy")
 
 
-def test_an_edit_is_counted_anew_and_may_keep_its_own_days(database: Database) -> None:
+def test_an_edit_is_recalculated_and_may_keep_its_own_days(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
@@ -168,9 +168,7 @@ def test_approved_leave_can_be_cancelled_by_its_owner(database: Database) -> Non
 
 
 @pytest.mark.parametrize("step", [approve, decline])
-def test_nobody_decides_on_his_own_request_not_even_an_owner(
-    database: Database, step: Step
-) -> None:
+def test_owners_cannot_decide_on_their_own_requests_either(database: Database, step: Step) -> None:
     acme = an_organisation(database)
     a_person(database, acme, role="admin")
     request = a_request(database, acme, acme.owner)

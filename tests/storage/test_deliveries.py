@@ -123,7 +123,7 @@ def test_a_claim_carries_what_an_attempt_needs(database: Database) -> None:
     assert request.id.encode() in delivery.body
 
 
-def test_what_is_claimed_is_nobody_elses_until_the_lease_ends(database: Database) -> None:
+def test_a_claimed_delivery_is_not_claimed_again_before_its_lease_ends(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (first,) = claimed(database)
@@ -134,7 +134,7 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_ends(database: Database
     assert (again.id, again.event_id, again.body) == (first.id, first.event_id, first.body)
 
 
-def test_who_lost_his_claim_settles_nothing(database: Database) -> None:
+def test_an_expired_claim_records_no_result(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
@@ -274,7 +274,7 @@ def test_a_410_of_the_old_url_does_not_disable_the_new_one(database: Database) -
     assert (row[0], row[1]) == ("pending", 1)
 
 
-def test_who_lost_his_claim_disables_nothing(database: Database) -> None:
+def test_an_expired_claim_disables_no_endpoint(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
@@ -286,7 +286,7 @@ def test_who_lost_his_claim_disables_nothing(database: Database) -> None:
     assert database.read_now(webhooks.get, late.webhook_id, by=acme.caller).is_active
 
 
-def test_a_secret_that_no_key_decrypts_keeps_nobody_elses_delivery(database_url: str) -> None:
+def test_an_unreadable_secret_does_not_block_other_deliveries(database_url: str) -> None:
     found: list[Delivery] = []
     for _ in range(2):
         with closing(open_database(database_url, Secrets.generate())) as handle:
@@ -504,7 +504,7 @@ def test_a_failure_of_long_ago_does_not_count_for_what_was_never_sent(database: 
 
 
 @pytest.mark.parametrize("changes", [{"url": "https://new.example.com/"}, {"is_active": True}])
-def test_a_moved_endpoint_and_one_that_is_switched_on_begin_anew(
+def test_a_new_url_or_enabling_resets_an_endpoints_failures(
     database: Database, changes: dict[str, Any]
 ) -> None:
     acme = listening(database)

@@ -298,7 +298,7 @@ def test_pings_are_not_sent_again(database: Database) -> None:
     assert sent_again(database, acme, webhook).queued == 0
 
 
-def test_nobody_else_sends_again_what_failed(database: Database) -> None:
+def test_other_users_cannot_resend_failed_deliveries(database: Database) -> None:
     acme, webhook = listening(database)
     globex = an_organisation(database)
     member = replace(acme.caller, role="member")
@@ -326,7 +326,7 @@ def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: 
     assert health() == WebhookHealth(failing_since=None, next_attempt_at=None)
 
 
-def test_nobody_else_comes_near_the_log(database: Database) -> None:
+def test_other_users_cannot_read_the_log(database: Database) -> None:
     acme, webhook = listening(database)
     (sent,) = tried(database, DELIVERED)
     globex, elsewhere = listening(database)

@@ -136,7 +136,7 @@ def test_what_waits_is_counted_and_dated(database: Database) -> None:
     assert found == Waiting(due=5, in_flight=1, oldest_due_at=round(NOW.timestamp() * 1000))
 
 
-def test_what_is_parked_waits_for_nobody_and_goes_out_when_switched_on(
+def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
     database: Database,
 ) -> None:
     acme = an_organisation(database)

@@ -28,7 +28,7 @@ def delivered(database: Database) -> list[Notice]:
     return found
 
 
-def test_everybody_is_known_there_by_an_id(database: Database) -> None:
+def test_every_user_has_a_slack_id(database: Database) -> None:
     users = enter(database, a_demo(database))
 
     assert users is not None

@@ -35,7 +35,7 @@ def test_a_department_is_made_and_read_again(database: Database) -> None:
     }
 
 
-def test_a_change_is_kept_audited_and_seen_by_everybody(database: Database) -> None:
+def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
     acme = an_organisation(database)
     made = a_department(database, acme, default_leave_allowance_half_days=50)
     database.read_now(organisation_config.of_organisation, acme.id)
@@ -166,7 +166,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     assert newest.changes["name"] == {"before": "Engineering", "after": None}
 
 
-def test_a_department_that_somebody_belongs_to_stays(database: Database) -> None:
+def test_a_department_with_members_cannot_be_deleted(database: Database) -> None:
     acme = an_organisation(database)
     made = a_department(database, acme)
     ada = a_person(database, acme, department_id=made.id)

@@ -202,7 +202,7 @@ def test_a_handle_closes_while_nothing_answers(server: postgres.Server, url: str
         assert time.monotonic() - began_at < 3 * TIMEOUT_SECONDS + GRACE_SECONDS
 
 
-def test_whoever_listens_for_wake_ups_can_stop(server: postgres.Server, url: str) -> None:
+def test_a_listener_for_notifications_can_stop(server: postgres.Server, url: str) -> None:
     heard: list[str] = []
 
     async def listen_and_stop() -> None:

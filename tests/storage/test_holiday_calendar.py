@@ -135,7 +135,7 @@ def test_a_year_holds_its_own_dates_in_order(code: str, year: int) -> None:
     assert {day.year for day in known} <= {year}
 
 
-def test_nobody_can_change_what_is_kept() -> None:
+def test_cached_holidays_cannot_be_changed() -> None:
     kept = holiday_calendar.holidays_of("GB", 2026)
 
     assert holiday_calendar.holidays_of("GB", 2026) is kept

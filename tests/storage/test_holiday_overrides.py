@@ -221,7 +221,7 @@ def test_another_organisations_sets_and_overrides_are_unknown(database: Database
     assert on(database, globex, MARKET_DAY) is not None
 
 
-def test_a_set_goes_with_its_overrides_once_nobody_uses_it(database: Database) -> None:
+def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     france = own_set(database, acme, "FR")

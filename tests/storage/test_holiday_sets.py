@@ -200,7 +200,7 @@ def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
     assert holiday_sets.holiday_count(known, "GB", 2027) == year_after
 
 
-def test_a_person_has_his_own_country_or_the_organisations(database: Database) -> None:
+def test_a_person_has_their_own_country_or_the_organisations(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, public_holiday_country_code="fr")
     hedy = a_person(database, acme, first_name="Hedy")

@@ -68,7 +68,7 @@ def test_the_week_ends_on_sunday_and_at_the_weekend_the_next_one_does(
     assert load(database, acme.caller, today).last_day == last_day
 
 
-def test_who_is_out_is_the_team_for_who_has_a_department_and_everybody_otherwise(
+def test_absences_are_the_teams_or_without_a_department_everyones(
     database: Database, acme: Acme
 ) -> None:
     team = a_department(database, acme)
@@ -117,7 +117,7 @@ def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
         assert away(person) == []
 
 
-def test_nobody_sees_another_organisation(database: Database, acme: Acme) -> None:
+def test_other_organisations_are_not_shown(database: Database, acme: Acme) -> None:
     other = an_organisation(database, name="Other")
     stranger = a_person(database, other)
     a_request(database, other, stranger, start_date=date(2026, 6, 2), code="sick")
@@ -128,7 +128,7 @@ def test_nobody_sees_another_organisation(database: Database, acme: Acme) -> Non
     assert (found.away.items, found.waiting.items, found.own.items) == ([], [], [])
 
 
-def test_a_cursor_that_is_no_good_any_more_begins_anew(database: Database, acme: Acme) -> None:
+def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme)
     a_request(database, acme, ada, start_date=date(2026, 6, 8))
     by = caller_for(acme, ada)

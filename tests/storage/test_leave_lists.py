@@ -27,7 +27,7 @@ def days(page: Page[LeaveRequest]) -> list[date]:
     return [request.start_date for request in page.items]
 
 
-def test_a_member_lists_his_own_and_an_admin_everybodys(database: Database) -> None:
+def test_members_list_their_own_requests_and_admins_all(database: Database) -> None:
     acme, other = an_organisation(database), an_organisation(database, name="Other")
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
     mine = a_request(database, acme, ada)
@@ -41,7 +41,7 @@ def test_a_member_lists_his_own_and_an_admin_everybodys(database: Database) -> N
     assert {request.id for request in all_.items} == {mine.id, theirs.id}
 
 
-def test_a_member_cannot_list_somebody_elses(database: Database) -> None:
+def test_members_cannot_list_other_peoples_requests(database: Database) -> None:
     acme = an_organisation(database)
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
 

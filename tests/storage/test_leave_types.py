@@ -226,7 +226,7 @@ def test_a_change_is_kept_and_audited(database: Database) -> None:
     )
 
 
-def test_a_type_that_nobody_had_is_deleted(database: Database) -> None:
+def test_an_unused_type_is_deleted(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme)
 
@@ -236,7 +236,7 @@ def test_a_type_that_nobody_had_is_deleted(database: Database) -> None:
     assert study.id not in known_of(database, acme).leave_types
 
 
-def test_a_type_that_somebody_had_is_archived_and_can_come_back(database: Database) -> None:
+def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme)
     a_request_of(database, acme, study)

@@ -51,7 +51,7 @@ def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) 
     database.write_now(people.archive, user.id, by=acme.caller, now=now)
 
 
-def test_running_leave_of_somebody_archived_ends_today(database: Database) -> None:
+def test_current_leave_of_an_archived_person_ends_today(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     week = approved(database, acme, ada, start_date=MONDAY, end_date=FRIDAY, end_half_day="am")
@@ -88,7 +88,7 @@ def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
     ],
     ids=["past", "ends today", "ahead"],
 )
-def test_approved_leave_of_somebody_archived(
+def test_approved_leave_of_an_archived_person(
     database: Database, start: date, end: date, becomes: str
 ) -> None:
     acme = an_organisation(database)
@@ -158,7 +158,7 @@ def in_slack(database: Database) -> Acme:
 
 
 @pytest.mark.parametrize("stop", [people.archive, people.deactivate])
-def test_what_awaited_somebody_goes_to_the_next_step(
+def test_requests_are_reassigned_to_the_next_level(
     database: Database, stop: Callable[..., User]
 ) -> None:
     acme = in_slack(database)
@@ -183,7 +183,7 @@ def test_what_awaited_somebody_goes_to_the_next_step(
     assert as_it_is(database, acme, request) == request
 
 
-def test_somebody_who_comes_back_is_asked_again(database: Database) -> None:
+def test_a_reactivated_approver_is_asked_again(database: Database) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)

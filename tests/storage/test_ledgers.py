@@ -185,7 +185,7 @@ def test_this_years_leave_is_refused_where_next_years_rests_on_it(database: Data
     assert (refused.value.remaining_half_days, refused.value.needed_half_days) == (0, 2)
 
 
-def test_an_adjustment_lets_somebody_take_more_or_less(database: Database) -> None:
+def test_an_adjustment_changes_the_allowance(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=0)
     ada = a_person(database, acme)
     an_adjustment(database, acme, ada, half_days=4)
@@ -328,7 +328,7 @@ def test_cancelling_restores_the_balance_exactly(database: Database) -> None:
     assert [balance_of(database, acme, ada, day) for day in on] == before
 
 
-def test_the_organisations_day_decides_since_when_somebody_is_known(database: Database) -> None:
+def test_the_organisations_date_decides_when_a_person_was_created(database: Database) -> None:
     # At 11:30 in London it is 2027 in Auckland already.
     new_year = datetime(2026, 12, 31, 11, 30, tzinfo=UTC)
     acme = an_organisation(

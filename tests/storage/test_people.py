@@ -357,7 +357,7 @@ def test_a_circle_of_three_managers_is_refused(database: Database) -> None:
     assert errors == [("/manager_id", "manager_cycle")]
 
 
-def test_nobody_manages_himself(database: Database) -> None:
+def test_people_cannot_be_their_own_manager(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
@@ -445,7 +445,7 @@ def test_of_two_owners_who_stop_each_other_at_once_one_remains(database: Databas
 
 
 @pytest.mark.parametrize("use_case", [people.archive, people.deactivate])
-def test_nobody_stops_himself(database: Database, use_case: Any) -> None:
+def test_people_cannot_deactivate_or_archive_themselves(database: Database, use_case: Any) -> None:
     acme = an_organisation(database)
     a_person(database, acme, role="owner")
 
@@ -551,7 +551,7 @@ def test_filtering_by_a_foreign_department_is_not_found(database: Database) -> N
         database.read_now(people.page, PageOf(), by=acme.caller, department_id=elsewhere.id)
 
 
-def test_pages_hold_everybody_once(database: Database) -> None:
+def test_pages_contain_every_person_once(database: Database) -> None:
     acme = an_organisation(database)
     made = [acme.owner.id, *[a_person(database, acme).id for _ in range(4)]]
 
@@ -589,7 +589,7 @@ def test_an_unknown_slack_member_joins_as_an_active_member(database: Database) -
     assert joined(database, acme) == ada
 
 
-def test_a_slack_member_is_recognised_by_his_address_without_case(database: Database) -> None:
+def test_a_slack_member_is_matched_by_address_ignoring_case(database: Database) -> None:
     acme = an_organisation(database)
     ada = created(database, acme, role="admin")
 
@@ -600,7 +600,7 @@ def test_a_slack_member_is_recognised_by_his_address_without_case(database: Data
     assert actions_on(database, acme, ada) == ["user.activated", "user.created"]
 
 
-def test_a_slack_member_is_recognised_by_his_id_first(database: Database) -> None:
+def test_a_slack_member_is_matched_by_id_first(database: Database) -> None:
     acme = an_organisation(database)
     ada = joined(database, acme)
     created(database, acme, email="augusta@example.com")
@@ -651,7 +651,7 @@ def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
     ]
 
 
-def test_only_an_owner_unlinks_an_owner_and_members_unlink_nobody(database: Database) -> None:
+def test_only_an_owner_unlinks_an_owner_and_members_unlink_no_one(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     admin = a_person(database, acme, first_name="Anna", role="admin")
     ada = joined(database, acme)
@@ -675,7 +675,7 @@ def test_who_is_switched_off_stays_out(database: Database, status: Any) -> None:
         joined(database, acme)
 
 
-def test_nobody_joins_where_the_organisation_lets_nobody_in(database: Database) -> None:
+def test_members_do_not_join_an_organisation_that_does_not_allow_it(database: Database) -> None:
     acme = an_organisation(database, slack_members_join=False)
     grace = a_person(database, acme, first_name="Grace")
 
@@ -720,7 +720,7 @@ def test_the_first_words_of_one_slack_member_make_one_person(database: Database)
     assert len(database.read_now(people.list_all, by=acme.caller)) == 2
 
 
-def test_who_is_changed_while_he_joins_is_changed_and_joins(database: Database) -> None:
+def test_a_user_changed_while_joining_is_changed_and_joins(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, email="ada@example.com", status="pending")
 
@@ -735,7 +735,7 @@ def test_who_is_changed_while_he_joins_is_changed_and_joins(database: Database) 
     assert (found.job_title, found.status, found.slack_user_id) == ("Analyst", "active", "U1")
 
 
-def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Database) -> None:
+def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
     says = replace(ADA_IN_SLACK, email=ada.email)
@@ -751,7 +751,7 @@ def test_a_slack_user_who_is_looked_up_while_he_joins_is_one_person(database: Da
     assert [user.id for user in found if user.slack_user_id == "U1"] == [ada.id]
 
 
-def test_a_slack_user_who_joins_while_he_is_looked_up_is_one_person(database: Database) -> None:
+def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
     says = replace(ADA_IN_SLACK, email=ada.email)
@@ -842,7 +842,7 @@ def test_a_restored_person_is_pending_and_keeps_their_record(database: Database)
     assert actions_on(database, acme, ada) == ["user.archived", "user.created", "user.restored"]
 
 
-def test_nobody_is_restored_while_another_person_has_the_address(database: Database) -> None:
+def test_a_person_is_not_restored_while_another_has_the_address(database: Database) -> None:
     acme = an_organisation(database)
     ada = created(database, acme)
     archived(database, acme, ada)

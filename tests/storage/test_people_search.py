@@ -23,7 +23,7 @@ from tests.builders import a_person, an_organisation
         ("%", []),
     ],
 )
-def test_a_domain_finds_nobody(database: Database, typed: str, first_names: list[str]) -> None:
+def test_a_domain_matches_no_people(database: Database, typed: str, first_names: list[str]) -> None:
     acme = an_organisation(database)
     a_person(database, acme, email="A.King@gmail.com")
     a_person(database, acme, first_name="Grace", last_name="Hopper", email="gmail.fan@gmail.com")

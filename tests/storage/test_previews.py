@@ -110,7 +110,7 @@ def test_leave_that_deducts_nothing_leaves_balances_alone(database: Database) ->
     assert half_days_of(change) == (50, 0, 50)
 
 
-def test_whom_it_awaits_or_why_nobody(database: Database) -> None:
+def test_the_preview_shows_the_approvers_or_why_there_are_none(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -246,7 +246,7 @@ def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Datab
     assert codes(found) == ["invalid_transition", "unknown_field"]
 
 
-def test_admins_preview_changes_of_others_and_nobody_else_does(database: Database) -> None:
+def test_only_admins_preview_changes_for_others(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -288,7 +288,7 @@ def test_what_was_counted_holds_and_the_line_says_that_it_would_be_otherwise_tod
     ]
 
 
-def test_days_are_explained_to_whoever_sees_the_request(database: Database) -> None:
+def test_days_are_explained_to_everyone_who_sees_the_request(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)

@@ -10,7 +10,7 @@ import pytest
 from storage.base.random_bytes import random_bytes
 
 
-def test_nobody_gets_the_bytes_of_another() -> None:
+def test_no_two_callers_get_the_same_bytes() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(random_bytes, [8, 16] * 2_000))
 

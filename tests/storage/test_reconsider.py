@@ -113,7 +113,7 @@ def test_what_is_decided_like_that_already_stays(database: Database, status: Dec
         )
 
 
-def test_nobody_changes_the_decision_on_his_own_request(database: Database) -> None:
+def test_requesters_cannot_reverse_decisions_on_their_own_requests(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "declined")
 
@@ -150,7 +150,7 @@ def test_another_approver_cannot_change_it(database: Database) -> None:
         )
 
 
-def test_what_was_approved_by_nobody_is_not_changed(database: Database) -> None:
+def test_an_automatic_approval_cannot_be_reversed(database: Database) -> None:
     case = a_case(database)
     ada = database.read_now(people_rows.get, str(case.ada.user_id), by=case.acme.caller)
     sick = a_request(database, case.acme, ada, code="sick", start_date=date(2026, 9, 7))

@@ -109,7 +109,7 @@ def test_only_those_who_go_by_a_set_are_concerned(database: Database) -> None:
     assert found == [2, 0]
 
 
-def test_other_working_days_count_a_persons_leave_anew(database: Database) -> None:
+def test_other_working_days_recalculate_a_persons_leave(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     week = approved(database, acme, ada, MONDAY, FRIDAY)
@@ -123,7 +123,7 @@ def test_other_working_days_count_a_persons_leave_anew(database: Database) -> No
     assert as_it_is(database, acme, week).counted_halves == "33333"
 
 
-def test_another_country_counts_a_persons_leave_anew(database: Database) -> None:
+def test_another_country_recalculates_a_persons_leave(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     bastille_day = a_request(database, acme, ada, start_date=date(2026, 7, 14))
@@ -337,7 +337,7 @@ def test_webhooks_hear_of_it(database: Database) -> None:
     assert bodies[0]["data"]["user"]["id"] == ada.id
 
 
-def test_a_refused_change_counts_nothing_anew(database: Database) -> None:
+def test_a_refused_change_recalculates_nothing(database: Database) -> None:
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
 
@@ -471,7 +471,7 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
     assert (found.status, found.counted_halves) == ("approved", "033")
 
 
-def test_who_changes_what_he_has_read_and_who_counts_anew_never_wait_for_each_other(
+def test_a_conditional_change_and_a_recalculation_do_not_deadlock(
     database: Database,
 ) -> None:
     acme = an_organisation(database)
@@ -498,7 +498,7 @@ def test_who_changes_what_he_has_read_and_who_counts_anew_never_wait_for_each_ot
     assert (found.note, found.counted_halves) == ("Lisbon", "033")
 
 
-def test_counting_anew_meets_asking_and_approving_without_loss(database: Database) -> None:
+def test_recalculation_during_requests_and_approvals_loses_nothing(database: Database) -> None:
     acme = an_organisation(database)
     cast = [a_person(database, acme) for _ in range(3)]
     asked = [a_request(database, acme, one, start_date=MONDAY) for one in cast]

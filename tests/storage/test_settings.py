@@ -105,7 +105,7 @@ def test_no_key_file_is_made_where_a_key_is_given(tmp_path: Path) -> None:
         "postgresql://a/hiatus?connect_timeout=&tcp_user_timeout=5000",
     ],
 )
-def test_whatever_libpq_understands_is_taken(url: str) -> None:
+def test_every_url_that_libpq_accepts_is_accepted(url: str) -> None:
     env = {"DATABASE_URL": url, "HIATUS_SECRET_KEYS": KEY}
 
     assert StorageSettings.from_env(env).database_url == url

@@ -147,7 +147,7 @@ def test_an_event_carries_the_request_its_owner_and_its_type(database: Database)
     assert (data["user"]["email"], data["leave_type"]["code"]) == (ada.email, "annual")
 
 
-def test_nobody_subscribed_writes_no_event(database: Database) -> None:
+def test_without_subscriptions_no_event_is_written(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     database.write_now(
@@ -375,7 +375,7 @@ def test_the_persons_own_allowance_comes_before_the_departments(database: Databa
         a_request(database, acme, hedy, **two_days)  # type: ignore[arg-type]
 
 
-def test_somebody_who_starts_midyear_has_a_part_of_the_allowance(database: Database) -> None:
+def test_a_person_who_starts_midyear_has_a_pro_rata_allowance(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=20)
     ada = a_person(database, acme, start_date=date(2026, 7, 1))
 
@@ -433,7 +433,7 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
 
 
 @pytest.mark.parametrize("switch_off", [people.archive, people.deactivate])
-def test_who_was_switched_off_after_he_was_recognised_asks_for_nothing(
+def test_a_user_deactivated_after_authentication_cannot_request_leave(
     database: Database, switch_off: Any
 ) -> None:
     acme = an_organisation(database)

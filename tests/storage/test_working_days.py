@@ -149,7 +149,7 @@ def test_reminders_fall_due_after_one_three_and_five_working_days(
     st.sets(st.sampled_from(MONDAY_TO_FRIDAY), min_size=1),
     st.integers(2, 40),
 )
-def test_whoever_looks_however_often_reminds_three_times_and_at_work(
+def test_any_number_of_runs_sends_three_reminders_in_working_hours(
     timezone: str, asked_at: datetime, working_days: set[str], hours_between: int
 ) -> None:
     worktime = works(*working_days, timezone=timezone)
