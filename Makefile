@@ -1,15 +1,15 @@
-# Needs Python 3.11 or newer and nothing else: everything is installed into .venv, from the lock files.
-# ARGS is handed on: make test ARGS="tests/storage -k overlap", make run ARGS="--port 9000".
+# Needs only Python 3.11 or newer. Installs everything into .venv, from the lock files.
+# ARGS is passed on: make test ARGS="tests/storage -k overlap", make run ARGS="--port 9000".
 
 VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 
-# The first of these that works makes the environment; PYTHON=/path/to/python3 overrides.
+# The first of these that works creates the environment. PYTHON=/path/to/python3 overrides them.
 PYTHON ?= python3.13 python3.12 python3.11 python3
-# By executing, because a pyenv shim exists for versions that are not there, and because a
-# distribution may leave out parts of the standard library.
+# Runs Python, because pyenv has shims for missing versions, and because some distributions lack
+# parts of the standard library.
 USABLE := import ensurepip, sqlite3, ssl, sys, venv; sys.exit(sys.version_info < (3, 11))
 
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -27,14 +27,14 @@ run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
 
 test: $(DEV)  ## Run the tests, on SQLite and on a PostgreSQL that it starts and stops
-	-@$(BIN)/python -m tests.javascript  # Without them, the tests that need them fail and say so.
+	-@$(BIN)/python -m tests.javascript  # Without these packages, the tests that need them fail with a message.
 	$(BIN)/pytest -n auto -m "not slow" $(ARGS)
 
 test-all: $(DEV)  ## Run the slow tests as well: processes that are killed, browsers, fuzzing
 	-@$(BIN)/python -m tests.javascript
 	$(BIN)/pytest -n auto --hypothesis-profile=thorough $(ARGS)
 
-install: $(DEV)  ## Make .venv with everything that the other targets need
+install: $(DEV)  ## Create .venv with everything that the other targets need
 
 lint: $(DEV)  ## Check format, style, types and import contracts
 	$(BIN)/ruff format --check .
@@ -51,10 +51,10 @@ docs: $(RUNTIME)  ## Write docs/errors.md
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-catalogues: $(DEV)  ## Bring bot/catalogues/*.po up to date with the code; NEW=fr begins another
+catalogues: $(DEV)  ## Update bot/catalogues/*.po from the code; NEW=fr adds a language
 	$(BIN)/python -m tests.catalogues $(NEW)
 
-swagger-ui: $(DEV)  ## Say which Swagger UI is vendored for /docs; ARGS=5.35.0 replaces it by that one
+swagger-ui: $(DEV)  ## Print the version of the vendored Swagger UI; ARGS=5.35.0 replaces it by that version
 	$(BIN)/python -m tests.swagger_ui $(ARGS)
 
 lock:  ## Resolve the dependencies (needs uv); ARGS=--upgrade takes newer versions
@@ -65,11 +65,11 @@ lock:  ## Resolve the dependencies (needs uv); ARGS=--upgrade takes newer versio
 help:  ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
 
-# pip comes with the installation below: an interrupted first run leaves nothing half made.
+# pip is installed below, so an interrupted first run leaves no half-installed environment.
 $(BIN)/python:
 	@for python in $(PYTHON); do \
 	  if $$python -c '$(USABLE)' 2>/dev/null; then \
-	    echo "Making $(VENV) with $$($$python --version) ($$python)"; \
+	    echo "Creating $(VENV) with $$($$python --version) ($$python)"; \
 	    exec $$python -m venv --clear --without-pip $(VENV); \
 	  fi; \
 	done; \

@@ -1,5 +1,5 @@
-"""Slack on this machine, for development: a page that plays three people at once.
+"""A development tool: a page that plays Slack for three people of the demo organisation.
 
-``hiatus serve --demo`` serves it; a production process never imports it, and neither ``api``,
-``bot`` nor ``storage`` does.
+``hiatus serve --demo`` serves it. A production process never imports it, and neither do ``api``,
+``bot`` and ``storage``. ``demo`` starts it; ``loopback`` is the Slack behind it, which tests share.
 """

@@ -1,7 +1,7 @@
-"""`/playground`: the page that simulates Slack in a browser. The bot serves the requests it makes.
+"""`/playground`: the page that plays Slack, and the checks of its requests.
 
-Anyone who can use the page acts as any of the demo's people, so only a browser on this machine may,
-and only from the page itself: a website that is open in the same browser must not.
+Its user can act as any of the demo's people. So only a browser on this machine may use it, and only
+through the page itself: other websites in the same browser must not reach it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BODY: Final = """
 
 
 _TOKEN_HEADER: Final = "x-playground-token"
-# What a proxy adds: a request with any of these is not from this machine, even from loopback.
+# A proxy adds these. A request with any of them does not come from this machine.
 _OF_PROXIES: Final = (
     "forwarded",
     "via",
@@ -58,7 +58,7 @@ _LOOPBACK_HOST: Final = re.compile(
 
 
 def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
-    """The page, showing these people first, by their Slack ids, and holding the session's token."""
+    """The page. ``people`` are the Slack ids that it shows first; ``token`` authenticates it."""
     body = _BODY.format(
         people=html.escape(",".join(people)), command=html.escape(command), token=html.escape(token)
     )
@@ -90,16 +90,16 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
 
 
 def guarded(routes: Sequence[Route], token: str) -> Sequence[Route]:
-    """The same routes, for requests that the page with this token sends."""
+    """The same routes, for requests of the page with this token only."""
     for route in routes:
         route.app = _LocalOnly(_FromPageOnly(route.app, token))
     return routes
 
 
 class _LocalOnly:
-    """Serves programs on this machine that address it as such.
+    """Serves only programs on this machine that use a loopback address or localhost.
 
-    A name of a website's own that resolves to 127.0.0.1 (DNS rebinding) is in ``Host``.
+    ``Host`` shows a website's name that resolves to 127.0.0.1 (DNS rebinding).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -114,12 +114,16 @@ class _LocalOnly:
             and ip_address(address).is_loopback
             and _LOOPBACK_HOST.fullmatch(headers.get("host", "")) is not None
         )
-        app = self._app if is_local else _refused("The playground is for this machine's browser.")
+        app = (
+            self._app
+            if is_local
+            else _refused("Only a browser on this machine can use the playground.")
+        )
         await app(scope, receive, send)
 
 
 class _FromPageOnly:
-    """Serves what the page sends: with its token, and nothing that another origin sends."""
+    """Serves only requests with the page's token and of the same origin."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -127,13 +131,13 @@ class _FromPageOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        # Browsers send Origin with every POST; older ones know no Sec-Fetch-Site.
+        # Browsers send Origin with every POST; older ones do not send Sec-Fetch-Site.
         is_from_page = headers.get("sec-fetch-site", "same-origin") == "same-origin" and (
             scope["method"] in ("GET", "HEAD") or headers.get("origin") == _origin(headers)
         )
         app = self._app
         if not is_from_page:
-            app = _refused("Only the playground's own page can do that.")
+            app = _refused("Only the playground's page can do this.")
         elif not secrets.compare_digest(headers.get(_TOKEN_HEADER, "").encode(), self._token):
             app = _refused("The playground was restarted. Reload this page.")
         await app(scope, receive, send)

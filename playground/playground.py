@@ -1,7 +1,7 @@
-"""Slack played on this machine, for somebody who tries Hiatus without a workspace of Slack's.
+"""A workspace on this machine, to try Hiatus without a real one.
 
-The bot is spoken to as Slack would: by signed requests over HTTP, and answered by a Web API of its
-own on 127.0.0.1. Nothing else connects the two, so what is seen here is what Slack would be sent.
+It sends the bot signed requests over HTTP, as Slack does, and serves it a Web API on 127.0.0.1.
+Nothing else connects the two, so the page shows exactly what Slack would receive.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from playground.loopback.workspace import Workspace
 from storage.base.values import User
 
 CHANNEL_ID: Final = "C0GENERAL00"
-# Of each kind of thing that happened; older ones are nobody's to see any more.
+# How many messages, calls and so on are kept.
 _KEPT: Final = 500
-_MOST_PROBLEMS: Final = 5
+_MAX_PROBLEMS: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Player:
-    """Somebody to play. ``title`` is what to say beside the name."""
+    """A person to play. ``title`` is shown beside the name."""
 
     slack_user_id: str
     email: str
@@ -39,7 +39,7 @@ class Player:
 
 
 def player(user: User) -> Player:
-    """Somebody of the organisation who has a Slack id."""
+    """A player for a person of the organisation."""
     title = ", ".join(filter(None, (user.job_title, user.role)))
     return Player(
         slack_user_id=user.slack_user_id or user.id,
@@ -51,13 +51,13 @@ def player(user: User) -> Player:
 
 
 class Unseen(Exception):
-    """The person has no such view, message or button before his eyes, or nobody is he."""
+    """The person does not see this view, message or button, or there is no such person."""
 
 
 class Playground:
-    """A workspace of ``players``; nothing of it is kept when the process ends.
+    """A workspace of ``players``, in memory only.
 
-    ``app_url`` is where the bot listens, without its path.
+    ``app_url`` is the bot's address, without its path.
     """
 
     def __init__(self, team_id: str, players: Iterable[Player], app_url: str) -> None:
@@ -78,7 +78,7 @@ class Playground:
             )
 
     def first(self, emails: Iterable[str]) -> list[str]:
-        """The ids of the players with these addresses, filled up with others to as many."""
+        """The ids of the players with these addresses, and of others in place of missing ones."""
         by_email = {one.email: one.slack_user_id for one in self.players.values()}
         wanted = list(emails)
         found = [by_email[email] for email in wanted if email in by_email]
@@ -86,7 +86,7 @@ class Playground:
 
     @property
     def settings(self) -> SlackSettings:
-        """What the bot needs to be this workspace's; the loopback Slack has to be started."""
+        """The bot's settings for this workspace, once the loopback Slack is started."""
         return SlackSettings(
             signing_secret=self.slack.signing_secret,
             bot_token=self.slack.token,
@@ -95,11 +95,11 @@ class Playground:
 
     @property
     def version(self) -> int:
-        """Grows with everything that happens."""
+        """Increases with every change."""
         return self.workspace.version
 
     def state(self, shown: Iterable[str]) -> Payload:
-        """What there is to draw, for those of the players whose screens are ``shown``."""
+        """What the page shows: the players, and the screens of those in ``shown``."""
         with self.workspace.changed:
             return {
                 "version": self.version,
@@ -114,23 +114,23 @@ class Playground:
                 },
                 "problems": [
                     f"{one.where}: {one.code}: {'; '.join(one.problems)}"
-                    for one in self.workspace.violations[-_MOST_PROBLEMS:]
+                    for one in self.workspace.violations[-_MAX_PROBLEMS:]
                 ],
             }
 
     def reset(self) -> None:
-        """Forget everything that happened in Slack; what Hiatus knows stays."""
+        """Delete everything in this Slack. Hiatus keeps its data."""
         self.workspace.forget()
 
     def forget_old(self) -> None:
-        """Keep what happened within bounds."""
+        """Delete old messages, calls and so on."""
         self.workspace.forget(keep=_KEPT)
 
     def view(self, user_id: str, view_id: str) -> View:
-        """A view of that person's. Raises Unseen."""
+        """A view that the person has open. Raises Unseen."""
         view = self.workspace.views.get(view_id)
         if view is None or view.user_id != user_id:
-            raise Unseen("This form is gone.")
+            raise Unseen("This form is no longer open.")
         return view
 
     def message(self, user_id: str, channel: str, ts: str) -> Message:
@@ -149,7 +149,7 @@ class Playground:
 
 
 def options_in(body: Any) -> list[Payload]:
-    """The options of an answer to what was typed into a menu, groups flattened."""
+    """The options in a response to block_suggestion, with groups flattened."""
     if not isinstance(body, dict):
         return []
     groups = [group.get("options") or [] for group in body.get("option_groups") or []]

@@ -1,4 +1,4 @@
-"""What the playground's page asks for: the screens, and doing what a person does in Slack."""
+"""The requests of the playground's page: read the screens, and act as a person in Slack."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from starlette.routing import Route
 from playground.loopback.records import Answer, Impossible
 from playground.playground import Playground, Unseen, options_in
 
-# How long the page waits for something to happen; a server that stops waits for it too.
+# How long a request for the next change waits. A stopping server waits for it too.
 WAIT_SECONDS: Final = 3.0
-_LOOK_SECONDS: Final = 0.05
-_MOST_SHOWN: Final = 6
-_LONGEST_BODY_BYTES: Final = 200_000
+_POLL_SECONDS: Final = 0.05
+_MAX_SHOWN: Final = 6
+_MAX_BODY_BYTES: Final = 200_000
 
 Text = Field(default="", max_length=3000)
 Kind = Literal["command", "shortcut", "click", "pick", "suggest", "submit", "close", "open_home"]
 
 
 class Act(BaseModel):
-    """One thing that one person does; ``filled`` is what stands in the form meanwhile."""
+    """One action of one person. ``filled`` are the values in the open form."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,12 +48,12 @@ Handler = Callable[[Playground, Act], Answer]
 
 
 def routes(playground: Playground) -> list[Route]:
-    """To be served to the playground's own page only; the caller guards them."""
+    """The routes, which the caller restricts to the playground's page."""
 
     async def state(request: Request) -> Response:
-        shown = request.query_params.get("people", "").split(",")[:_MOST_SHOWN]
+        shown = request.query_params.get("people", "").split(",")[:_MAX_SHOWN]
         after = request.query_params.get("after", "")
-        await _something_new(playground, after)
+        await _wait_for_change(playground, after)
         return _answered(playground.state(shown))
 
     async def act(request: Request) -> Response:
@@ -62,15 +62,15 @@ def routes(playground: Playground) -> list[Route]:
         body = b""
         async for part in request.stream():
             body += part
-            if len(body) > _LONGEST_BODY_BYTES:
-                return _refused(413, "That is more than Slack would send.")
+            if len(body) > _MAX_BODY_BYTES:
+                return _refused(413, "The request is larger than any that Slack sends.")
         try:
             wanted = Act.model_validate_json(body)
             if wanted.user not in playground.players:
-                raise Unseen("Nobody here is that.")
+                raise Unseen("There is no such person.")
             return _answered(await run_in_threadpool(_done, playground, wanted))
         except ValidationError:
-            return _refused(422, "Nobody can do that in Slack.")
+            return _refused(422, "This is not possible in Slack.")
         except (Unseen, Impossible) as refusal:
             return _refused(409, str(refusal))
 
@@ -88,14 +88,14 @@ def routes(playground: Playground) -> list[Route]:
 
 
 def _is_json(request: Request) -> bool:
-    """Other media types can be posted by any website without asking the server first."""
+    """Any website may POST other media types without a preflight request."""
     return request.headers.get("content-type", "").partition(";")[0] == "application/json"
 
 
-async def _something_new(playground: Playground, after: str) -> None:
+async def _wait_for_change(playground: Playground, after: str) -> None:
     until = asyncio.get_running_loop().time() + WAIT_SECONDS
     while str(playground.version) == after and asyncio.get_running_loop().time() < until:
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 def _done(playground: Playground, act: Act) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _done(playground: Playground, act: Act) -> dict[str, Any]:
 
 
 def _problem(answer: Answer) -> str:
-    """What Slack's client would say."""
+    """The problem as the page shows it."""
     if not answer.in_time or answer.status == 0:
         return "Hiatus did not answer within three seconds."
     return f"Hiatus answered {answer.status}; Slack shows that something went wrong."
@@ -121,7 +121,7 @@ def _problem(answer: Answer) -> str:
 def _fill(playground: Playground, act: Act) -> None:
     view = playground.view(act.user, act.view_id)
     for block_id, action_id, value in act.filled:
-        # The form may have changed while it was filled in; so it does in Slack.
+        # The form may have changed while it was filled in, as in Slack.
         with contextlib.suppress(Impossible):
             playground.slack.fill(view, block_id, action_id, value)
 

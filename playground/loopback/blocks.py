@@ -157,7 +157,7 @@ def is_stateful(element: Payload) -> bool:
 
 
 def first_state(blocks: list[Payload]) -> dict[str, dict[str, Payload]]:
-    """`state.values` before anybody touched anything."""
+    """`state.values` of a view as it opens."""
     values: dict[str, dict[str, Payload]] = {}
     for block, element in located(blocks):
         if is_stateful(element):

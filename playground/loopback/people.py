@@ -51,7 +51,7 @@ class Channel:
 
 @dataclass
 class Person:
-    """Somebody in a workspace's directory; `home_team_id` differs for a stranger."""
+    """A person in a workspace's directory. `home_team_id` differs for a stranger."""
 
     id: str
     team_id: str

@@ -29,7 +29,7 @@ class SlackRefusal(Exception):
 
 @dataclass
 class Message:
-    """A message as it stands; `history` holds its earlier (text, blocks), oldest first."""
+    """A message. `history` has its earlier (text, blocks), oldest first."""
 
     team_id: str
     channel: str
@@ -69,7 +69,7 @@ class Message:
 
 @dataclass
 class View:
-    """A modal or Home tab as it stands; `body` is Slack's view object, state included."""
+    """A modal or Home tab. `body` is Slack's view object, with its state."""
 
     id: str
     team_id: str
@@ -131,7 +131,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Violation:
-    """Something Slack would have refused, cut or shown badly, and where it came in."""
+    """What Slack would have refused, cut or shown badly, and the method that sent it."""
 
     where: str
     code: str

@@ -1,4 +1,4 @@
-"""A web server on 127.0.0.1 in a thread of its own, for the fakes that stand in for other people's.
+"""A web server on 127.0.0.1 in its own thread, for fakes of external services.
 
 What the server answers is not decided here.
 """

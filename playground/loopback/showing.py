@@ -1,4 +1,4 @@
-"""What people have on their screens, as JSON: for whoever draws a `Workspace`."""
+"""What people see on their screens, as JSON for a page that renders a `Workspace`."""
 
 from __future__ import annotations
 

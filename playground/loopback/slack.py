@@ -88,7 +88,7 @@ class Slack(Sending):
         team_id: str | None = None,
         **fields: Any,
     ) -> Person:
-        """Somebody in the directory; `fields` are those of `Person`."""
+        """Adds a person to the directory. `fields` are those of `Person`."""
         team_id = team_id or self.team_id
         person = Person(id, team_id, email, real_name, **fields)
         with self._workspace.changed:

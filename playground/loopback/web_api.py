@@ -151,7 +151,7 @@ class WebApi:
         }
 
     def violation(self, where: str, code: str, problems: list[str], payload: Payload) -> None:
-        """Records what Slack would not have liked."""
+        """Records a violation of Slack's limits."""
         self.workspace.violations.append(Violation(where, code, tuple(problems), payload))
 
     def check_message(self, where: str, arguments: Payload, *, longest: int) -> None:
@@ -278,7 +278,7 @@ def _delete_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
 
 
 def _place(api: WebApi, team: Team, target: str) -> tuple[str, str | None]:
-    """The channel id and, for a DM, whose it is; a user id opens the DM."""
+    """The channel id and, for a DM, its user. A user id opens the DM."""
     workspace = api.workspace
     if (team.id, target) in workspace.people:
         if workspace.people[team.id, target].is_bot:

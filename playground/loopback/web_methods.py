@@ -30,15 +30,15 @@ def _users_lookup(api: WebApi, team: Team, arguments: Payload) -> Payload:
 
 @api_method("users.list", "users:read")
 def _users_list(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    everybody = api.workspace.people_of(team.id)
+    people = api.workspace.people_of(team.id)
     limit = int(arguments.get("limit") or 1000)
     cursor = str(arguments.get("cursor") or "from-0")
     start = cursor.removeprefix("from-")
     if not cursor.startswith("from-") or not start.isdecimal():
         raise SlackRefusal("invalid_cursor")
-    page = everybody[int(start) : int(start) + limit]
+    page = people[int(start) : int(start) + limit]
     end = int(start) + limit
-    following = f"from-{end}" if end < len(everybody) else ""
+    following = f"from-{end}" if end < len(people) else ""
     members = [_user(person, team, arguments) for person in page]
     return {"members": members, "response_metadata": {"next_cursor": following}}
 

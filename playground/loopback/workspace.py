@@ -78,17 +78,17 @@ class Workspace:
         self.oauth_codes: dict[str, tuple[str, str]] = {}
         self.revoked_tokens: set[str] = set()
         self._numbers = itertools.count(1)
-        # Grows with everything that happened.
+        # Increases with every change.
         self.version = 0
 
     def note_change(self) -> None:
-        """Wakes everybody who waits for something to happen."""
+        """Notifies the waiting threads of a change."""
         with self.changed:
             self.version += 1
             self.changed.notify_all()
 
     def forget(self, *, keep: int = 0) -> None:
-        """Drops all that happened but the last `keep` of each kind; open views and homes stay.
+        """Deletes all but the last `keep` messages, calls and so on. Open views and homes stay.
 
         With 0 those go too: the directory is all that is left.
         """
@@ -123,7 +123,7 @@ class Workspace:
     def person(self, team_id: str, user_id: str) -> Person:
         with self.changed:
             if (team_id, user_id) not in self.people:
-                raise Impossible(f"nobody is {user_id} in {team_id}")
+                raise Impossible(f"there is no {user_id} in {team_id}")
             return self.people[team_id, user_id]
 
     def people_of(self, team_id: str) -> list[Person]:

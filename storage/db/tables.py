@@ -82,7 +82,7 @@ class OrganisationRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "organisations"
-        # Which one a new workspace may belong to.
+        # To find the organisation of a new workspace.
         indexes = ((("domain",), False),)
         constraints = [
             check(
@@ -106,7 +106,7 @@ class OrganisationRow(Model):  # type: ignore[misc]
         ]
 
 
-# Those that want a digest.
+# Organisations with a daily digest.
 OrganisationRow.add_index(
     OrganisationRow.id,
     where=SQL("digest_channel IS NOT NULL"),
@@ -501,7 +501,7 @@ class DeliveryRow(Model):  # type: ignore[misc]
         ]
 
 
-# What claims look at, endpoint by endpoint, and only what is not settled: it stays small.
+# For claims, endpoint by endpoint. It stays small: only pending deliveries are in it.
 DeliveryRow.add_index(
     DeliveryRow.webhook_id,
     DeliveryRow.organisation_id,
@@ -688,7 +688,7 @@ class SlackHomeRow(Model):  # type: ignore[misc]
 
 
 class SlackMessageRow(Model):  # type: ignore[misc]
-    """Where the card of a request stands in one approver's DM."""
+    """The message with a request's card in one approver's DM."""
 
     organisation_id = IdField()
     id = IdField()
@@ -706,7 +706,7 @@ class SlackMessageRow(Model):  # type: ignore[misc]
 
 
 class NoticeRow(Model):  # type: ignore[misc]
-    """Something to show one person in Slack: ids, drawn from what is true when it is sent.
+    """A notification for one person in Slack. It has only ids and is rendered when it is sent.
 
     It is about a leave request or a webhook.
     """
@@ -760,13 +760,13 @@ NoticeRow.add_index(
 
 
 class ReminderRow(Model):  # type: ignore[misc]
-    """A request that waits for one approver: when that has to be looked at next."""
+    """A pending approval of one approver, and when its next reminder is due."""
 
     organisation_id = IdField()
     leave_request_id = IdField()
     user_id = IdField()
     asked_at = BigIntegerField()
-    # Reminders that are used up.
+    # How many reminders were sent.
     sent = IntegerField()
     # Asked because earlier approvers did not answer; may therefore decide.
     is_next_step = BooleanField()
