@@ -13,7 +13,7 @@ from typing import Any
 
 from storage.access import feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
-from storage.admin import departments, organisations, people
+from storage.admin import departments, organisations, people, people_status
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
 from storage.base.values import (
@@ -32,7 +32,7 @@ from storage.base.values import (
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import WebhookRow
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.events import organisation_config, webhook_secrets
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
@@ -85,7 +85,7 @@ def an_organisation(
             scopes=frozenset(SCOPES),
             source="api",
         )
-        owner = people_rows.activate(tx, owner, by=caller, now=now)
+        owner = people_changes.activate(tx, owner, by=caller, now=now)
         if settings:
             organisation = organisations.update(tx, settings, by=caller, now=now)
         return Acme(organisation=organisation, owner=owner, caller=caller)
@@ -114,11 +114,11 @@ def a_person(
     def make(tx: Transaction) -> User:
         user = people.create(tx, fields, by=acme.caller, now=now)
         if status == "active":
-            user = people_rows.activate(tx, user, by=acme.caller, now=now)
+            user = people_changes.activate(tx, user, by=acme.caller, now=now)
         elif status == "deactivated":
-            user = people.deactivate(tx, user.id, by=acme.caller, now=now)
+            user = people_status.deactivate(tx, user.id, by=acme.caller, now=now)
         elif status == "archived":
-            user = people.archive(tx, user.id, by=acme.caller, now=now)
+            user = people_status.archive(tx, user.id, by=acme.caller, now=now)
         return user
 
     return database.write_now(make)

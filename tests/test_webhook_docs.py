@@ -16,7 +16,7 @@ from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
 from storage.events import deliveries, delivery_queue, webhooks
 from storage.events.retry_schedule import RETRY_AFTER_SECONDS
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
 
@@ -42,12 +42,10 @@ def real_events(database: Database) -> dict[str, Any]:
     boss, by = caller_for(acme, grace), caller_for(acme, ada)
     request = a_request(database, acme, ada, note="Family visit")
     database.write_now(leave_requests.edit, request.id, {"note": "Wedding"}, by=by, now=NOW)
-    database.write_now(leave_requests.approve, request.id, by=boss, now=NOW)
+    database.write_now(decisions.approve, request.id, by=boss, now=NOW)
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     other = a_request(database, acme, ada)
-    database.write_now(
-        leave_requests.decline, other.id, by=boss, reason="Too many are away.", now=NOW
-    )
+    database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
     database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     found: dict[str, Any] = {}
     done = deliveries.Outcome(

@@ -12,14 +12,20 @@ from storage.access.idempotency import (
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.admin import holiday_overrides, holiday_set_removal, people, people_import
+from storage.admin import (
+    holiday_overrides,
+    holiday_set_removal,
+    people,
+    people_import,
+    people_status,
+)
 from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.events import deliveries, webhooks
-from storage.leave import adjustments, leave_requests
+from storage.leave import adjustments, decisions
 from storage.rules import people_file
-from storage.slack import provisioning, slack_installations
+from storage.slack import join_policy, slack_installations
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -92,12 +98,12 @@ EXPLAINED: Final = (
         cure="Leave those fields out, or ask an admin or owner.",
     ),
     Explained(
-        example=leave_requests.NotYourApproval(),
+        example=decisions.NotYourApproval(),
         meaning="You can see the request, but other people are its approvers.",
         cure="`GET /api/v1/approvals/pending` lists the requests that you may decide.",
     ),
     Explained(
-        example=provisioning.NotAMember("You are not a member of this organisation."),
+        example=join_policy.NotAMember("You are not a member of this organisation."),
         meaning="In Slack: the person is a guest, a bot or a member of another workspace, is no "
         "longer active here, or has an e-mail address that Slack has not confirmed or that "
         "belongs to a person with another Slack account.",
@@ -200,7 +206,7 @@ EXPLAINED: Final = (
         cure="Ask another admin or owner.",
     ),
     Explained(
-        example=people.UserPending(),
+        example=people_status.UserPending(),
         meaning="A pending user has never used Hiatus, so there is nothing to reactivate.",
         cure="Wait until they use Hiatus in Slack, or create an API key for them: both activate "
         "them.",
@@ -211,7 +217,7 @@ EXPLAINED: Final = (
         cure="Restore the person first (`POST /users/{id}/restore`), or create a new one.",
     ),
     Explained(
-        example=people_rows.ChangedMeanwhile(),
+        example=people_changes.ChangedMeanwhile(),
         meaning="Another request changed the same resource between your request's read and its "
         "write.",
         cure="Read it again, and repeat the change if you still want it.",

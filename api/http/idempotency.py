@@ -26,7 +26,7 @@ from storage.base.errors import (
     Unauthenticated,
 )
 from storage.base.values import Caller
-from storage.directory.people_rows import ChangedMeanwhile
+from storage.directory.people_changes import ChangedMeanwhile
 
 HEADER: Final[dict[str, object]] = {
     "name": "Idempotency-Key",

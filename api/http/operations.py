@@ -115,7 +115,7 @@ class Operation:
 
     @property
     def operation_id(self) -> str:
-        """``leave_requests.approve``: the module and the handler."""
+        """``decisions.approve``: the module and the handler."""
         return f"{self.handler.__module__.rpartition('.')[2]}.{self.handler.__name__}"
 
     @property

@@ -10,7 +10,7 @@ from api.schemas.bodies import Decline
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading
 
 
 def pending(tx: Transaction, context: RequestContext, query: Paged) -> Listing[LeaveRequestRecord]:
@@ -20,12 +20,12 @@ def pending(tx: Transaction, context: RequestContext, query: Paged) -> Listing[L
 
 def approve(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
     return records.leave_request(
-        leave_requests.approve(tx, context.id, by=context.caller, now=context.now)
+        decisions.approve(tx, context.id, by=context.caller, now=context.now)
     )
 
 
 def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveRequestRecord:
-    request = leave_requests.decline(
+    request = decisions.decline(
         tx, context.id, reason=body.reason, by=context.caller, now=context.now
     )
     return records.leave_request(request)
@@ -58,7 +58,7 @@ OPERATIONS = (
         tag="Approvals",
         scope="approvals:write",
         kind="leave request",
-        refusals=(errors.InvalidTransition, errors.OwnRequest, leave_requests.NotYourApproval),
+        refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),
     ),
     Operation(
         method="POST",
@@ -73,7 +73,7 @@ OPERATIONS = (
         scope="approvals:write",
         kind="leave request",
         needs_body=False,
-        refusals=(errors.InvalidTransition, errors.OwnRequest, leave_requests.NotYourApproval),
+        refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),
         rules=("control_character",),
         example={"reason": "Half of the team is away that week."},
     ),

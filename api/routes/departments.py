@@ -12,7 +12,7 @@ from api.schemas.records import DepartmentRecord
 from storage.admin import departments
 from storage.base import errors
 from storage.db.database import Transaction
-from storage.directory import people_rows
+from storage.directory import people_changes
 
 
 def page(
@@ -106,7 +106,7 @@ OPERATIONS = (
         scope="departments:write",
         role="admin",
         kind="department",
-        refusals=(errors.NameTaken, people_rows.ChangedMeanwhile),
+        refusals=(errors.NameTaken, people_changes.ChangedMeanwhile),
         rules=_RULES,
         example={"manager_id": None},
     ),
@@ -123,6 +123,6 @@ OPERATIONS = (
         role="admin",
         kind="department",
         status=204,
-        refusals=(errors.InUse, people_rows.ChangedMeanwhile),
+        refusals=(errors.InUse, people_changes.ChangedMeanwhile),
     ),
 )

@@ -10,7 +10,7 @@ from api.schemas.queries import ListOfLeaveTypes, is_true
 from storage.base import errors, records
 from storage.base.records import LeaveTypeRecord
 from storage.db.database import Transaction
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.leave import leave_types
 
 
@@ -99,7 +99,7 @@ OPERATIONS = (
         scope="organisation:write",
         role="admin",
         kind="leave type",
-        refusals=(errors.CodeTaken, errors.NameTaken, people_rows.ChangedMeanwhile),
+        refusals=(errors.CodeTaken, errors.NameTaken, people_changes.ChangedMeanwhile),
         rules=_RULES,
         is_long=True,
         example={"requires_note": True},
@@ -114,7 +114,7 @@ OPERATIONS = (
         scope="organisation:write",
         role="admin",
         kind="leave type",
-        refusals=(people_rows.ChangedMeanwhile,),
+        refusals=(people_changes.ChangedMeanwhile,),
         status=204,
     ),
 )

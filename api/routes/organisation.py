@@ -15,7 +15,7 @@ from storage.admin import organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
 from storage.db.database import Transaction
-from storage.directory import holiday_sets, people_rows
+from storage.directory import holiday_sets, people_changes
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
@@ -105,7 +105,7 @@ OPERATIONS = (
         tag="Organisation",
         scope="organisation:write",
         role="admin",
-        refusals=(people_rows.ChangedMeanwhile,),
+        refusals=(people_changes.ChangedMeanwhile,),
         rules=(
             "control_character",
             "duplicate_working_day",

@@ -13,14 +13,14 @@ from api.schemas.answers import PagedUserListing, UserListing, pagination
 from api.schemas.bodies import NewUser, UserChanges
 from api.schemas.queries import ListOfUsers
 from api.schemas.records import UserRecord
-from storage.admin import people
+from storage.admin import people, people_status
 from storage.base import errors
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.records import user_summary
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_rows
+from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.slack import slack_profiles
 
@@ -82,14 +82,14 @@ def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserR
 
 
 def archive(tx: Transaction, context: RequestContext) -> UserRecord:
-    user = people.archive(
+    user = people_status.archive(
         tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
     )
     return _shown(tx, context)(user)
 
 
 def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
-    user = people.deactivate(
+    user = people_status.deactivate(
         tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
     )
     return _shown(tx, context)(user)
@@ -97,12 +97,14 @@ def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
 
 def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     return _shown(tx, context)(
-        people.reactivate(tx, context.id, by=context.caller, now=context.now)
+        people_status.reactivate(tx, context.id, by=context.caller, now=context.now)
     )
 
 
 def restore(tx: Transaction, context: RequestContext) -> UserRecord:
-    return _shown(tx, context)(people.restore(tx, context.id, by=context.caller, now=context.now))
+    return _shown(tx, context)(
+        people_status.restore(tx, context.id, by=context.caller, now=context.now)
+    )
 
 
 def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
@@ -232,7 +234,7 @@ OPERATIONS = (
             errors.NotYourField,
             errors.LastOwner,
             people.UserArchived,
-            people_rows.ChangedMeanwhile,
+            people_changes.ChangedMeanwhile,
         ),
         rules=_RULES,
         example={"job_title": "Analyst", "working_days": ["monday", "tuesday", "friday:am"]},
@@ -256,7 +258,7 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_rows.ChangedMeanwhile),
+        refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_changes.ChangedMeanwhile),
     ),
     Operation(
         method="POST",
@@ -278,7 +280,7 @@ OPERATIONS = (
             errors.LastOwner,
             errors.CannotArchiveSelf,
             people.UserArchived,
-            people_rows.ChangedMeanwhile,
+            people_changes.ChangedMeanwhile,
         ),
     ),
     Operation(
@@ -297,7 +299,7 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        refusals=(people.UserArchived, people.UserPending, people_rows.ChangedMeanwhile),
+        refusals=(people.UserArchived, people_status.UserPending, people_changes.ChangedMeanwhile),
     ),
     Operation(
         method="POST",
@@ -318,7 +320,7 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        refusals=(errors.EmailTaken, people_rows.ChangedMeanwhile),
+        refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
     ),
     Operation(
         method="POST",
@@ -336,7 +338,7 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        refusals=(people.UserArchived, people_rows.ChangedMeanwhile),
+        refusals=(people.UserArchived, people_changes.ChangedMeanwhile),
         is_long=True,
     ),
 )

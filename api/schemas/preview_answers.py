@@ -18,8 +18,8 @@ from storage.base.errors import DomainError
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import HalfDay, LeaveStatus, User
 from storage.directory.colleagues import ColleagueOff
-from storage.leave.leave_requests import WhyUnasked
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
+from storage.leave.request_steps import WhyUnasked
 from storage.rules.day_lines import DayLine, HalfCount, LineReason
 
 

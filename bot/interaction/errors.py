@@ -22,15 +22,16 @@ from storage.access.idempotency import (
 )
 from storage.admin.holiday_overrides import TooManyOverrides
 from storage.admin.holiday_set_removal import HolidaySetInUse
-from storage.admin.people import UserArchived, UserPending
+from storage.admin.people import UserArchived
+from storage.admin.people_status import UserPending
 from storage.base import errors
 from storage.base.errors import DomainError, Figure, HalfDays, InvalidInput, Sentence
-from storage.directory.people_rows import ChangedMeanwhile
+from storage.directory.people_changes import ChangedMeanwhile
 from storage.events.deliveries import WebhookDisabled
 from storage.events.webhooks import TooManyWebhooks
 from storage.leave.adjustments import TooManyAdjustments
-from storage.leave.leave_requests import NotYourApproval
-from storage.slack.provisioning import NotAMember
+from storage.leave.decisions import NotYourApproval
+from storage.slack.join_policy import NotAMember
 from storage.slack.slack_installations import NotLinked
 
 _log = structlog.stdlib.get_logger("hiatus.slack")

@@ -15,8 +15,8 @@ from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import provisioning, slack_locales, slack_workspaces
-from storage.slack.provisioning import NotAMember
+from storage.slack import join_policy, slack_locales, slack_workspaces
+from storage.slack.join_policy import NotAMember
 from storage.slack.slack_workspaces import Known
 
 _SCOPES: Final = frozenset(SCOPES)
@@ -185,7 +185,7 @@ async def _joined(interaction: Interaction, organisation: Organisation) -> User:
 
 
 def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
-    user = provisioning.join_from_slack(tx, organisation_id, profile, now=now)
+    user = join_policy.join_from_slack(tx, organisation_id, profile, now=now)
     slack_locales.keep(
         tx,
         organisation_id,

@@ -23,7 +23,7 @@ from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction import errors
 from bot.views import replies, text
 from storage.db.database import Database
-from storage.slack.provisioning import NotAMember
+from storage.slack.join_policy import NotAMember
 
 # Of the three seconds that Slack waits, this leaves 0.5 s for the network.
 ANSWER_SECONDS: Final = 2.5

@@ -28,7 +28,7 @@ from bot.interaction.interaction import Interaction, Kind, Services
 from bot.views import replies
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
 from storage.slack import slack_events
-from storage.slack.provisioning import NotAMember
+from storage.slack.join_policy import NotAMember
 
 T = TypeVar("T")
 

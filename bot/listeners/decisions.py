@@ -24,8 +24,8 @@ from storage.base.errors import (
 )
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import leave_reading, leave_requests
-from storage.leave.leave_requests import Decision, NotYourApproval
+from storage.leave import decisions, leave_reading
+from storage.leave.decisions import Decision, NotYourApproval
 from storage.slack import approval_cards, slack_messages
 from storage.slack.approval_cards import ApprovalCard
 from storage.slack.slack_messages import Posted
@@ -42,7 +42,7 @@ async def approve(interaction: Interaction) -> None:
         await interaction.services.database.write(
             _decided,
             clicked,
-            lambda tx: leave_requests.approve(tx, clicked.value, by=by, now=interaction.now),
+            lambda tx: decisions.approve(tx, clicked.value, by=by, now=interaction.now),
             by=by,
             interaction=interaction,
         )
@@ -79,7 +79,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
         await interaction.services.database.write(
             _decided,
             clicked,
-            lambda tx: leave_requests.decline(
+            lambda tx: decisions.decline(
                 tx, clicked.value, reason=reason, by=by, now=interaction.now
             ),
             by=by,
@@ -124,7 +124,7 @@ async def _reconsidered(interaction: Interaction, to_status: Decision) -> None:
         await interaction.services.database.write(
             _decided,
             clicked,
-            lambda tx: leave_requests.change_decision(
+            lambda tx: decisions.change_decision(
                 tx, clicked.value, to_status, reason=reason, by=by, now=interaction.now
             ),
             by=by,

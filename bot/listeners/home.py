@@ -9,18 +9,19 @@ from bot.base import ids
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.listeners import decisions, request_form
+from bot.listeners import request_form
+from bot.listeners.decisions import card_to_decide
 from bot.messages import home_tab
 from bot.views import decline
 from bot.views import home as views
 from storage.base.errors import DomainError, InvalidTransition, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.leave import leave_requests
-from storage.leave.leave_requests import NotYourApproval
+from storage.leave import decisions, leave_requests
+from storage.leave.decisions import NotYourApproval
 from storage.slack import home
 from storage.slack.home import PageCursors
-from storage.slack.provisioning import NotAMember
+from storage.slack.join_policy import NotAMember
 
 
 async def opened(interaction: Interaction) -> None:
@@ -34,7 +35,7 @@ async def opened(interaction: Interaction) -> None:
         view = views.closed(errors.sentence(refusal))
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
-    await interaction.services.database.write(home.open_anew, by=by, now=interaction.now)
+    await interaction.services.database.write(home.open_first_pages, by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 
@@ -63,7 +64,7 @@ async def approve(interaction: Interaction) -> None:
     """Approve; if another approver was faster, say who."""
     await _done(
         interaction,
-        lambda tx, by: leave_requests.approve(tx, _value(interaction), by=by, now=interaction.now),
+        lambda tx, by: decisions.approve(tx, _value(interaction), by=by, now=interaction.now),
     )
 
 
@@ -73,7 +74,7 @@ async def ask_reason(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     try:
         card = await interaction.services.database.read(
-            decisions.card_to_decide, _value(interaction), by=by, now=interaction.now
+            card_to_decide, _value(interaction), by=by, now=interaction.now
         )
         if card.request.status != "pending":
             raise InvalidTransition("declined", card.request.status, card.ended_by_name)
@@ -91,7 +92,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.services.database.write(
-            leave_requests.decline, request_id, reason=reason, by=by, now=interaction.now
+            decisions.decline, request_id, reason=reason, by=by, now=interaction.now
         )
     except (InvalidTransition, NotFound, NotYourApproval) as refusal:
         await interaction.tell(errors.sentence(refusal))

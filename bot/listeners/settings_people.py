@@ -16,7 +16,7 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import replies
 from bot.views.consequences import NamedEffects
-from storage.admin import people
+from storage.admin import people, people_status
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
@@ -25,7 +25,7 @@ from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 from storage.slack import slack_profiles
-from storage.slack.provisioning import NotAMember
+from storage.slack.join_policy import NotAMember
 
 _NEEDED: Final = gettext_noop("Required unless you choose a person in Slack.")
 
@@ -150,14 +150,14 @@ def _added(
 
 async def ask_deactivation(interaction: Interaction) -> None:
     """Show the effects and ask to confirm."""
-    await _ask(interaction, people.deactivate, views.deactivation)
+    await _ask(interaction, people_status.deactivate, views.deactivation)
 
 
 async def deactivate(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
     done = await modals.sent(
         interaction,
-        lambda tx: people.deactivate(tx, form.about, by=by, now=interaction.now),
+        lambda tx: people_status.deactivate(tx, form.about, by=by, now=interaction.now),
         is_long=True,
     )
     if done is not None:
@@ -171,7 +171,7 @@ async def reactivate(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     user_id = modals.clicked(interaction)
     await interaction.services.database.write_long(
-        people.reactivate, user_id, by=by, now=interaction.now
+        people_status.reactivate, user_id, by=by, now=interaction.now
     )
     await modals.refresh(interaction, await _person(interaction, by, user_id))
 
@@ -189,14 +189,14 @@ async def unlink(interaction: Interaction) -> None:
 
 async def ask_archiving(interaction: Interaction) -> None:
     """Show the effects and ask to confirm."""
-    await _ask(interaction, people.archive, views.archiving)
+    await _ask(interaction, people_status.archive, views.archiving)
 
 
 async def archive(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
     done = await modals.sent(
         interaction,
-        lambda tx: people.archive(tx, form.about, by=by, now=interaction.now),
+        lambda tx: people_status.archive(tx, form.about, by=by, now=interaction.now),
         is_long=True,
     )
     if done is not None:

@@ -27,16 +27,14 @@ from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import User
 from storage.db.database import Database
-from storage.slack import notifications, slack_profiles
-from storage.slack.notifications import (
+from storage.slack import notification_data, notifications, slack_profiles
+from storage.slack.notification_data import (
     DigestNotificationData,
-    Drawn,
-    Notice,
     NotificationData,
-    Outcome,
     SummaryNotificationData,
     WebhookNotificationData,
 )
+from storage.slack.notifications import Drawn, Notice, Outcome
 from storage.slack.slack_messages import Posted
 
 # Errors that a retry would meet again.
@@ -107,14 +105,14 @@ class Notifier:
 
     async def _delivered(self, notice: Notice) -> Outcome:
         if notice.kind in ("webhook_disabled", "webhook_failing"):
-            webhook = await self._database.read(notifications.load_webhook, notice)
+            webhook = await self._database.read(notification_data.load_webhook, notice)
             if webhook is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
                 notice, webhook.team_id, webhook.locale, partial(self._webhook, webhook)
             )
         if notice.kind == "digest_refused":
-            refused = await self._database.read(notifications.load_digest, notice)
+            refused = await self._database.read(notification_data.load_digest, notice)
             if refused is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
@@ -122,7 +120,7 @@ class Notifier:
             )
         if notice.kind == "reminder_summary":
             summary = await self._database.read(
-                notifications.load_summary, notice, now=self._clock()
+                notification_data.load_summary, notice, now=self._clock()
             )
             if summary is None:
                 return Outcome(verdict="delivered")
@@ -132,7 +130,7 @@ class Notifier:
         if notice.kind == "cover_changed":
             await self._database.write_long(notifications.expand, notice, now=self._clock())
             return Outcome(verdict="delivered")
-        data = await self._database.read(notifications.load, notice, now=self._clock())
+        data = await self._database.read(notification_data.load, notice, now=self._clock())
         if data is None:
             gone = "the request is gone"
             _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)

@@ -33,9 +33,10 @@ from bot.client import slack_web
 from bot.interaction import identity
 from bot.service import manifest
 from bot.views import install_page
+from storage.access import oauth_states
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.db.database import Database
-from storage.slack import slack_installations, slack_states
+from storage.slack import slack_installations
 from storage.slack.slack_installations import Installed, NewInstallation
 
 INSTALL_PATH: Final = "/slack/install"
@@ -79,7 +80,7 @@ class Installing:
             authorization_url=f"{settings.api_url.removesuffix('api/')}oauth/v2/authorize",
             installation_store=_NoStore(),
             state_store=_States(database, clock),
-            state_expiration_seconds=int(slack_states.LIFE.total_seconds()),
+            state_expiration_seconds=int(oauth_states.LIFE.total_seconds()),
             logger=slack_web.LOGGER,
         )
         self.flow = _Flow(flow_settings, settings.command, slack, database, clock)
@@ -211,7 +212,7 @@ async def _not_installed(args: AsyncFailureArgs) -> BoltResponse:
 
 
 class _States(AsyncOAuthStateStore):
-    """Bolt's view of ``storage.slack.slack_states``."""
+    """Bolt's view of ``storage.access.oauth_states``."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -222,13 +223,13 @@ class _States(AsyncOAuthStateStore):
         return slack_web.LOGGER
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
-        return await self._database.write(slack_states.issue, now=self._clock())
+        return await self._database.write(oauth_states.issue, now=self._clock())
 
     async def async_consume(self, state: str) -> bool:
         # Anyone may send any state: a wrong one costs no write.
-        if not await self._database.read(slack_states.is_valid, state, now=self._clock()):
+        if not await self._database.read(oauth_states.is_valid, state, now=self._clock()):
             return False
-        return await self._database.write(slack_states.consume, state, now=self._clock())
+        return await self._database.write(oauth_states.consume, state, now=self._clock())
 
 
 class _NoStore(AsyncInstallationStore):

@@ -11,7 +11,7 @@ from bot.base.language import gettext
 from bot.base.payloads import Values
 from bot.views import card as cards
 from bot.views import fields, text
-from storage.leave.leave_requests import LONGEST_REASON
+from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.slack.approval_cards import ApprovalCard
 
 
@@ -86,7 +86,7 @@ def _reason() -> Block:
     return fields.field(
         ids.REASON,
         gettext("Reason"),
-        {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_REASON},
+        {"type": "plain_text_input", "multiline": True, "max_length": MAX_REASON_LENGTH},
         hint=gettext("The requester will see this."),
         is_optional=True,
     )

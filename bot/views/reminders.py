@@ -7,7 +7,7 @@ from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import text, words
 from storage.slack.approval_cards import ApprovalCard
-from storage.slack.notifications import SummaryNotificationData, WaitingRequest
+from storage.slack.notification_data import SummaryNotificationData, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:

@@ -21,7 +21,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import ApiKeyRow
-from storage.directory import people_rows
+from storage.directory import people_changes, people_rows
 from storage.events import audit
 from storage.rules import request_rules
 
@@ -180,7 +180,7 @@ def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) ->
             "The person is {status} and cannot have a key.",
             status=user.status,
         )
-    people_rows.activate(tx, user, by=by, now=now)
+    people_changes.activate(tx, user, by=by, now=now)
 
 
 def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:

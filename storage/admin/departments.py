@@ -23,7 +23,7 @@ from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DepartmentRow, UserRow
-from storage.directory import people_rows
+from storage.directory import people_changes, people_rows
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
@@ -120,7 +120,7 @@ def update(
         version=before.version,
     )
     if not changed:
-        raise people_rows.ChangedMeanwhile
+        raise people_changes.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
     asked_after = reassignment.asked(tx, known, pending, now=now)
     rerouted = reassignment.difference(pending, asked_before, asked_after)
@@ -220,11 +220,11 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
         _take_out_archived, organisation_id=by.organisation_id, department_id=department_id, now=now
     )
     if taken_out != len(former):
-        raise people_rows.ChangedMeanwhile
+        raise people_changes.ChangedMeanwhile
     moved = [(user, replace(user, department_id=None)) for user in former]
-    people_rows.record_updates(tx, moved, by=by, now=now)
+    people_changes.record_updates(tx, moved, by=by, now=now)
     if not tx.change(_delete, organisation_id=by.organisation_id, department_id=department_id):
-        raise people_rows.ChangedMeanwhile
+        raise people_changes.ChangedMeanwhile
     _record(tx, "department.deleted", department, None, by=by, now=now)
 
 

@@ -26,7 +26,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
-from storage.directory import holiday_sets, people_rows
+from storage.directory import holiday_sets, people_changes, people_rows
 from storage.events import audit, digest_queue, feed_changes, organisation_config
 from storage.leave import card_refreshes, leave_types
 from storage.rules import days, holiday_calendar, request_rules
@@ -189,7 +189,7 @@ def update(
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
     columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
-        raise people_rows.ChangedMeanwhile
+        raise people_changes.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
     known = organisation_config.of_organisation(tx, by.organisation_id)
     gone_by = recalculation.GoneBy(

@@ -7,26 +7,23 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal, TypedDict
 
-from storage.access import api_keys, feeds
-from storage.admin import effects, offboarding, reassignment, recalculation
+from storage.admin import effects, reassignment, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
 from storage.base.errors import (
-    CannotArchiveSelf,
     Conflict,
-    EmailTaken,
     InsufficientRole,
     InvalidInput,
     LastOwner,
     NotFound,
 )
-from storage.base.values import ROLES, Caller, LeaveRequest, Reassigned, Role, User, UserStatus
+from storage.base.values import ROLES, Caller, LeaveRequest, Role, User, UserStatus
 from storage.db import locks, rows
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.directory import people_rows
+from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
@@ -66,19 +63,6 @@ _LOOKING_AROUND: Final = (
 _ON_CARDS: Final = ("leave_allowance_half_days", "start_date", "department_id", "manager_id")
 
 
-class UserPending(Conflict):
-    """A pending person has not used the service yet, so there is nothing to reactivate."""
-
-    code = "user_pending"
-    title = "The user is pending."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Only deactivated users can be reactivated. This user is pending and becomes active "
-            "when they first use Slack or an API key."
-        )
-
-
 class UserArchived(Conflict):
     """An archived person stays as they were, readable, until they are restored."""
 
@@ -107,7 +91,7 @@ def create(
     locks.organisation(tx, by.organisation_id)
     check_department(tx, values.get("department_id"), by=by)
     check_manager(tx, values.get("manager_id"), by=by)
-    return people_rows.add(tx, values | {"role": role}, "pending", by=by, now=now)
+    return people_changes.add(tx, values | {"role": role}, "pending", by=by, now=now)
 
 
 def update(
@@ -137,7 +121,7 @@ def update(
     if recorder is not None:
         today = local_day(now, known.organisation.timezone)
         recorder.balances_before(tx, known, [user], today=today)
-    after = people_rows.save(tx, user, after, "user.updated", by=by, now=now)
+    after = people_changes.save(tx, user, after, "user.updated", by=by, now=now)
     cause = recalculation.cause_of(user, after)
     leave = [] if cause is None else recalculation.plan(tx, known, [after], now=now)
     if cause is not None:
@@ -235,156 +219,6 @@ def _differing(user: User, changes: Mapping[str, object]) -> dict[str, object]:
         for name, value in changes.items()
         if getattr(user, name, _NO_SUCH_FIELD) != (tuple(value) if type(value) is list else value)
     }
-
-
-def archive(
-    tx: Transaction,
-    user_id: str,
-    *,
-    by: Caller,
-    now: datetime,
-    recorder: EffectsRecorder | None = None,
-) -> User:
-    """Take a person out for good, in one transaction, and keep the record.
-
-    Revokes API keys and feeds, cancels pending requests, ends approved leave after today, and
-    notifies the next approvers (offboarding.py). Returns an archived person unchanged. Raises
-    NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing has changed.
-    """
-    user = _to_be_stopped(tx, user_id, by=by)
-    if user.status == "archived":
-        return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    if recorder is not None:
-        today = local_day(now, known.organisation.timezone)
-        recorder.balances_before(tx, known, [user], today=today)
-    rerouted = reassignment.without(tx, known, user, now=now)
-    archived = replace(user, status="archived")
-    archived = people_rows.save(tx, user, archived, "user.archived", by=by, now=now)
-    key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
-    feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
-    leave = offboarding.give_up_leave(tx, known, user, by=by, now=now)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
-    if recorder is not None:
-        recorder.effects = replace(
-            recorder.effects,
-            leave=leave,
-            rerouted=tuple(rerouted),
-            api_keys=key_count,
-            calendar_feeds=feed_count,
-            reports=offboarding.reports(tx, by.organisation_id, user_id),
-            departments=tuple(
-                one.id for one in known.departments.values() if one.manager_id == user.id
-            ),
-            balances=recorder.balance_changes(tx, known, [user]),
-        )
-    return archived
-
-
-def deactivate(
-    tx: Transaction,
-    user_id: str,
-    *,
-    by: Caller,
-    now: datetime,
-    recorder: EffectsRecorder | None = None,
-) -> User:
-    """Switch a person off for a while: keys and feeds stop answering, requests stay.
-
-    New approvers are told of the approvals that pass to them. Returns a deactivated person
-    unchanged. Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf;
-    then nothing has changed.
-    """
-    user = _to_be_stopped(tx, user_id, by=by)
-    if user.status == "archived":
-        raise UserArchived
-    if user.status == "deactivated":
-        return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    rerouted = reassignment.without(tx, known, user, now=now)
-    deactivated = replace(user, status="deactivated")
-    deactivated = people_rows.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
-    if recorder is not None:
-        recorder.effects = replace(
-            recorder.effects,
-            rerouted=tuple(rerouted),
-            api_keys=api_keys.count(tx, by.organisation_id, user_id),
-            calendar_feeds=feeds.count(tx, by.organisation_id, user_id),
-        )
-    return deactivated
-
-
-def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """Make a deactivated person active again; an active one stays as they are.
-
-    Their keys and feeds answer again, and they get the cards of what awaits them. Raises NotFound,
-    InsufficientRole, UserPending or UserArchived.
-    """
-    request_rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    check_may_manage(by, user)
-    if user.status == "archived":
-        raise UserArchived
-    if user.status == "pending":
-        raise UserPending
-    if user.status == "active":
-        return user
-    active = replace(user, status="active")
-    active = people_rows.save(tx, user, active, "user.reactivated", by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
-    return active
-
-
-def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """Bring an archived person back as pending; any other one comes back unchanged.
-
-    Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
-    their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
-    linked to another person by now. Raises NotFound, InsufficientRole (only an owner restores an
-    owner), or EmailTaken while another person has the address; then nothing has changed.
-    """
-    request_rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    check_may_manage(by, user)
-    if user.status != "archived":
-        return user
-    if people_rows.has_email(tx, by.organisation_id, user.email):
-        raise EmailTaken(user.email)
-    restored = replace(user, status="pending")
-    if user.slack_user_id is not None:
-        other = people_rows.find_by_slack_id(tx, by.organisation_id, user.slack_user_id)
-        if other is not None and other.status != "archived":
-            restored = replace(restored, slack_user_id=None)
-    restored = people_rows.save(tx, user, restored, "user.restored", by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)
-    return restored
-
-
-def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Reassigned]:
-    """What awaits the person now that he is back."""
-    requests = reassignment.awaiting(tx, known, user, now=now)
-    before = reassignment.asked(tx, known, requests, now=now, absent_id=user.id)
-    return reassignment.difference(
-        requests, before, reassignment.asked(tx, known, requests, now=now)
-    )
-
-
-def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
-    """The person, locked, whom ``by`` may archive or deactivate."""
-    request_rules.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    check_may_manage(by, user)
-    # First: the last owner can only be met by himself, and should hear why it cannot work.
-    check_owner_remains(tx, user, by=by)
-    if user.id == by.user_id:
-        raise CannotArchiveSelf
-    return user
 
 
 def list_all(tx: Transaction, /, *, by: Caller) -> list[User]:

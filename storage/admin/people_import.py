@@ -18,7 +18,7 @@ from storage.base.ids import new_id
 from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
-from storage.directory import people_rows, slack_syncs
+from storage.directory import people_changes, people_rows, slack_syncs
 from storage.events import organisation_config
 from storage.rules.people_file import BadLines, Line
 
@@ -120,7 +120,7 @@ def bring_in(
         _make_departments(tx, plan, by=by, now=now)
         done = _add(tx, plan.people, by=by, now=now, progress=progress)
         _change(tx, plan.people, by=by, now=now, progress=lambda count: progress(done + count))
-    except people_rows.ChangedMeanwhile as error:
+    except people_changes.ChangedMeanwhile as error:
         raise FileOvertaken from error
     # Imported approvers are asked as soon as their Slack accounts are known.
     slack_syncs.request(tx, by.organisation_id, now=now)
@@ -327,7 +327,7 @@ def _add(
     """Write those who are new; how many there are."""
     new = [person.values | {"id": person.id} for person in found if person.user is None]
     for start in range(0, len(new), INSERT_BATCH):
-        people_rows.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
+        people_changes.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
         progress(min(start + INSERT_BATCH, len(new)))
     return len(new)
 
@@ -356,7 +356,7 @@ def _update(
 ) -> None:
     try:
         people.update(tx, person.id, changes, by=by, now=now)
-    except (people_rows.ChangedMeanwhile, BadLines):
+    except (people_changes.ChangedMeanwhile, BadLines):
         raise
     except DomainError as refusal:
         line = FieldError(

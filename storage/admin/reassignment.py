@@ -14,7 +14,7 @@ from typing import Final
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveRequest, Reassigned, User
 from storage.db.database import Transaction
-from storage.directory import approvers
+from storage.directory import approval_rule, approvers
 from storage.events import audit, notification_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, leave_rows
@@ -108,7 +108,7 @@ def show_to_linked(
     requests = awaiting(tx, known, after, now=now)
     if not requests:
         return
-    if approvers.may_be_asked(before):
+    if approval_rule.may_be_asked(before):
         notification_outbox.post_missing_cards(tx, after.id, requests, reference=known, now=now)
         return
     asked_before = asked(tx, known, requests, now=now, absent_id=after.id)

@@ -14,8 +14,8 @@ from storage.base.errors import InvalidInput, NotFound, Unauthenticated
 from storage.base.values import SCOPES, Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_rows
-from storage.leave import leave_requests, leave_types
+from storage.directory import people_changes
+from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 
 SLUG: Final = "acme-demo"
@@ -123,7 +123,7 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     )
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
     by = _caller(organisation.id, owner)
-    owner = people_rows.activate(tx, owner, by=by, now=now)
+    owner = people_changes.activate(tx, owner, by=by, now=now)
     staff = _hire(tx, owner, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
@@ -174,7 +174,7 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
             "manager_id": manager and staff[manager].id,
         }
         user = people.create(tx, fields, by=by, now=now)
-        staff[first_name] = people_rows.activate(tx, user, by=by, now=now)
+        staff[first_name] = people_changes.activate(tx, user, by=by, now=now)
         if role == "approver" and department is not None:
             changes = {"manager_id": user.id}
             departments.update(tx, department_ids[department], changes, by=by, now=now)
@@ -216,10 +216,10 @@ def _take(
     )
     request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
     if wish.then == "approve":
-        return leave_requests.approve(tx, request.id, by=by, now=now)
+        return decisions.approve(tx, request.id, by=by, now=now)
     if wish.then == "decline":
         reason = "We launch that week; can you go a month later?"
-        return leave_requests.decline(tx, request.id, reason=reason, by=by, now=now)
+        return decisions.decline(tx, request.id, reason=reason, by=by, now=now)
     if wish.then == "cancel":
         return leave_requests.cancel(tx, request.id, by=requester, now=now)
     return request

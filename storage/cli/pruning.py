@@ -8,11 +8,11 @@ from typing import Final
 
 import structlog
 
-from storage.access import idempotency
+from storage.access import idempotency, oauth_states
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.events import delivery_pruning
-from storage.slack import notifications, slack_events, slack_states
+from storage.slack import notifications, slack_events
 
 # As long as contract 9 keeps webhook deliveries.
 NOTICES_KEPT: Final = timedelta(days=30)
@@ -31,7 +31,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
         ("notices", partial(notifications.prune, before=now - NOTICES_KEPT, limit=batch)),
         ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
         ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
-        ("slack_states", partial(slack_states.prune, now=now, limit=batch)),
+        ("slack_states", partial(oauth_states.prune, now=now, limit=batch)),
         ("deliveries", partial(_prune_deliveries, now=now, limit=batch)),
     ):
         try:

@@ -1,4 +1,5 @@
-"""People, departments and managers: rows and reads, and who approves whose leave.
+"""People, departments and managers: rows, reads and changes, and who approves whose leave.
 
-What admins do to people is in ``admin``, because it changes their leave too.
+``approvers`` has the approval chain, ``worktimes`` when people work. What admins do to people is in
+``admin``, because it changes their leave too.
 """

@@ -1,9 +1,8 @@
-"""Whose decision a request awaits: the ladder of its owner's approvers, and the next step of it.
+"""Which pending requests are assigned to an approver, and who may decide on a request.
 
-The one place that says so. Deciding is allowed, buttons are drawn and lists of what waits are
-filtered by the same two expressions: ``approvers.awaits`` for the ladder, ``_asked_next`` for whom
-reminders.py asked because those before them did not answer. Admins and owners may decide on
-everything, and are shown as waiting only what awaits them.
+A request is assigned by the approval chain (``approval_rule.is_assigned_to``) and by escalation
+(``_asked_next``). Decisions, buttons and lists use these two expressions. Admins and owners may
+decide on every request, but their lists have only the requests that are assigned to them.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
-from storage.directory import approvers
-from storage.directory.approvers import MOST_APPROVERS
+from storage.directory import approval_rule, approvers
+from storage.directory.approvers import MAX_APPROVERS
 
 
 def may_decide(
@@ -68,7 +67,7 @@ def of_request(
         _next_steps,
         organisation_id=organisation_id,
         request_id=request.id,
-        limit=MOST_APPROVERS,
+        limit=MAX_APPROVERS,
     )
     return asked + [user for row in later if (user := rows.user(row)).id not in known]
 
@@ -79,7 +78,7 @@ def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: boo
     ``for_each``: the ladder is looked at for each request, which admins need: everybody's may end
     at them. Else it is looked at once for everybody who could have the viewer on it.
     """
-    query, requester = approvers.awaiting(organisation_id, viewer_id, today)
+    query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
     next_step = LeaveRequestRow.id.in_(
         _asked_next(ReminderRow.leave_request_id).where(
             ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
@@ -87,7 +86,7 @@ def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: boo
     )
     if for_each:
         return fn.EXISTS(query.where(requester.id == LeaveRequestRow.user_id)) | next_step
-    asked_about = approvers.ever_asked_about(organisation_id, viewer_id)
+    asked_about = approval_rule.ever_assigned_to(organisation_id, viewer_id)
     return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(asked_about))) | next_step
 
 
@@ -99,7 +98,7 @@ def ever_awaited(organisation_id: Expr, viewer_id: Expr) -> Expr:
     theirs = LeaveRequestRow.alias()
     of_others = theirs.select(theirs.id).where(
         theirs.organisation_id == organisation_id,
-        theirs.user_id.in_(approvers.ever_asked_about(organisation_id, viewer_id)),
+        theirs.user_id.in_(approval_rule.ever_assigned_to(organisation_id, viewer_id)),
     )
     next_steps = _asked_next(ReminderRow.leave_request_id).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
@@ -116,7 +115,7 @@ def _asked_next(*columns: Expr) -> Select:
             on=(UserRow.organisation_id == ReminderRow.organisation_id)
             & (UserRow.id == ReminderRow.user_id),
         )
-        .where(ReminderRow.is_next_step, approvers.is_reachable(UserRow))
+        .where(ReminderRow.is_next_step, approval_rule.is_reachable(UserRow))
     )
 
 

@@ -1,5 +1,6 @@
 """Leave requests from request to decision, with their types, previews and balances.
 
-``leave_requests`` has the life of a request, ``drafts`` what may be requested, ``previews`` what a
-request would come to, ``balances`` and ``ledgers`` what remains.
+``leave_requests`` and ``decisions`` change requests with ``request_steps``. ``drafts`` checks what
+may be requested, ``previews`` shows the total before that, ``balances`` and ``ledgers`` what
+remains.
 """

@@ -26,7 +26,7 @@ from storage.leave import balances, card_refreshes, ledgers
 from storage.leave.ledgers import ADJUSTMENT, MOST_ADJUSTMENTS, REACH_YEARS, adjustment_of
 from storage.rules import leave_years, request_rules
 
-LONGEST_REASON: Final = 500
+MAX_REASON_LENGTH: Final = 500
 
 
 class TooManyAdjustments(Conflict):
@@ -65,7 +65,7 @@ def add(
     known = organisation_config.of_organisation(tx, by.organisation_id)
     this_year = local_day(now, known.organisation.timezone).year
     fields.whole_number(this_year - REACH_YEARS, this_year + REACH_YEARS)(leave_year, "leave_year")
-    text = fields.optional_text(reason, "reason", LONGEST_REASON)
+    text = fields.optional_text(reason, "reason", MAX_REASON_LENGTH)
     if text is None:
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
     rule = balances.leave_year_rule(known, user)

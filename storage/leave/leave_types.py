@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +12,7 @@ from peewee import Delete, Select
 from storage.base import fields
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
 from storage.base.event_values import AuditAction
-from storage.base.fields import Checked, slug_of
+from storage.base.fields import slug_of
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveType, as_dict
 from storage.db import locks, rows
@@ -21,125 +20,11 @@ from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.events import audit, feed_changes, organisation_config
 from storage.events.organisation_config import Reference
-from storage.leave import card_refreshes
-from storage.rules import request_rules, slack_emoji
-
-LONGEST_CODE: Final = 64
-# As far as leave can lie ahead, and as long as a request can be.
-MOST_NOTICE_DAYS: Final = 730
-MOST_CONSECUTIVE_DAYS: Final = 366
-
-_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
-_CODE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-# Slack's own: letters of any script, digits, and + - _ '; a skin tone may follow.
-_EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
-
-
-def _code(value: object, field: str) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_CODE or not _CODE.fullmatch(value):
-        raise InvalidInput.of(
-            field,
-            "invalid_code",
-            "A code can only have lower-case letters, digits and single hyphens.",
-        )
-    return value
-
-
-def _colour(value: object, field: str) -> str:
-    text = value.lower() if isinstance(value, str) else ""
-    if _COLOUR.fullmatch(text) is None:
-        raise InvalidInput.of(field, "invalid_colour", "Use a colour such as #2e86de.")
-    return text
-
-
-def _emoji(value: object, field: str) -> str:
-    text = value.strip().lower() if isinstance(value, str) else ""
-    if text.startswith(":") and text.endswith(":"):
-        text = text[1:-1]
-    if _EMOJI.fullmatch(text) is None:
-        raise InvalidInput.of(
-            field, "invalid_emoji", "Use the emoji's short name in Slack, such as palm_tree."
-        )
-    if not slack_emoji.is_standard(text):
-        raise InvalidInput.of(
-            field,
-            "unknown_emoji",
-            "Slack has no standard emoji :{emoji}:. Custom emoji cannot be used.",
-            emoji=text,
-        )
-    return text
-
-
-_CHECKS: Final[Mapping[str, fields.Check]] = {
-    "name": fields.name,
-    "code": _code,
-    "colour": _colour,
-    "emoji": fields.optional(_emoji),
-    "requires_approval": fields.boolean,
-    "deducts_allowance": fields.boolean,
-    "allow_overdraft": fields.boolean,
-    "is_paid": fields.boolean,
-    "is_private": fields.boolean,
-    "requires_note": fields.boolean,
-    "min_notice_days": fields.whole_number(0, MOST_NOTICE_DAYS),
-    "max_consecutive_days": fields.optional(fields.whole_number(1, MOST_CONSECUTIVE_DAYS)),
-    "is_archived": fields.boolean,
-}
-
-_UNLESS_SAID: Final[Checked] = {
-    "colour": "#4a7fb5",
-    "emoji": None,
-    "requires_approval": True,
-    "deducts_allowance": True,
-    "allow_overdraft": False,
-    "is_paid": True,
-    "is_private": False,
-    "requires_note": False,
-    "min_notice_days": 0,
-    "max_consecutive_days": None,
-    "is_archived": False,
-}
-
-# Contract 3. Only annual leave comes out of the allowance.
-_OF_A_NEW_ORGANISATION: Final[tuple[Mapping[str, object], ...]] = (
-    {"name": "Annual leave", "code": "annual", "colour": "#2e9e6b", "emoji": "palm_tree"},
-    {
-        "name": "Sick leave",
-        "code": "sick",
-        "colour": "#d9534f",
-        "emoji": "face_with_thermometer",
-        "requires_approval": False,
-        "deducts_allowance": False,
-        "is_private": True,
-    },
-    {
-        "name": "Unpaid leave",
-        "code": "unpaid",
-        "colour": "#7a869a",
-        "emoji": "hourglass",
-        "deducts_allowance": False,
-        "is_paid": False,
-    },
-    {
-        "name": "Parental leave",
-        "code": "parental",
-        "colour": "#8e6bbf",
-        "emoji": "baby",
-        "deducts_allowance": False,
-    },
-    {
-        "name": "Compassionate leave",
-        "code": "compassionate",
-        "colour": "#3f7cac",
-        "emoji": "dove_of_peace",
-        "deducts_allowance": False,
-        "is_private": True,
-    },
-)
-
+from storage.leave import card_refreshes, leave_type_fields
+from storage.rules import request_rules
 
 # What the cards of pending requests show of a type, or compute with.
 _ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
@@ -149,7 +34,7 @@ _IN_EVENTS: Final = ("name", "colour", "is_private")
 
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
     """Give a new organisation its first types."""
-    for leave_type in _OF_A_NEW_ORGANISATION:
+    for leave_type in leave_type_fields.OF_NEW_ORGANISATION:
         create(tx, leave_type, by=by, now=now)
 
 
@@ -164,10 +49,10 @@ def create(
     """
     request_rules.check_role(by.role, "admin")
     fields.require(fields_of_type, "name")
-    values = fields.checked(fields_of_type, _CHECKS)
-    values.setdefault("code", slug_of(values["name"], LONGEST_CODE) or "leave")
+    values = fields.checked(fields_of_type, leave_type_fields.CHECKS)
+    values.setdefault("code", slug_of(values["name"], leave_type_fields.MAX_CODE_LENGTH) or "leave")
     leave_type = LeaveType(
-        **{**_UNLESS_SAID, **values},
+        **{**leave_type_fields.DEFAULTS, **values},
         id=new_id(now),
         created_at=now,
         updated_at=now,
@@ -214,7 +99,7 @@ def update(
     if changes.get("emoji") == before.emoji:
         # An older type may have an emoji that would be refused today; it keeps it.
         changes = {name: value for name, value in changes.items() if name != "emoji"}
-    after = replace(before, **fields.checked(changes, _CHECKS))
+    after = replace(before, **fields.checked(changes, leave_type_fields.CHECKS))
     if after == before:
         return before
     if _may_clash(before, after):
@@ -244,7 +129,7 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
         is None
     ):
         if not tx.change(_delete, organisation_id=by.organisation_id, leave_type_id=leave_type.id):
-            raise people_rows.ChangedMeanwhile
+            raise people_changes.ChangedMeanwhile
         _record(tx, "leave_type.deleted", leave_type, None, by=by, now=now)
         return None
     if leave_type.is_archived:
@@ -329,14 +214,16 @@ def _save(
 ) -> LeaveType:
     after = replace(after, updated_at=now, version=before.version + 1)
     # Always every column, so that one statement serves.
-    columns = {name: getattr(after, name) for name in (*_CHECKS, "updated_at", "version")}
+    columns = {
+        name: getattr(after, name) for name in (*leave_type_fields.CHECKS, "updated_at", "version")
+    }
     where = {"organisation_id": by.organisation_id, "id": before.id, "version": before.version}
     try:
         changed = tx.update(LeaveTypeRow, columns, **where)
     except DuplicateRow as error:
         raise CodeTaken(after.code) from error
     if not changed:
-        raise people_rows.ChangedMeanwhile
+        raise people_changes.ChangedMeanwhile
     _record(tx, action, before, after, by=by, now=now)
     if any(getattr(before, name) != getattr(after, name) for name in _IN_EVENTS):
         feed_changes.raise_sequence(tx, by.organisation_id, now=now)
@@ -352,7 +239,9 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    audit.record_value(tx, action, "leave_type", before, after, _CHECKS, by=by, now=now)
+    audit.record_value(
+        tx, action, "leave_type", before, after, leave_type_fields.CHECKS, by=by, now=now
+    )
     organisation_config.changed(tx, by.organisation_id)
 
 

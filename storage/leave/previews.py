@@ -17,9 +17,9 @@ from storage.directory import approvers, colleagues, people_rows
 from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
-from storage.leave import balances, drafts, leave_reading, leave_requests
+from storage.leave import balances, drafts, leave_reading, request_steps
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.leave_requests import WhyUnasked
+from storage.leave.request_steps import WhyUnasked
 from storage.rules import day_lines, days, request_rules, year_balances
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
@@ -218,6 +218,6 @@ def _deciders(
 ) -> tuple[list[User], WhyUnasked | None]:
     """Whom it would await, or why nobody is asked; what is changed stays pending."""
     if replaced is None and not leave_type.requires_approval:
-        return [], leave_requests.why_unasked(leave_type)
+        return [], request_steps.why_unasked(leave_type)
     deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)
-    return deciders, None if deciders or replaced else leave_requests.why_unasked(leave_type)
+    return deciders, None if deciders or replaced else request_steps.why_unasked(leave_type)

@@ -14,7 +14,7 @@ from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
-from storage.directory import approvers, colleagues, pending_approvals, people_rows
+from storage.directory import approval_rule, colleagues, pending_approvals, people_rows
 from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
@@ -113,7 +113,7 @@ def _may_decide(
 ) -> bool:
     if request.status != "pending" or viewer.id == request.user_id:
         return False
-    if not approvers.may_be_asked(viewer):
+    if not approval_rule.may_be_asked(viewer):
         return False
     is_admin = viewer.role in ("admin", "owner")
     return pending_approvals.may_decide(

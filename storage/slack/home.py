@@ -1,30 +1,35 @@
-"""What somebody's App Home shows: read in one go, fit to be shown to that person."""
+"""The App Home of a person: what it shows, and who is viewing it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Final, TypeVar
+from datetime import date, datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from peewee import Select
 
 from storage.access import absences
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.clock import end_of_week, local_day
 from storage.base.errors import NotFound, UnusableCursor
 from storage.base.values import Caller, LeaveRequest, LeaveType, Organisation, User
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
+from storage.db.tables import SlackHomeRow
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, ledgers, own_leave
 from storage.leave.ledgers import Balance
-from storage.slack import slack_homes
 
-# How many of each are shown at once.
-MOST_OWN: Final = 8
-MOST_WAITING: Final = 10
-MOST_AWAY: Final = 12
+# Slack reports every time the tab is opened. A person who opened it longer ago is not viewing it.
+WATCHED: Final = timedelta(days=7)
+# Items on a page of each list.
+MAX_OWN: Final = 8
+MAX_WAITING: Final = 10
+MAX_AWAY: Final = 12
 
 _NOTHING: Final = "-"
 # How many parts packed cursors have.
@@ -35,9 +40,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageCursors:
-    """The page that the viewer sees of each list, and whose absence is shown.
+    """The page that the viewer sees of each list, and whose absences are shown.
 
-    ``scope`` None is the team of whoever has a department, and everybody for all others.
+    ``scope`` None is the viewer's team, or everyone for a viewer without a department.
     """
 
     own: str | None = None
@@ -95,19 +100,19 @@ class Home:
     cursors: PageCursors
 
 
-def open_anew(tx: Transaction, *, by: Caller, now: datetime) -> None:
-    """Note that the caller looks at his Home, from the beginning of its lists."""
+def open_first_pages(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Save that the caller views Home, on the first page of its lists."""
     paginate(tx, PageCursors(), by=by, now=now)
 
 
 def paginate(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
-    """Note what the caller looks at; ``load`` shows that from now on."""
-    slack_homes.remember(tx, by.organisation_id, str(by.user_id), cursors.packed(), now=now)
+    """Save the pages that the caller views; ``load`` shows them from now on."""
+    _save(tx, by.organisation_id, str(by.user_id), cursors.packed(), now=now)
 
 
 def is_watched(tx: Transaction, *, by: Caller, now: datetime) -> bool:
-    """Whether the caller has opened his Home lately, and so may see that it is out of date."""
-    return slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now) is not None
+    """Whether the caller opened Home recently, so that it has to be kept up to date."""
+    return _watched_lists(tx, by.organisation_id, str(by.user_id), now=now) is not None
 
 
 def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
@@ -115,7 +120,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
 
     Who is away: today and until the end of the week; at a weekend, of the week to come.
     """
-    packed = slack_homes.find(tx, by.organisation_id, str(by.user_id), now=now)
+    packed = _watched_lists(tx, by.organisation_id, str(by.user_id), now=now)
     cursors = PageCursors.unpacked(packed or "")
     known = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
@@ -126,14 +131,14 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
     waiting, at_waiting = _from(
-        cursors.waiting, MOST_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
+        cursors.waiting, MAX_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
     )
     own, at_own = _from(
-        cursors.own, MOST_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
+        cursors.own, MAX_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
     )
     away, at_away = _from(
         cursors.away,
-        MOST_AWAY,
+        MAX_AWAY,
         lambda page: absences.away(
             tx,
             page,
@@ -192,3 +197,40 @@ def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[
         for request in page.items
     ]
     return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _save(
+    tx: Transaction, organisation_id: str, user_id: str, leafed: str, *, now: datetime
+) -> None:
+    """Save that the person views Home, with the pages of its lists."""
+    tx.change(_save_home, organisation_id=organisation_id, user_id=user_id, leafed=leafed, now=now)
+
+
+def _watched_lists(
+    tx: Transaction, organisation_id: str, user_id: str, *, now: datetime
+) -> str | None:
+    """What ``_save`` saved in the last seven days; None for a person who is not viewing Home."""
+    since = now - WATCHED
+    row = tx.first(_opened_since, organisation_id=organisation_id, user_id=user_id, since=since)
+    return None if row is None else row.leafed
+
+
+@compiled
+def _save_home(
+    organisation_id: Param[str], user_id: Param[str], leafed: Param[str], now: Param[datetime]
+) -> Any:
+    kept = {"opened_at": now, "leafed": leafed}
+    return SlackHomeRow.insert(
+        organisation_id=organisation_id, user_id=user_id, **kept
+    ).on_conflict(conflict_target=(SlackHomeRow.organisation_id, SlackHomeRow.user_id), update=kept)
+
+
+@compiled
+def _opened_since(
+    organisation_id: Param[str], user_id: Param[str], since: Param[datetime]
+) -> Select:
+    return SlackHomeRow.select(SlackHomeRow.leafed).where(
+        SlackHomeRow.organisation_id == organisation_id,
+        SlackHomeRow.user_id == user_id,
+        SlackHomeRow.opened_at > since,
+    )

@@ -12,31 +12,21 @@ from typing import Final, Literal
 
 from peewee import Delete, Select, Tuple, Update, fn
 
-from storage.admin import recalculation
-from storage.admin.recalculation import News
-from storage.base.clock import local_day
-from storage.base.event_values import NotificationEvent, Webhook
+from storage.base.event_values import NotificationEvent
 from storage.base.ids import new_id
-from storage.base.values import HalfDay, User
 from storage.db import rows
 from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import (
     LeaveRequestRow,
-    LeaveTypeRow,
     NoticeRow,
-    ReminderRow,
-    UserRow,
-    WebhookRow,
 )
-from storage.directory import approvers, pending_approvals, people_rows
-from storage.events import notification_outbox, organisation_config
+from storage.events import notification_outbox
 from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
 from storage.events.notification_outbox import NoticeKind
 from storage.leave import card_refreshes
-from storage.slack import approval_cards, digests, reminders, slack_locales, slack_messages
-from storage.slack.approval_cards import ApprovalCard
+from storage.slack import reminders, slack_messages
 from storage.slack.slack_messages import Posted
 
 # Waits after the 1st, 2nd … failed attempt; the last one again and again.
@@ -46,8 +36,6 @@ WORTH_TRYING: Final = timedelta(hours=24)
 
 # Cards that ask somebody; those of other events only show what became of it.
 _ASKING: Final = ("leave_request.created", "leave_request.updated", "leave_request.rerouted")
-# How many requests a summary names.
-MOST_SUMMARISED: Final = 10
 
 Verdict = Literal["delivered", "retry", "failed"]
 
@@ -100,70 +88,6 @@ class Outcome:
     retry_after_seconds: int | None = None
     drawn: Drawn | None = None
     gone: Posted | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WebhookNotificationData:
-    """The data of a message about a webhook that is off, or fails since ``failing_since``."""
-
-    team_id: str | None
-    recipient: User
-    locale: str | None
-    webhook: Webhook
-    failing_since: datetime | None
-    timezone: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DigestNotificationData:
-    """All that the news of a digest takes: its channel, and Slack's word for what is wrong."""
-
-    team_id: str | None
-    recipient: User
-    locale: str | None
-    channel: str
-    because: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WaitingRequest:
-    """A pending request as a summary names it."""
-
-    requester_name: str
-    leave_type_name: str
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None
-    end_half_day: HalfDay | None
-    total_half_days: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SummaryNotificationData:
-    """All that a summary takes: the requests that wait longest, and how many there are."""
-
-    team_id: str | None
-    recipient: User
-    locale: str | None
-    requests: tuple[WaitingRequest, ...]
-    total: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NotificationData:
-    """All that drawing a notice takes. ``message`` is the card that the person has already.
-
-    ``news`` is set where the person is told that his leave counts something else now. ``locale``
-    is the recipient's, as Slack names it. ``is_superseded``: a later notice draws the same card.
-    """
-
-    team_id: str | None
-    recipient: User
-    locale: str | None
-    card: ApprovalCard
-    message: Posted | None
-    news: News | None = None
-    is_superseded: bool = False
 
 
 def _due(_: Engine, now: Expr, limit: Expr) -> Select:
@@ -234,37 +158,6 @@ def _notice(row: Row, claim_id: str) -> Notice:
     )
 
 
-def load(tx: Transaction, notice: Notice, *, now: datetime) -> NotificationData | None:
-    """What the notice is about, as it is now; None when the request or the person is gone."""
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    card = approval_cards.card(
-        tx, notice.organisation_id, notice.leave_request_id, viewer_id=notice.user_id, now=now
-    )
-    if recipient is None or card is None:
-        return None
-    message = slack_messages.find(
-        tx, notice.organisation_id, notice.leave_request_id, notice.user_id
-    )
-    team_id = organisation_config.of_organisation(
-        tx, notice.organisation_id
-    ).organisation.slack_team_id
-    news = None
-    if (notice.kind, notice.event_type) == ("requester_notice", "leave_request.recounted"):
-        place = (notice.organisation_id, notice.leave_request_id)
-        news = recalculation.news(tx, *place, at=notice.created_at)
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    is_superseded = notice.is_refresh and _is_awaited(tx, notice)
-    return NotificationData(
-        team_id=team_id,
-        recipient=recipient,
-        locale=locale,
-        card=card,
-        message=message,
-        news=news,
-        is_superseded=is_superseded,
-    )
-
-
 def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
     """Queue the redraws that follow from a ``cover_changed`` notice."""
     if notice.first_day is not None and notice.last_day is not None:
@@ -275,81 +168,6 @@ def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
             last_day=notice.last_day,
         )
         card_refreshes.expand(tx, change, now=now)
-
-
-def load_webhook(tx: Transaction, notice: Notice) -> WebhookNotificationData | None:
-    """The webhook and its admin; None if it has recovered or is gone, or the admin no longer is."""
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
-    if row is None or recipient is None or recipient.status != "active":
-        return None
-    webhook = rows.webhook(row)
-    is_news = not webhook.is_active
-    if notice.kind == "webhook_failing":
-        is_news = webhook.is_active and row.failing_since_at is not None
-    if not is_news or recipient.role not in ("admin", "owner"):
-        return None
-    organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
-    return WebhookNotificationData(
-        team_id=organisation.slack_team_id,
-        recipient=recipient,
-        locale=slack_locales.of_person(tx, notice.organisation_id, recipient.id),
-        webhook=webhook,
-        failing_since=rows.instant_or_none(row.failing_since_at) if webhook.is_active else None,
-        timezone=recipient.timezone or organisation.timezone,
-    )
-
-
-def load_digest(tx: Transaction, notice: Notice) -> DigestNotificationData | None:
-    """Why the digest cannot be posted; None once another channel was chosen, or for nobody."""
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    found = digests.refusal(tx, notice.organisation_id)
-    if found is None or recipient is None or recipient.status != "active":
-        return None
-    if recipient.role not in ("admin", "owner"):
-        return None
-    team_id = organisation_config.of_organisation(
-        tx, notice.organisation_id
-    ).organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    channel, because = found
-    return DigestNotificationData(
-        team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
-    )
-
-
-def load_summary(
-    tx: Transaction, notice: Notice, *, now: datetime
-) -> SummaryNotificationData | None:
-    """What waits for the person now; None where nothing does, or nobody is there to hear."""
-    organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    found = tx.all(
-        _waiting,
-        organisation_id=notice.organisation_id,
-        user_id=notice.user_id,
-        today=local_day(now, organisation.timezone).isoformat(),
-        limit=MOST_SUMMARISED,
-    )
-    if recipient is None or not approvers.may_be_asked(recipient) or not found:
-        return None
-    requests = tuple(
-        WaitingRequest(
-            requester_name=f"{row.first_name} {row.last_name}".strip(),
-            leave_type_name=row.type_name,
-            start_date=rows.day(row.start_date),
-            end_date=rows.day(row.end_date),
-            start_half_day=row.start_half_day,
-            end_half_day=row.end_half_day,
-            total_half_days=row.total_half_days,
-        )
-        for row in found
-    )
-    team_id = organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    return SummaryNotificationData(
-        team_id=team_id, recipient=recipient, locale=locale, requests=requests, total=found[0].total
-    )
 
 
 def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
@@ -410,7 +228,7 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
     )
     is_outdated = row is not None and row.version != outcome.drawn.version
     # A requester hears of every change by a notice of its own.
-    if notice.kind == "approval_card" and is_outdated and not _is_awaited(tx, notice):
+    if notice.kind == "approval_card" and is_outdated and not has_another_pending(tx, notice):
         # The request changed while it was drawn: no live button may stay behind.
         tx.insert(
             NoticeRow,
@@ -428,7 +246,7 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
         tx.notify(notification_outbox.NOTICES)
 
 
-def _is_awaited(tx: Transaction, notice: Notice) -> bool:
+def has_another_pending(tx: Transaction, notice: Notice) -> bool:
     """Whether another notice will draw the card anyway."""
     found = tx.first(
         _other_pending,
@@ -439,47 +257,6 @@ def _is_awaited(tx: Transaction, notice: Notice) -> bool:
         notice_id=notice.id,
     )
     return found is not None
-
-
-@compiled
-def _webhook(organisation_id: Param[str], webhook_id: Param[str | None]) -> Select:
-    return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
-        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
-    )
-
-
-@compiled
-def _waiting(
-    organisation_id: Param[str], user_id: Param[str], today: Param[str], limit: Param[int]
-) -> Select:
-    """What the person is reminded of, longest first; each row tells how many there are."""
-    return (
-        rows.with_names(
-            ReminderRow.select(
-                fn.COUNT(ReminderRow.user_id).over().alias("total"),
-                UserRow.first_name,
-                UserRow.last_name,
-                LeaveTypeRow.name.alias("type_name"),
-                LeaveRequestRow.start_date,
-                LeaveRequestRow.end_date,
-                LeaveRequestRow.start_half_day,
-                LeaveRequestRow.end_half_day,
-                LeaveRequestRow.total_half_days,
-            ).join(
-                LeaveRequestRow,
-                on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
-                & (LeaveRequestRow.id == ReminderRow.leave_request_id),
-            )
-        )
-        .where(
-            ReminderRow.organisation_id == organisation_id,
-            ReminderRow.user_id == user_id,
-            LeaveRequestRow.status == "pending",
-            pending_approvals.awaits(organisation_id, user_id, today, for_each=True),
-        )
-        .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
-        .limit(limit)
-    )
 
 
 @compiled

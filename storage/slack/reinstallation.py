@@ -51,7 +51,7 @@ def show_missed(
     if since is not None:
         _show_decided(tx, known, since, now)
     slack_syncs.request(tx, organisation_id, now=now)
-    reminders.begin_anew(tx, organisation_id, now=now)
+    reminders.restart(tx, organisation_id, now=now)
 
 
 def _show_waiting(

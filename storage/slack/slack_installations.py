@@ -29,13 +29,13 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, SlackInstallationRow, UserRow
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit, organisation_config
 from storage.rules import zone_countries
 from storage.slack import (
+    join_policy,
     notifications,
-    provisioning,
     reinstallation,
     slack_locales,
     slack_workspaces,
@@ -123,7 +123,7 @@ def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installe
     """Keep the installation, for the workspace's organisation or a new one; again renews the token.
 
     The installer of a workspace that is new here becomes one of the organisation's people: its
-    owner where it is made. Raises NotLinked, provisioning.NotAMember, or AlreadyExists when the
+    owner where it is made. Raises NotLinked, join_policy.NotAMember, or AlreadyExists when the
     organisation gets another workspace at the same moment; then nothing has changed.
     """
     # Two installations of one workspace would each see a part of what the other one writes.
@@ -197,7 +197,7 @@ def _matching(tx: Transaction, new: NewInstallation) -> Organisation | None:
 def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisation:
     person = new.installer
     if not person.email:
-        raise provisioning.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
+        raise join_policy.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
     zone = person.timezone or ""
     first_name = fields.plain_name(person.first_name) or person.email.partition("@")[0]
     organisation, owner = organisations.create(
@@ -224,12 +224,12 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
         source="slack",
     )
     linked = replace(owner, slack_user_id=person.slack_user_id)
-    people_rows.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
+    people_changes.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
     return organisation
 
 
 def _join(tx: Transaction, organisation_id: str, person: SlackProfile, *, now: datetime) -> None:
-    user = provisioning.join_from_slack(tx, organisation_id, person, now=now)
+    user = join_policy.join_from_slack(tx, organisation_id, person, now=now)
     slack_locales.keep(
         tx,
         organisation_id,

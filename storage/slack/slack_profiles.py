@@ -12,7 +12,7 @@ from typing import Final
 
 from peewee import JOIN, OP, Expression, Select
 
-from storage.admin import people, reassignment
+from storage.admin import people, people_status, reassignment
 from storage.base import fields
 from storage.base.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.base.event_values import AuditAction
@@ -23,7 +23,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
-from storage.directory import people_rows, slack_matching
+from storage.directory import people_changes, people_rows, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit, organisation_config
 from storage.rules import request_rules
@@ -63,7 +63,7 @@ def keep_in_step(
     if profile.is_deleted:
         return _switched_off(tx, user, by=by, now=now)
     if user.status == "deactivated" and _was_switched_off_by_slack(tx, user, by=by):
-        return Synced(user=people.reactivate(tx, user.id, by=by, now=now))
+        return Synced(user=people_status.reactivate(tx, user.id, by=by, now=now))
     return Synced(user=user)
 
 
@@ -242,7 +242,7 @@ def add(
         field = "email" if "email" in values else "slack_user_id"
         raise InvalidInput.of(field, refusal.code, refusal.detail) from refusal
     linked = replace(user, slack_user_id=profile.slack_user_id)
-    user = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    user = people_changes.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
     _keep(tx, by.organisation_id, user.id, profile, now=now)
     return user
 
@@ -266,7 +266,7 @@ def link(
     _keep(tx, organisation_id, user_id, profile, now=now)
     linked = replace(user, slack_user_id=profile.slack_user_id)
     by = _slack(organisation_id)
-    linked = people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    linked = people_changes.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
     _show_what_awaits(tx, user, linked, by=by, now=now)
     return profile.slack_user_id
 
@@ -293,7 +293,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     # Their messages stand in a conversation with the former account: never updated there again.
     slack_messages.forget_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
-    unlinked = people_rows.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
+    unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
     reassignment.tell(tx, known, rerouted, by=by, now=now)
     return unlinked
 
@@ -316,7 +316,7 @@ def _described(
     if after == user:
         return user
     action: AuditAction = "user.updated" if user.slack_user_id else "user.linked_to_slack"
-    after = people_rows.save(tx, user, after, action, by=by, now=now)
+    after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
         _show_what_awaits(tx, user, after, by=by, now=now)
     return after
@@ -346,7 +346,7 @@ def _as_described(user: User, profile: SlackProfile) -> User:
 
 def _switched_off(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Synced:
     try:
-        return Synced(user=people.deactivate(tx, user.id, by=by, now=now))
+        return Synced(user=people_status.deactivate(tx, user.id, by=by, now=now))
     except LastOwner:
         return Synced(user=user, owner_kept=True)
 

@@ -14,7 +14,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
-from storage.directory import people_rows, slack_syncs
+from storage.directory import people_changes, people_rows, slack_syncs
 from storage.events import audit, organisation_config
 
 
@@ -118,7 +118,7 @@ def remember_slack_id(
         source="slack",
     )
     linked = replace(user, slack_user_id=slack_user_id)
-    people_rows.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
+    people_changes.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
 
 
 @compiled

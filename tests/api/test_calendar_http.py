@@ -13,10 +13,10 @@ import pytest
 
 from api.service import app
 from storage.access import feeds
-from storage.admin import departments, organisations, people
+from storage.admin import departments, organisations, people, people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
-from storage.leave import leave_requests, leave_types
+from storage.leave import decisions, leave_requests, leave_types
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
@@ -84,7 +84,7 @@ def world(database: Database) -> Iterator[World]:
     ada = a_person(database, acme, department_id=department.id)
     grace = a_person(database, acme, first_name="Grace", department_id=department.id)
     approved = a_request(database, acme, ada, start_date=date(2026, 8, 3), note="to the coast")
-    approved = database.write_now(leave_requests.approve, approved.id, by=acme.caller, now=NOW)
+    approved = database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
     pending = a_request(database, acme, ada, start_date=date(2026, 8, 10))
     clock = Clock()
     clock.now = NOW + HOUR
@@ -191,7 +191,7 @@ def cancels(world: World) -> None:
 
 
 def approves(world: World) -> None:
-    world.write(leave_requests.approve, world.pending.id)
+    world.write(decisions.approve, world.pending.id)
 
 
 def edits(world: World) -> None:
@@ -199,7 +199,7 @@ def edits(world: World) -> None:
 
 
 def declines(world: World) -> None:
-    world.write(leave_requests.decline, world.pending.id, reason=None)
+    world.write(decisions.decline, world.pending.id, reason=None)
 
 
 def asks(world: World) -> None:
@@ -238,7 +238,7 @@ def heads_department(world: World) -> None:
     """Hedy has leave, and becomes the head of Grace's department."""
     hedy = a_person(world.database, world.acme, first_name="Hedy")
     asked = a_request(world.database, world.acme, hedy)
-    world.write(leave_requests.approve, asked.id)
+    world.write(decisions.approve, asked.id)
     changes = {"manager_id": hedy.id}
     world.write(departments.update, str(world.grace.department_id), changes)
 
@@ -376,7 +376,7 @@ def test_a_reversed_approval_is_marked_for_30_days_where_it_showed(
     path = world.path(world.grace, scope)
     world.clock.now = NOW + timedelta(minutes=5)
     shown = event_of(world, path, world.approved)
-    world.write(leave_requests.change_decision, world.approved.id, "declined")
+    world.write(decisions.change_decision, world.approved.id, "declined")
     declines(world)
 
     marked = event_of(world, path, world.approved)
@@ -396,11 +396,11 @@ def regenerates(world: World) -> None:
 
 
 def deactivates(world: World) -> None:
-    world.write(people.deactivate, world.ada.id)
+    world.write(people_status.deactivate, world.ada.id)
 
 
 def archives(world: World) -> None:
-    world.write(people.archive, world.ada.id)
+    world.write(people_status.archive, world.ada.id)
 
 
 @pytest.mark.parametrize("close", [regenerates, deactivates, archives])

@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
-from storage.admin import people
+from storage.admin import people_status
 from storage.base.calendar_values import FeedScope
 from storage.base.values import LeaveType, User
 from storage.db.database import Database
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
 from tests import calendars
 from tests.api.conftest import Client, a_key
@@ -115,16 +115,16 @@ def ask(
     request = database.write_now(leave_requests.submit, by=by, draft=draft, now=NOW)
     steps: dict[str, list[Callable[[], object]]] = {
         "approve": [
-            lambda: database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+            lambda: database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
         ],
         "decline": [
             lambda: database.write_now(
-                leave_requests.decline, request.id, reason=REASON, by=acme.caller, now=NOW
+                decisions.decline, request.id, reason=REASON, by=acme.caller, now=NOW
             )
         ],
         "decline after all": [
             lambda: database.write_now(
-                leave_requests.change_decision, request.id, "declined", by=acme.caller, now=NOW
+                decisions.change_decision, request.id, "declined", by=acme.caller, now=NOW
             )
         ],
         "cancel": [lambda: database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)],
@@ -214,7 +214,7 @@ def test_leave_of_an_archived_person_is_called_off_in_feeds_that_showed_it(
     path = client.get("/api/v1/calendar-feeds/token", key).json()["feeds"]["team"]
     by = cast.acme.caller
 
-    database.write_now(people.archive, cast.people["herself"].id, by=by, now=NOW)
+    database.write_now(people_status.archive, cast.people["herself"].id, by=by, now=NOW)
 
     events = {event.uid: event for event in calendars.by_icalendar(client.get(path).content)}
     assert events[cast.requests[False, "approved"]].status == "CANCELLED"

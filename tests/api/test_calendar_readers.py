@@ -14,7 +14,7 @@ from api.feeds import ical
 from storage.admin import people
 from storage.base.values import HalfDay
 from storage.db.database import Database
-from storage.leave import leave_requests, leave_types
+from storage.leave import decisions, leave_requests, leave_types
 from tests import calendars
 from tests.api.conftest import Client, a_key
 from tests.api.test_ical import FEED, HOLIDAY, HOURS, OTHERS, OWN
@@ -173,7 +173,7 @@ def test_hostile_names_and_notes_through_the_whole_service(
     grace = a_person(database, acme, first_name="Grace", department_id=department.id)
     by = acme.caller
     asked = a_request(database, acme, ada, note=f"note {text}")
-    database.write_now(leave_requests.approve, asked.id, by=by, now=NOW)
+    database.write_now(decisions.approve, asked.id, by=by, now=NOW)
     pending = a_request(database, acme, ada, start_date=date(2026, 8, 10), note=f"note {text}")
     database.write_now(people.update, ada.id, {"last_name": text[:100]}, by=by, now=NOW)
     annual = type_id(database, acme)

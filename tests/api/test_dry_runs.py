@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from api.service import app
 from storage.db.database import Database
-from storage.leave import leave_requests
+from storage.leave import decisions
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
 from tests.storage.test_dry_runs import CHANGES
@@ -148,7 +148,7 @@ def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
     body = {"date": "2026-08-05", "name": "Market day"}
     made = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
     request = a_request(database, acme, ada, start_date=MONDAY)
-    database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
     trials: list[tuple[str, str, Any]] = [
         ("PATCH", f"{API}/organisation", {"country_code": "US"}),
         ("POST", f"{SETS}/{set_id}/overrides", {"date": "2026-08-03", "name": "Off"}),

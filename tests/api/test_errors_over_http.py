@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.service.app import OPERATIONS
-from storage.admin import people
+from storage.admin import people_status
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.api.exercising import Things, call, things
@@ -158,7 +158,7 @@ def test_states_of_people_have_their_own_documented_codes(
     client: Client, database: Database, there: Things
 ) -> None:
     gone = a_person(database, there.acme, first_name="Gone")
-    database.write_now(people.archive, gone.id, by=there.acme.caller, now=NOW)
+    database.write_now(people_status.archive, gone.id, by=there.acme.caller, now=NOW)
     admin = a_person(database, there.acme, first_name="Alan", role="admin")
     admins_key = a_key(database, there.acme, admin)
     owner, hedy, ada = there.acme.owner.id, there.ids["users"], there.member

@@ -20,7 +20,7 @@ from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_requests, leave_types
+from storage.leave import decisions, leave_requests, leave_types
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
@@ -99,7 +99,7 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
                 database, acme, person, start_date=monday, code=code, start_half_day=half
             )
             requests.append(asked)
-        database.write_now(leave_requests.approve, requests[-1].id, by=acme.caller, now=NOW)
+        database.write_now(decisions.approve, requests[-1].id, by=acme.caller, now=NOW)
     tokens = [
         database.write_now(personal_token, by=caller_for(acme, person), now=NOW)
         for person in (ada, grace)
@@ -206,13 +206,16 @@ def head_department(world: World, which: int) -> None:
 def step(world: World, name: str, which: int) -> None:
     request = world.requests[which]
     if name in ("approved", "declined"):
-        world.write(leave_requests.change_decision, request.id, name)
+        world.write(decisions.change_decision, request.id, name)
     elif name == "edit":
         world.write(leave_requests.edit, request.id, {"end_half_day": "pm", "start_half_day": "pm"})
     elif name == "decline":
-        world.write(leave_requests.decline, request.id, reason=None)
+        world.write(decisions.decline, request.id, reason=None)
+    elif name == "approve":
+        world.write(decisions.approve, request.id)
     else:
-        world.write(getattr(leave_requests, name), request.id)
+        assert name == "cancel"
+        world.write(leave_requests.cancel, request.id)
 
 
 def override_holiday(world: World, name: str, half: HalfDay | None) -> None:

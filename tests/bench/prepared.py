@@ -19,9 +19,9 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.events import webhooks
-from storage.leave import leave_reading, leave_requests, leave_types
+from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from tests.builders import personal_token
@@ -186,7 +186,7 @@ def organisation(tx: Transaction, number: int, people_count: int) -> Organisatio
             "manager_id": members[0].id if members else owner.id,
         }
         member = people.create(tx, fields, by=by, now=now)
-        members.append(people_rows.activate(tx, member, by=by, now=now))
+        members.append(people_changes.activate(tx, member, by=by, now=now))
     keys = [_key(tx, member, system) for member in members]
     return Organisation(
         owner=by, owner_key=owner_key, leave_type_id=leave_type_id, members=members, keys=keys
@@ -213,7 +213,7 @@ def _history(tx: Transaction, organisation: Organisation, member: User) -> None:
             now=_now(),
         )
         if number % 4 or is_feed:
-            leave_requests.approve(tx, request.id, by=organisation.owner, now=_now())
+            decisions.approve(tx, request.id, by=organisation.owner, now=_now())
 
 
 def _caller(organisation: Organisation, member: User) -> Caller:

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from bot.base import ids
-from storage.admin import people
+from storage.admin import people, people_status
 from storage.base.values import LeaveRequest
 from storage.directory import people_rows
 from storage.leave import leave_requests
@@ -119,7 +119,7 @@ def test_approvers_hear_that_leave_was_shortened_by_archiving(world: World) -> N
     assert later.start_date == date(2026, 9, 7)
 
     ada = world.people[ADA]
-    world.database.write_now(people.archive, ada.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(people_status.archive, ada.id, by=world.acme.caller, now=world.clock())
     world.deliver()
 
     for who in (GRACE, HEDY):

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import departments, organisations, people
+from storage.admin import departments, organisations, people, people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Database, Transaction
-from storage.leave import adjustments, leave_requests, leave_types
+from storage.leave import adjustments, decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for
@@ -72,9 +72,7 @@ def test_an_open_card_follows_what_becomes_of_a_colleagues_leave(world: World) -
         world
     )
 
-    world.database.write_now(
-        leave_requests.approve, theirs.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
     deliver_all(world)
     assert "• Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave)" in shown(world)
 
@@ -108,7 +106,9 @@ def test_the_leave_of_an_archived_colleague_leaves_the_card(world: World) -> Non
     assert HEDYS_LEAVE in shown(world)
 
     hedy = world.people[HEDY]
-    world.database.write_now(people.archive, hedy.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        people_status.archive, hedy.id, by=world.acme.caller, now=world.clock()
+    )
     deliver_all(world)
 
     assert "• Hedy Lamarr" not in shown(world)
@@ -185,9 +185,7 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     before = refreshes(world)
 
     # Approving takes no more days than waiting did.
-    world.database.write_now(
-        leave_requests.approve, second.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, second.id, by=world.acme.caller, now=world.clock())
     world.deliver()
     (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
     assert "After this: 20 days left in 2026" in card.visible_text

@@ -11,7 +11,7 @@ import pytest
 
 from bot.base import ids
 from bot.interaction import errors
-from storage.admin import people
+from storage.admin import people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from tests.bot.test_settings_access import as_sent, click, settings
@@ -271,7 +271,9 @@ def test_what_is_refused_at_the_answer_is_told_in_its_place(world: World) -> Non
         form,
         {"manager_id": found(world, form, ids.PERSON_SEARCH, "bea", boss.id)},
     )
-    world.database.write_now(people.archive, boss.id, by=world.acme.caller, now=world.clock())
+    world.database.write_now(
+        people_status.archive, boss.id, by=world.acme.caller, now=world.clock()
+    )
 
     answer = world.slack.submit(ADMIN, question)
 

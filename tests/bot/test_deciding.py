@@ -13,7 +13,7 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.base.values import LeaveRequest, Source
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 
@@ -156,7 +156,7 @@ def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
 
     world.clock.advance(hours=5)
     world.database.write_now(
-        leave_requests.decline, request.id, reason="No", by=world.acme.caller, now=world.clock()
+        decisions.decline, request.id, reason="No", by=world.acme.caller, now=world.clock()
     )
     world.deliver()
 

@@ -19,7 +19,7 @@ from storage.events import (
     organisation_config,
     webhooks,
 )
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from storage.slack import slack_profiles
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
@@ -195,9 +195,7 @@ def test_receiving_a_message_does_not_activate_a_user(world: World) -> None:
 def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> None:
     world.link()
     request = world.submit_over_rest()
-    world.database.write_now(
-        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
 
     world.deliver()
 
@@ -214,7 +212,7 @@ def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> 
 
     world.deliver(
         meanwhile=lambda: world.database.write_now(
-            leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+            decisions.approve, request.id, by=world.acme.caller, now=world.clock()
         )
     )
 
@@ -248,9 +246,7 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     card = world.card(GRACE)
     world.delete(card)
 
-    world.database.write_now(
-        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
     world.deliver()
 
     assert world.cards(GRACE) == []
@@ -314,7 +310,7 @@ FAILING = (
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        (deliveries.GONE, "Grund: Der Empfänger hat mit 410 Gone geantwortet."),
+        (deliveries.GONE, "Grund: Der Endpunkt hat mit 410 Gone geantwortet."),
         (deliveries.FAILED_FOR_TOO_LONG, "Grund: 120 Stunden lang ist jeder Versuch fehl"),
     ],
 )

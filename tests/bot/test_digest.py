@@ -14,7 +14,7 @@ from playground.loopback.limits import problems_of_message
 from storage.admin import organisations
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from storage.slack import digests, reminders
 from storage.slack.digests import Digest, Out
 from tests import outside
@@ -57,7 +57,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
     if request.status == "approved":
         return request
     return world.database.write_now(
-        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+        decisions.approve, request.id, by=world.acme.caller, now=world.clock()
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from bot.interaction.interaction import ANSWER_SECONDS, Interaction
 from bot.interaction.listening import Listener
 from storage.access import api_keys, authentication
-from storage.admin import people
+from storage.admin import people, people_status
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.values import User
 from storage.db import locks
@@ -23,7 +23,7 @@ from storage.directory import people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
 from storage.slack import (
-    provisioning,
+    join_policy,
     slack_events,
     slack_installations,
     slack_locales,
@@ -136,7 +136,7 @@ def test_whom_an_admin_switched_off_slack_does_not_switch_on(world: World) -> No
     change(world, ADA, deleted=False)
     world.clock.advance(hours=1)
     world.database.write_now(
-        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
     )
 
     change(world, ADA, tz="Europe/Rome")
@@ -290,7 +290,7 @@ def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> N
 
     codes = overlapping(
         database,
-        lambda tx: provisioning.join_from_slack(tx, acme.id, said, now=NOW),
+        lambda tx: join_policy.join_from_slack(tx, acme.id, said, now=NOW),
         lambda: database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW),
     )
 
@@ -324,7 +324,7 @@ def test_slack_and_an_admin_deactivating_a_user_do_not_deadlock(
     runs = crossing(
         database,
         lambda tx: locks.organisation(tx, acme.id),
-        lambda tx: people.deactivate(tx, ada.id, by=acme.caller, now=NOW),
+        lambda tx: people_status.deactivate(tx, ada.id, by=acme.caller, now=NOW),
         lambda tx: slack_profiles.keep_in_step(
             tx, acme.id, off if is_deleted else profile, now=NOW
         ),

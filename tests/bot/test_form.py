@@ -11,7 +11,7 @@ import pytest
 
 from bot.base import ids
 from storage.db.database import Database
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type
 from tests.fakes.slack import LoopbackSlack, View
@@ -91,9 +91,7 @@ def test_a_note_that_is_still_to_be_typed_is_no_problem_yet(world: World) -> Non
 
 def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
     theirs = world.submit_over_rest(HEDY)
-    world.database.write_now(
-        leave_requests.approve, theirs.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
     line = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026 (Annual leave)"
 
     form = typed(world, "3-7 aug annual")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import people
+from storage.admin import people_status
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from tests.bot.browser import Browser, by_oauth
@@ -106,7 +106,7 @@ def test_edit_opens_the_form_and_what_is_changed_shows(world: World) -> None:
 def test_what_was_approved_is_cancelled_and_not_edited(world: World) -> None:
     request = world.submit_over_rest(ADA)
     world.database.write_now(
-        leave_requests.approve, request.id, by=world.caller(GRACE), now=world.clock()
+        decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
     )
 
     offered = {one.action_id for one in opened(world, ADA).buttons}
@@ -161,7 +161,7 @@ def test_who_is_overtaken_is_told_by_whom_and_sees_what_is_now(world: World) -> 
     request = world.submit_over_rest(ADA)
     stale = opened(world, GRACE)
     world.database.write_now(
-        leave_requests.approve, request.id, by=world.caller(HEDY), now=world.clock()
+        decisions.approve, request.id, by=world.caller(HEDY), now=world.clock()
     )
 
     world.slack.click_in_view(GRACE, stale, ids.HOME_APPROVE)
@@ -192,7 +192,7 @@ def test_declining_what_was_decided_meanwhile_says_so_in_the_form(world: World) 
     world.slack.click_in_view(GRACE, home, ids.HOME_DECLINE)
     form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
     world.database.write_now(
-        leave_requests.approve, request.id, by=world.caller(HEDY), now=world.clock()
+        decisions.approve, request.id, by=world.caller(HEDY), now=world.clock()
     )
 
     world.slack.submit(GRACE, form, {ids.REASON: "Too late"})
@@ -313,7 +313,7 @@ def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
     assert "Awaiting a decision" in world.slack.home(ADA, "Mon 3 August").visible_text
 
     world.database.write_now(
-        leave_requests.approve, request.id, by=world.caller(GRACE), now=world.clock()
+        decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
     )
     world.deliver()
     world.settled()
@@ -445,7 +445,7 @@ def test_who_was_switched_off_sees_nothing_any_more(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
     world.database.write_now(
-        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
     )
 
     world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)

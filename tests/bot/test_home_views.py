@@ -16,7 +16,7 @@ from storage.base.values import LeaveRequest, Organisation, field_names
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 from storage.rules.leave_years import LeaveYear
-from storage.slack.home import MOST_AWAY, MOST_OWN, MOST_WAITING, Home, Item, PageCursors
+from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item, PageCursors
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400
@@ -99,9 +99,9 @@ def homes(draw: st.DrawFn) -> Home:
         today=NOW.date(),
         last_day=NOW.date() + timedelta(days=6),
         balance=balance(draw(st.integers(-400, 1_000)), draw(halves), draw(halves), draw(halves)),
-        own=draw(page_of(items(), MOST_OWN)),
-        waiting=draw(page_of(items(), MOST_WAITING)),
-        away=draw(page_of(absences(), MOST_AWAY)),
+        own=draw(page_of(items(), MAX_OWN)),
+        waiting=draw(page_of(items(), MAX_WAITING)),
+        away=draw(page_of(absences(), MAX_AWAY)),
         cursors=PageCursors(
             own=draw(cursors),
             waiting=draw(cursors),

@@ -15,7 +15,7 @@ from storage.admin import people, people_import
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_rows
+from storage.directory import people_changes
 from storage.events import organisation_config
 from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
@@ -67,7 +67,7 @@ def crowd(world: World, admin: User) -> None:
         )
         found = people.find_by_email(tx, world.acme.id, boss.email)
         assert found is not None
-        return people_rows.activate(tx, found, by=world.acme.caller, now=world.clock())
+        return people_changes.activate(tx, found, by=world.acme.caller, now=world.clock())
 
     world.people[BOSS] = world.database.write_now(bring_in)
     world.slack.add_person(BOSS, boss.email, "Bea Boss")

@@ -14,7 +14,7 @@ from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.events.organisation_config import of_organisation
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import notifications, slack_messages, slack_workspaces
 from storage.slack.notifications import Drawn, Notice, Outcome
@@ -191,7 +191,7 @@ def test_every_card_is_refreshed(asked: Asked) -> None:
         [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
     )
 
-    asked.database.write_now(leave_requests.approve, request.id, by=asked.acme.caller, now=NOW)
+    asked.database.write_now(decisions.approve, request.id, by=asked.acme.caller, now=NOW)
 
     assert [one.user_id for one in asked.claim(claim_id="two")] == [asked.grace.id]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import organisations, people
+from storage.admin import organisations, people_status
 from storage.base.values import Organisation
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
@@ -150,7 +150,7 @@ def test_a_deactivated_user_cannot_submit_an_open_form(world: World) -> None:
     form = world.open_form(ADA)
     world.settled()
     world.database.write_now(
-        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
     )
 
     answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})

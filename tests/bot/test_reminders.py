@@ -12,7 +12,7 @@ from bot.base import ids
 from storage.admin import people
 from storage.base.errors import NotFound
 from storage.db.database import Database
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from storage.slack import reminders
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
@@ -91,9 +91,7 @@ def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World)
     request = world.a_request()
     world.clock.now = TUESDAY
     world.run(world.app.periodic_jobs.run_due)
-    world.database.write_now(
-        leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
 
     world.deliver()
 
@@ -275,7 +273,7 @@ def test_a_request_decided_meanwhile_is_not_escalated(world: World) -> None:
 
     overlapping(
         world.database,
-        lambda tx: leave_requests.approve(tx, request.id, by=world.acme.caller, now=last),
+        lambda tx: decisions.approve(tx, request.id, by=world.acme.caller, now=last),
         lambda: world.database.write_now(reminders.run, world.acme.id, now=last),
     )
 
@@ -323,7 +321,7 @@ def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) 
     assert world.told(GRACE) == []
     with pytest.raises(NotFound):
         world.database.write_now(
-            leave_requests.approve, other.id, by=world.caller(GRACE), now=world.clock()
+            decisions.approve, other.id, by=world.caller(GRACE), now=world.clock()
         )
     assert request.id != other.id
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.base import ids
 from storage.directory import people_rows
-from storage.leave import leave_requests
+from storage.leave import decisions
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person
 
@@ -209,9 +209,7 @@ def test_colleagues_off_then_are_shown_without_private_types(world: World) -> No
     world.a_request(HEDY, leave_type_id=world.leave_type("sick"), end_date="2026-08-03")
     world.submit_over_rest(EVE)
     theirs = world.submit_over_rest(GRACE)
-    world.database.write_now(
-        leave_requests.approve, theirs.id, by=world.acme.caller, now=world.clock()
-    )
+    world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
 
     world.a_request()
 

@@ -17,7 +17,7 @@ from storage.admin import organisations
 from storage.db.database import Database, Transaction
 from storage.db.tables import NoticeRow, ReminderRow
 from storage.directory.slack_matching import SlackProfile
-from storage.leave import leave_requests
+from storage.leave import decisions
 from storage.slack import notifications, slack_installations
 from storage.slack.notifications import Outcome
 from storage.slack.slack_installations import NewInstallation
@@ -74,7 +74,7 @@ def undelivered(world: World) -> list[dict[str, Any]]:
     return notices_to_people(world, "pending")
 
 
-def decide(world: World, request_id: str, how: Any = leave_requests.approve, **more: Any) -> None:
+def decide(world: World, request_id: str, how: Any = decisions.approve, **more: Any) -> None:
     world.clock.advance(minutes=1)
     by = world.acme.caller
     world.database.write_now(how, request_id, by=by, now=world.clock(), **more)
@@ -263,7 +263,7 @@ def test_a_card_of_the_old_installation_is_posted_again(world: World, error: str
 def test_what_was_decided_meanwhile_is_told_and_leaves_no_live_buttons(world: World) -> None:
     request = world.a_request()
     uninstall(world)
-    decide(world, request.id, leave_requests.decline, reason="Release week")
+    decide(world, request.id, decisions.decline, reason="Release week")
 
     world.clock.advance(days=1)
     install(world)

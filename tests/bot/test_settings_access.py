@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from bot.base import ids
 from storage.access import api_keys, authentication, feed_owners, feeds
-from storage.admin import people
+from storage.admin import people_status
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import Secrets
 from storage.base.values import ApiKey
@@ -165,7 +165,7 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
 def test_who_was_switched_off_makes_no_key(world: World) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
     world.database.write_now(
-        people.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
+        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
     )
 
     answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})

@@ -23,8 +23,8 @@ from storage.base.event_values import EVENT_TYPES
 from storage.base.values import LEAVE_STATUSES, LeaveRequest, LeaveType, User, field_names
 from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
+from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import LONGEST_NOTE
-from storage.leave.leave_requests import LONGEST_REASON
 from storage.leave.previews import Preview, YearChange
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
@@ -79,7 +79,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
         note=draw(st.none() | text(LONGEST_NOTE)),
         decided_by=None,
         decided_at=NOW,
-        decision_reason=draw(st.none() | text(LONGEST_REASON)),
+        decision_reason=draw(st.none() | text(MAX_REASON_LENGTH)),
         cancelled_at=NOW,
         created_at=NOW,
         updated_at=NOW,
@@ -142,7 +142,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         note="&" * LONGEST_NOTE,
         decided_by=None,
         decided_at=NOW,
-        decision_reason="&" * LONGEST_REASON,
+        decision_reason="&" * MAX_REASON_LENGTH,
         cancelled_at=NOW,
         created_at=NOW,
         updated_at=NOW,

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from bot.base import ids
-from storage.leave import leave_requests
+from storage.leave import decisions
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
@@ -27,7 +27,7 @@ def approved(world: World, who: str, **fields: object) -> None:
     request = world.submit_over_rest(who, **fields)
     if request.status == "pending":
         world.database.write_now(
-            leave_requests.approve, request.id, by=world.acme.caller, now=world.clock()
+            decisions.approve, request.id, by=world.acme.caller, now=world.clock()
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys, authentication
-from storage.admin import people
+from storage.admin import people, people_status
 from storage.base.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import SCOPES, ApiKey, Caller, User, UserStatus
@@ -142,7 +142,7 @@ def test_keys_of_people_who_left_are_not_recognised(database: Database, status: 
     acme = an_organisation(database)
     ada = a_person(database, acme)
     _, secret = a_key(database, caller_for(acme, ada), ada)
-    stop = people.deactivate if status == "deactivated" else people.archive
+    stop = people_status.deactivate if status == "deactivated" else people_status.archive
 
     database.write_now(stop, ada.id, by=acme.caller, now=NOW)
 

@@ -7,14 +7,14 @@ from datetime import date
 
 import pytest
 
-from storage.admin import departments, people
+from storage.admin import departments, people, people_status
 from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading
 from storage.slack import slack_profiles
 from tests.builders import (
     NOW,
@@ -65,7 +65,7 @@ def asked(database: Database, team: Team) -> set[str]:
 
 def switch_off(database: Database, team: Team, *gone: User) -> None:
     for user in gone:
-        database.write_now(people.deactivate, user.id, by=team.acme.caller, now=NOW)
+        database.write_now(people_status.deactivate, user.id, by=team.acme.caller, now=NOW)
 
 
 def go_away(database: Database, team: Team, *away: User) -> None:
@@ -168,7 +168,7 @@ def test_a_decided_request_has_no_pending_approvers(database: Database) -> None:
     team = a_team(database)
     request = a_request(database, team.acme, team.ada)
     by = caller_for(team.acme, team.manager)
-    database.write_now(leave_requests.approve, request.id, by=by, now=NOW)
+    database.write_now(decisions.approve, request.id, by=by, now=NOW)
 
     assert database.read_now(leave_reading.awaiting, PageOf(), by=by, now=NOW).items == []
 

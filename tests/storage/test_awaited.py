@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage.admin import departments, people
+from storage.admin import departments, people, people_status
 from storage.base.errors import DomainError
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
 from storage.directory import pending_approvals, people_rows
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading
 from storage.slack import approval_cards, reminders, slack_workspaces
 from tests.builders import (
     NOW,
@@ -113,7 +113,7 @@ def set_up(database: Database, drawing: Drawing) -> Setting:
             if one.is_asked_next:
                 ask_next(tx, acme, request, user)
             if not one.is_active:
-                people.deactivate(tx, user.id, by=by, now=now)
+                people_status.deactivate(tx, user.id, by=by, now=now)
 
     for one, user in zip(drawing.people, others, strict=True):
         if one.is_away:
@@ -163,7 +163,7 @@ class Undone(Exception):
 
 def may_approve(database: Database, setting: Setting, user: User) -> bool:
     def attempt(tx: Transaction) -> None:
-        leave_requests.approve(tx, setting.request.id, by=caller_for(setting.acme, user), now=NOW)
+        decisions.approve(tx, setting.request.id, by=caller_for(setting.acme, user), now=NOW)
         raise Undone
 
     try:
@@ -231,15 +231,13 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
     after = seen(database, setting, leave_reading.awaiting, head)
     # Five minutes before Head's day begins and the reminder is looked at again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
-    database.write_now(
-        leave_requests.approve, request.id, by=caller_for(acme, head), now=decided_at
-    )
+    database.write_now(decisions.approve, request.id, by=caller_for(acme, head), now=decided_at)
     looked_at = [
         database.write_now(reminders.run, acme.id, now=decided_at + timedelta(minutes=minute))
         for minute in (6, 7)
     ]
     database.write_now(
-        leave_requests.change_decision,
+        decisions.change_decision,
         request.id,
         "declined",
         by=caller_for(acme, head),

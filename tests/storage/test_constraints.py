@@ -16,7 +16,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
 from storage.events import webhooks
-from storage.leave import adjustments, leave_requests
+from storage.leave import adjustments, decisions
 from tests import outside
 from tests.builders import (
     NOW,
@@ -41,7 +41,7 @@ def acme(database: Database, database_url: str) -> Acme:
         webhooks.create, url="https://example.com/hook", events=["*"], by=by, now=NOW
     )
     request = a_request(database, acme, ada)
-    database.write_now(leave_requests.approve, request.id, by=by, now=NOW)
+    database.write_now(decisions.approve, request.id, by=by, now=NOW)
     database.write_now(
         adjustments.add,
         ada.id,

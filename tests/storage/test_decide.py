@@ -23,21 +23,19 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit
-from storage.leave import leave_reading, leave_requests
-from storage.leave.leave_requests import NotYourApproval
+from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave.decisions import NotYourApproval
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
 
 Step = Callable[[Database, str, Caller], LeaveRequest]
 
 
 def approve(database: Database, request_id: str, by: Caller) -> LeaveRequest:
-    return database.write_now(leave_requests.approve, request_id, by=by, now=NOW)
+    return database.write_now(decisions.approve, request_id, by=by, now=NOW)
 
 
 def decline(database: Database, request_id: str, by: Caller) -> LeaveRequest:
-    return database.write_now(
-        leave_requests.decline, request_id, reason=" Too busy ", by=by, now=NOW
-    )
+    return database.write_now(decisions.decline, request_id, reason=" Too busy ", by=by, now=NOW)
 
 
 def cancel(database: Database, request_id: str, by: Caller) -> LeaveRequest:

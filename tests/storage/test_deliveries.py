@@ -33,7 +33,7 @@ from storage.events.retry_schedule import (
     UNSIGNED_RETRY,
     retry_delay_seconds,
 )
-from storage.leave import leave_requests
+from storage.leave import decisions
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.refusals import crossing, overlapping
@@ -231,7 +231,7 @@ def test_of_one_request_the_later_event_waits_for_the_first_try_of_the_earlier(
 ) -> None:
     acme = listening(database)
     request = a_request(database, acme, a_person(database, acme))
-    database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
     (created,) = claimed(database)
     assert b'"leave_request.created"' in created.body

@@ -14,7 +14,7 @@ from storage.db.engines import open_database
 from storage.events import deliveries, delivery_queue, webhooks
 from storage.events.deliveries import Outcome
 from storage.events.delivery_queue import Delivery, Waiting
-from storage.leave import leave_requests
+from storage.leave import decisions, leave_requests
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 
@@ -159,7 +159,7 @@ def test_events_of_one_request_go_out_one_after_the_other(database: Database) ->
     acme = an_organisation(database)
     listening(database, acme, 2)
     request = a_request(database, acme, a_person(database, acme))
-    database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
     database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
 
     seen = []

@@ -18,6 +18,7 @@ from storage.admin import (
     holiday_set_removal,
     organisations,
     people,
+    people_status,
 )
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
@@ -28,7 +29,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
 from storage.directory import approvers, holiday_sets
 from storage.events import organisation_config, webhooks
-from storage.leave import leave_reading, leave_requests, ledgers
+from storage.leave import decisions, leave_reading, ledgers
 from tests import outside
 from tests.builders import (
     NOW,
@@ -77,8 +78,10 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
     ("users.update", "role"): lambda scene: partial(
         people.update, user_id=scene.ada.id, changes={"role": "admin", "department_id": None}
     ),
-    ("users.archive", ""): lambda scene: partial(people.archive, user_id=scene.grace.id),
-    ("users.deactivate", ""): lambda scene: partial(people.deactivate, user_id=scene.grace.id),
+    ("users.archive", ""): lambda scene: partial(people_status.archive, user_id=scene.grace.id),
+    ("users.deactivate", ""): lambda scene: partial(
+        people_status.deactivate, user_id=scene.grace.id
+    ),
     ("departments.update", "manager and allowance"): lambda scene: partial(
         departments.update,
         department_id=scene.team_id,
@@ -135,7 +138,7 @@ def a_scene(database: Database) -> Scene:
         winter = a_request(
             database, acme, user, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8)
         )
-        database.write_now(leave_requests.approve, winter.id, by=acme.caller, now=NOW)
+        database.write_now(decisions.approve, winter.id, by=acme.caller, now=NOW)
     by = caller_for(acme, grace)
     database.write_now(feeds.create, None, by=by, now=NOW)
     database.write_now(

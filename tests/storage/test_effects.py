@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import departments, holiday_overrides, organisations, people
+from storage.admin import departments, holiday_overrides, organisations, people, people_status
 from storage.admin.effects import Effects
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import User
@@ -74,7 +74,7 @@ def test_balances_are_foreseen_as_they_then_are(
     }
     new = NewOverride(date=date(2026, 8, 4), name="Market day", half="am")
     trials: dict[str, Change] = {
-        "archive": people.archive,
+        "archive": people_status.archive,
         "holiday": holiday_overrides.add,
         "country": organisations.update,
     }

@@ -11,7 +11,7 @@ import pytest
 
 from storage.access import feed_owners, feeds
 from storage.access.feeds import MAX_FEEDS, TooManyFeeds
-from storage.admin import people
+from storage.admin import people_status
 from storage.base.errors import Forbidden, NotFound
 from storage.base.values import UserStatus
 from storage.db.database import Database
@@ -114,7 +114,7 @@ def test_tokens_of_people_who_left_are_not_found(database: Database, status: Use
     acme = an_organisation(database)
     ada = a_person(database, acme)
     token = database.write_now(personal_token, by=caller_for(acme, ada), now=NOW)
-    stop = people.deactivate if status == "deactivated" else people.archive
+    stop = people_status.deactivate if status == "deactivated" else people_status.archive
 
     database.write_now(stop, ada.id, by=acme.caller, now=NOW)
 

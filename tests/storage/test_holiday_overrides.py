@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from storage.admin import holiday_overrides, holiday_set_removal, organisations, people
+from storage.admin import (
+    holiday_overrides,
+    holiday_set_removal,
+    organisations,
+    people_status,
+)
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.errors import InsufficientRole, NotFound
@@ -233,7 +238,7 @@ def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None
 
     own = own_set(database, acme).id
     assert codes_of(lambda: delete(own), lambda: delete(france.id)) == ["holiday_set_in_use"] * 2
-    database.write_now(people.archive, ada.id, by=acme.caller, now=NOW)
+    database.write_now(people_status.archive, ada.id, by=acme.caller, now=NOW)
     delete(france.id)
 
     known = database.read_now(organisation_config.of_organisation, acme.id)

@@ -11,7 +11,7 @@ from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading
 from tests.builders import (
     NOW,
     a_department,
@@ -236,6 +236,6 @@ def test_who_decided_still_sees_the_request(database: Database) -> None:
     ada = a_person(database, acme, manager_id=grace.id)
     request = a_request(database, acme, ada)
     by = caller_for(acme, grace)
-    database.write_now(leave_requests.approve, request.id, by=by, now=NOW)
+    database.write_now(decisions.approve, request.id, by=by, now=NOW)
 
     assert database.read_now(leave_reading.get, request.id, by=by, now=NOW).status == "approved"

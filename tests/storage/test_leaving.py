@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys, authentication, feeds
-from storage.admin import departments, people
+from storage.admin import departments, people, people_status
 from storage.base.errors import Unauthenticated
 from storage.base.values import LeaveRequest, User
 from storage.db.compiled import Param, compiled
@@ -18,7 +18,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import NoticeRow, OrganisationRow
 from storage.directory import approvers
 from storage.events import audit, organisation_config
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -44,11 +44,11 @@ def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequ
 
 def approved(database: Database, acme: Acme, user: User, **asked: Any) -> LeaveRequest:
     request = a_request(database, acme, user, **asked)
-    return database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+    return database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
 
 def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) -> None:
-    database.write_now(people.archive, user.id, by=acme.caller, now=now)
+    database.write_now(people_status.archive, user.id, by=acme.caller, now=now)
 
 
 def test_current_leave_of_an_archived_person_ends_today(database: Database) -> None:
@@ -157,7 +157,7 @@ def in_slack(database: Database) -> Acme:
     return acme
 
 
-@pytest.mark.parametrize("stop", [people.archive, people.deactivate])
+@pytest.mark.parametrize("stop", [people_status.archive, people_status.deactivate])
 def test_requests_are_reassigned_to_the_next_level(
     database: Database, stop: Callable[..., User]
 ) -> None:
@@ -187,10 +187,10 @@ def test_a_reactivated_approver_is_asked_again(database: Database) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
-    database.write_now(people.deactivate, grace.id, by=acme.caller, now=NOW)
+    database.write_now(people_status.deactivate, grace.id, by=acme.caller, now=NOW)
     request = a_request(database, acme, ada)
 
-    database.write_now(people.reactivate, grace.id, by=acme.caller, now=LATER)
+    database.write_now(people_status.reactivate, grace.id, by=acme.caller, now=LATER)
 
     assert rerouted_cards(database, acme) >= {(request.id, grace.id)}
 
@@ -326,7 +326,7 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     )
     before = everything(database, acme)
 
-    change = getattr(people, kind)
+    change = getattr(people_status, kind)
     foreseen = dry_run(database, change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
     assert everything(database, acme) == before
     database.write_now(change, grace.id, by=acme.caller, now=ON_WEDNESDAY)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from storage.admin import organisations, people
+from storage.admin import organisations, people_status
 from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFound
 from storage.base.values import Adjustment, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit
-from storage.leave import adjustments, leave_requests, ledgers
+from storage.leave import adjustments, decisions, leave_requests, ledgers
 from storage.leave.ledgers import Balance
 from tests.builders import (
     NOW,
@@ -53,7 +53,7 @@ def test_a_ledger_explains_what_is_left(database: Database) -> None:
     ada = a_person(database, acme, manager_id=grace.id, start_date=date(2026, 7, 1))
     waiting = a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 4))
     approved = a_request(database, acme, ada, start_date=date(2026, 9, 1), start_half_day="pm")
-    database.write_now(leave_requests.approve, approved.id, by=acme.caller, now=NOW)
+    database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
     a_request(database, acme, ada, start_date=date(2026, 9, 3), code="sick")
     added = an_adjustment(database, acme, ada)
 
@@ -342,6 +342,6 @@ def test_the_organisations_date_decides_when_a_person_was_created(database: Data
 def test_an_archived_person_still_has_a_balance(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    database.write_now(people.archive, ada.id, by=acme.caller, now=NOW)
+    database.write_now(people_status.archive, ada.id, by=acme.caller, now=NOW)
 
     assert balance_of(database, acme, ada).remaining_half_days == 50

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys
-from storage.admin import people
+from storage.admin import people, people_status
 from storage.base.errors import (
     CannotArchiveSelf,
     EmailTaken,
@@ -20,12 +20,12 @@ from storage.base.errors import (
 from storage.base.values import Caller, User, as_dict
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_rows
-from storage.directory.people_rows import ChangedMeanwhile
+from storage.directory import people_changes, people_rows
+from storage.directory.people_changes import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
-from storage.slack import provisioning, slack_profiles
-from storage.slack.provisioning import NotAMember
+from storage.slack import join_policy, slack_profiles
+from storage.slack.join_policy import NotAMember
 from tests import outside
 from tests.builders import (
     NOW,
@@ -70,7 +70,7 @@ def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
 
 def joined(database: Database, acme: Acme, **said: Any) -> User:
     return database.write_now(
-        provisioning.join_from_slack, acme.id, replace(ADA_IN_SLACK, **said), now=LATER
+        join_policy.join_from_slack, acme.id, replace(ADA_IN_SLACK, **said), now=LATER
     )
 
 
@@ -220,8 +220,8 @@ def test_an_admin_neither_makes_nor_touches_an_owner(database: Database) -> None
         lambda: database.write_now(
             people.update, acme.owner.id, {"job_title": "Chief"}, by=by, now=NOW
         ),
-        lambda: database.write_now(people.archive, acme.owner.id, by=by, now=NOW),
-        lambda: database.write_now(people.deactivate, acme.owner.id, by=by, now=NOW),
+        lambda: database.write_now(people_status.archive, acme.owner.id, by=by, now=NOW),
+        lambda: database.write_now(people_status.deactivate, acme.owner.id, by=by, now=NOW),
     )
 
     assert codes == ["insufficient_role"] * 6
@@ -293,7 +293,9 @@ def test_people_do_not_change_each_other(database: Database) -> None:
         )
 
 
-@pytest.mark.parametrize("use_case", [people.archive, people.deactivate, people.reactivate])
+@pytest.mark.parametrize(
+    "use_case", [people_status.archive, people_status.deactivate, people_status.reactivate]
+)
 def test_only_admins_stop_or_restart_people(database: Database, use_case: Any) -> None:
     acme = an_organisation(database)
     ada, hedy = a_person(database, acme), a_person(database, acme, role="approver")
@@ -313,9 +315,9 @@ def test_another_organisations_people_are_not_found(database: Database) -> None:
     codes = codes_of(
         lambda: database.read_now(people_rows.get, stranger.id, by=acme.caller),
         lambda: database.write_now(people.update, stranger.id, {}, by=acme.caller, now=NOW),
-        lambda: database.write_now(people.archive, stranger.id, by=acme.caller, now=NOW),
-        lambda: database.write_now(people.deactivate, stranger.id, by=acme.caller, now=NOW),
-        lambda: database.write_now(people.reactivate, stranger.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people_status.archive, stranger.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people_status.deactivate, stranger.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people_status.reactivate, stranger.id, by=acme.caller, now=NOW),
     )
 
     assert codes == ["not_found"] * 5
@@ -384,7 +386,7 @@ def test_an_archived_manager_is_refused_and_a_former_one_stays(database: Databas
     grace = a_person(database, acme, first_name="Grace")
     hedy = a_person(database, acme, first_name="Hedy", manager_id=grace.id)
     ada = a_person(database, acme)
-    database.write_now(people.archive, grace.id, by=acme.caller, now=NOW)
+    database.write_now(people_status.archive, grace.id, by=acme.caller, now=NOW)
 
     errors = errors_of(lambda: updated(database, acme, ada, manager_id=grace.id))
     after = updated(database, acme, hedy, manager_id=grace.id, job_title="Inventor")
@@ -398,10 +400,10 @@ def test_an_archived_manager_is_refused_and_a_former_one_stays(database: Databas
     [
         lambda database, acme: updated(database, acme, acme.owner, role="admin"),
         lambda database, acme: database.write_now(
-            people.archive, acme.owner.id, by=acme.caller, now=NOW
+            people_status.archive, acme.owner.id, by=acme.caller, now=NOW
         ),
         lambda database, acme: database.write_now(
-            people.deactivate, acme.owner.id, by=acme.caller, now=NOW
+            people_status.deactivate, acme.owner.id, by=acme.caller, now=NOW
         ),
     ],
     ids=["demoted", "archived", "deactivated"],
@@ -437,14 +439,14 @@ def test_of_two_owners_who_stop_each_other_at_once_one_remains(database: Databas
 
     codes = overlapping(
         database,
-        lambda tx: people.archive(tx, second.id, by=acme.caller, now=NOW),
-        lambda: database.write_now(people.deactivate, acme.owner.id, by=by_second, now=NOW),
+        lambda tx: people_status.archive(tx, second.id, by=acme.caller, now=NOW),
+        lambda: database.write_now(people_status.deactivate, acme.owner.id, by=by_second, now=NOW),
     )
 
     assert codes == ["last_owner"]
 
 
-@pytest.mark.parametrize("use_case", [people.archive, people.deactivate])
+@pytest.mark.parametrize("use_case", [people_status.archive, people_status.deactivate])
 def test_people_cannot_deactivate_or_archive_themselves(database: Database, use_case: Any) -> None:
     acme = an_organisation(database)
     a_person(database, acme, role="owner")
@@ -469,7 +471,7 @@ def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database)
         now=NOW,
     )
 
-    archived = database.write_now(people.archive, ada.id, by=acme.caller, now=LATER)
+    archived = database.write_now(people_status.archive, ada.id, by=acme.caller, now=LATER)
 
     assert (archived.status, archived.version) == ("archived", ada.version + 1)
     assert database.read_now(people_rows.get, ada.id, by=acme.caller) == archived
@@ -483,13 +485,13 @@ def test_an_archived_person_is_never_changed_again(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, status="archived")
 
-    again = database.write_now(people.archive, ada.id, by=acme.caller, now=LATER)
+    again = database.write_now(people_status.archive, ada.id, by=acme.caller, now=LATER)
 
     assert again == ada
     codes = codes_of(
         lambda: updated(database, acme, ada, first_name="Augusta"),
-        lambda: database.write_now(people.deactivate, ada.id, by=acme.caller, now=LATER),
-        lambda: database.write_now(people.reactivate, ada.id, by=acme.caller, now=LATER),
+        lambda: database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER),
+        lambda: database.write_now(people_status.reactivate, ada.id, by=acme.caller, now=LATER),
     )
 
     assert codes == ["user_archived"] * 3
@@ -499,9 +501,9 @@ def test_a_deactivated_person_comes_back(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
-    off = database.write_now(people.deactivate, ada.id, by=acme.caller, now=LATER)
-    still_off = database.write_now(people.deactivate, ada.id, by=acme.caller, now=LATER)
-    back = database.write_now(people.reactivate, ada.id, by=acme.caller, now=LATER)
+    off = database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER)
+    still_off = database.write_now(people_status.deactivate, ada.id, by=acme.caller, now=LATER)
+    back = database.write_now(people_status.reactivate, ada.id, by=acme.caller, now=LATER)
 
     assert (off.status, back.status) == ("deactivated", "active")
     assert still_off == off
@@ -517,8 +519,8 @@ def test_activating_is_for_the_pending_only(database: Database) -> None:
     acme = an_organisation(database)
     ada = created(database, acme)
 
-    active = database.write_now(people_rows.activate, ada, by=acme.caller, now=LATER)
-    again = database.write_now(people_rows.activate, active, by=acme.caller, now=LATER)
+    active = database.write_now(people_changes.activate, ada, by=acme.caller, now=LATER)
+    again = database.write_now(people_changes.activate, active, by=acme.caller, now=LATER)
 
     assert active.status == "active"
     assert again == active
@@ -712,7 +714,7 @@ def test_the_first_words_of_one_slack_member_make_one_person(database: Database)
 
     codes = overlapping(
         database,
-        lambda tx: provisioning.join_from_slack(tx, acme.id, ADA_IN_SLACK, now=LATER),
+        lambda tx: join_policy.join_from_slack(tx, acme.id, ADA_IN_SLACK, now=LATER),
         lambda: joined(database, acme),
     )
 
@@ -759,7 +761,7 @@ def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) 
 
     overlapping(
         database,
-        lambda tx: provisioning.join_from_slack(tx, acme.id, said, now=LATER),
+        lambda tx: join_policy.join_from_slack(tx, acme.id, said, now=LATER),
         lambda: database.write_now(slack_profiles.link, acme.id, ada.id, says, now=LATER),
     )
 
@@ -781,7 +783,7 @@ def test_a_failed_archive_leaves_everything_as_it_was(database: Database) -> Non
     ada = a_person(database, acme)
 
     def archive_then_fail(tx: Transaction, by: Caller) -> None:
-        people.archive(tx, ada.id, by=by, now=LATER)
+        people_status.archive(tx, ada.id, by=by, now=LATER)
         raise NotFound("anything")
 
     with pytest.raises(NotFound):
@@ -800,11 +802,11 @@ def test_only_a_taken_address_is_called_a_taken_address(
     values = {"email": "eve@example.com", "first_name": "Eve", "last_name": "", "timezone": None}
 
     def add_with_the_same_account(tx: Transaction) -> None:
-        people_rows.add(tx, values | {"slack_user_id": "U1"}, "active", by=acme.caller, now=NOW)
+        people_changes.add(tx, values | {"slack_user_id": "U1"}, "active", by=acme.caller, now=NOW)
 
     def save_with_the_same_account(tx: Transaction) -> None:
         after = replace(ada, slack_user_id="U1")
-        people_rows.save(tx, ada, after, "user.updated", by=acme.caller, now=NOW)
+        people_changes.save(tx, ada, after, "user.updated", by=acme.caller, now=NOW)
 
     with pytest.raises(ChangedMeanwhile):
         database.write_now(add_with_the_same_account)
@@ -813,11 +815,11 @@ def test_only_a_taken_address_is_called_a_taken_address(
 
 
 def archived(database: Database, acme: Acme, user: User) -> User:
-    return database.write_now(people.archive, user.id, by=acme.caller, now=NOW)
+    return database.write_now(people_status.archive, user.id, by=acme.caller, now=NOW)
 
 
 def restored(database: Database, acme: Acme, user: User) -> User:
-    return database.write_now(people.restore, user.id, by=acme.caller, now=LATER)
+    return database.write_now(people_status.restore, user.id, by=acme.caller, now=LATER)
 
 
 def test_an_archived_persons_address_is_free_again(database: Database) -> None:
@@ -861,7 +863,9 @@ def test_only_an_owner_restores_an_owner(database: Database) -> None:
     archived(database, acme, owner)
 
     codes = codes_of(
-        lambda: database.write_now(people.restore, owner.id, by=caller_for(acme, admin), now=LATER)
+        lambda: database.write_now(
+            people_status.restore, owner.id, by=caller_for(acme, admin), now=LATER
+        )
     )
 
     assert codes == ["insufficient_role"]
@@ -895,7 +899,10 @@ def test_who_is_hired_again_uses_slack_as_a_new_person(database: Database) -> No
     assert (found.id, found.slack_user_id) == (new.id, "U1")
     archived(database, acme, new)
     assert restored(database, acme, former).slack_user_id == "U1"
-    assert database.write_now(people.restore, former.id, by=acme.caller, now=LATER).id == former.id
+    assert (
+        database.write_now(people_status.restore, former.id, by=acme.caller, now=LATER).id
+        == former.id
+    )
 
 
 def test_a_restored_person_leaves_their_slack_account_to_whom_it_is_linked(

@@ -14,7 +14,7 @@ from storage.admin import people
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import LeaveRequest, User, as_dict
 from storage.db.database import Database
-from storage.leave import adjustments, leave_requests, ledgers, previews
+from storage.leave import adjustments, decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview, YearChange
 from storage.rules import days
@@ -184,7 +184,7 @@ def test_colleagues_are_those_of_the_team_calendar(database: Database) -> None:
     for person, code in ((head, "annual"), (alan, "sick"), (report, "annual"), (hedy, "sick")):
         request = a_request(database, acme, person, code=code)
         if request.status == "pending":
-            database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+            database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
     a_request(database, acme, alan, start_date=date(2026, 8, 4))
 
     found = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7))
@@ -239,7 +239,7 @@ def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Datab
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
-    database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
     found = a_preview(database, acme, ada, code="sick", replaces=request.id)
 

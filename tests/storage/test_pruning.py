@@ -7,11 +7,12 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
+from storage.access import oauth_states
 from storage.base.secrets import Secrets
 from storage.cli import pruning
 from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.slack import slack_events, slack_states
+from storage.slack import slack_events
 from tests import outside
 from tests.builders import NOW
 
@@ -23,16 +24,16 @@ def test_everything_old_is_deleted_however_many_batches_it_takes(database: Datab
         database.write_now(slack_events.claim, f"Ev{number}", now=OLD)
     database.write_now(slack_events.claim, "EvNew", now=NOW)
     for _ in range(3):
-        database.write_now(slack_states.issue, now=OLD)
-    kept = database.write_now(slack_states.issue, now=NOW)
+        database.write_now(oauth_states.issue, now=OLD)
+    kept = database.write_now(oauth_states.issue, now=NOW)
 
     asyncio.run(pruning.prune(database, now=NOW, batch=2))
 
     assert database.write_now(slack_events.prune, now=NOW) == 0
     assert not database.write_now(slack_events.claim, "EvNew", now=NOW)
     assert database.write_now(slack_events.claim, "Ev3", now=NOW)
-    assert database.write_now(slack_states.prune, now=NOW) == 0
-    assert database.write_now(slack_states.consume, kept, now=NOW)
+    assert database.write_now(oauth_states.prune, now=NOW) == 0
+    assert database.write_now(oauth_states.consume, kept, now=NOW)
 
 
 def test_no_deletion_runs_on_the_event_loop() -> None:
@@ -53,7 +54,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
         "storage.slack.notifications",
         "storage.access.idempotency",
         "storage.slack.slack_events",
-        "storage.slack.slack_states",
+        "storage.access.oauth_states",
         "storage.cli.pruning",
     ]
 

@@ -20,8 +20,8 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import audit, delivery_log, webhooks
-from storage.leave import leave_requests
-from storage.leave.leave_requests import Decision, NotYourApproval
+from storage.leave import decisions, leave_requests
+from storage.leave.decisions import Decision, NotYourApproval
 from storage.rules.request_rules import REVERSAL_WINDOW
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 
@@ -50,9 +50,9 @@ def a_case(database: Database) -> Case:
 
 def decided(database: Database, case: Case, status: Decision) -> LeaveRequest:
     if status == "approved":
-        return database.write_now(leave_requests.approve, case.request.id, by=case.grace, now=NOW)
+        return database.write_now(decisions.approve, case.request.id, by=case.grace, now=NOW)
     return database.write_now(
-        leave_requests.decline, case.request.id, reason="No", by=case.grace, now=NOW
+        decisions.decline, case.request.id, reason="No", by=case.grace, now=NOW
     )
 
 
@@ -64,7 +64,7 @@ def test_a_decision_is_changed_into_the_other(
     before = decided(database, case, first)
 
     after = database.write_now(
-        leave_requests.change_decision, before.id, then, reason=None, by=case.grace, now=LAST_MOMENT
+        decisions.change_decision, before.id, then, reason=None, by=case.grace, now=LAST_MOMENT
     )
 
     assert (after.status, after.decided_at, after.decision_reason) == (then, LAST_MOMENT, None)
@@ -80,7 +80,7 @@ def test_an_admin_changes_it_too_and_is_who_decided_then(database: Database) -> 
     decided(database, case, "approved")
 
     after = database.write_now(
-        leave_requests.change_decision, case.request.id, "declined", by=case.acme.caller, now=NOW
+        decisions.change_decision, case.request.id, "declined", by=case.acme.caller, now=NOW
     )
 
     assert after.decided_by == case.acme.owner.id
@@ -92,7 +92,7 @@ def test_after_ten_minutes_it_stands(database: Database) -> None:
 
     with pytest.raises(InvalidTransition) as refusal:
         database.write_now(
-            leave_requests.change_decision,
+            decisions.change_decision,
             case.request.id,
             "declined",
             by=case.grace,
@@ -109,7 +109,7 @@ def test_what_is_decided_like_that_already_stays(database: Database, status: Dec
 
     with pytest.raises(InvalidTransition):
         database.write_now(
-            leave_requests.change_decision, case.request.id, status, by=case.grace, now=NOW
+            decisions.change_decision, case.request.id, status, by=case.grace, now=NOW
         )
 
 
@@ -119,7 +119,7 @@ def test_requesters_cannot_reverse_decisions_on_their_own_requests(database: Dat
 
     with pytest.raises(OwnRequest):
         database.write_now(
-            leave_requests.change_decision, case.request.id, "approved", by=case.ada, now=NOW
+            decisions.change_decision, case.request.id, "approved", by=case.ada, now=NOW
         )
 
 
@@ -136,17 +136,17 @@ def test_who_no_longer_decides_on_it_cannot_change_it(database: Database) -> Non
 
     with pytest.raises(NotYourApproval):
         database.write_now(
-            leave_requests.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
         )
 
 
 def test_another_approver_cannot_change_it(database: Database) -> None:
     case = a_case(database)
-    database.write_now(leave_requests.approve, case.request.id, by=case.acme.caller, now=NOW)
+    database.write_now(decisions.approve, case.request.id, by=case.acme.caller, now=NOW)
 
     with pytest.raises(NotYourApproval):
         database.write_now(
-            leave_requests.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
         )
 
 
@@ -157,7 +157,7 @@ def test_an_automatic_approval_cannot_be_reversed(database: Database) -> None:
 
     with pytest.raises(InvalidTransition):
         database.write_now(
-            leave_requests.change_decision, sick.id, "declined", by=case.acme.caller, now=NOW
+            decisions.change_decision, sick.id, "declined", by=case.acme.caller, now=NOW
         )
 
 
@@ -169,13 +169,13 @@ def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -
 
     with pytest.raises(OverlappingLeave):
         database.write_now(
-            leave_requests.change_decision, case.request.id, "approved", by=case.grace, now=NOW
+            decisions.change_decision, case.request.id, "approved", by=case.grace, now=NOW
         )
     database.write_now(leave_requests.cancel, other.id, by=case.ada, now=NOW)
     a_request(database, case.acme, ada, start_date=date(2026, 10, 1), end_date=date(2026, 11, 4))
     with pytest.raises(InsufficientAllowance):
         database.write_now(
-            leave_requests.change_decision, case.request.id, "approved", by=case.grace, now=NOW
+            decisions.change_decision, case.request.id, "approved", by=case.grace, now=NOW
         )
 
 
@@ -189,7 +189,7 @@ def test_two_at_once_make_one_change(database: Database) -> None:
         start.wait(30)
         try:
             database.write_now(
-                leave_requests.change_decision, case.request.id, "declined", by=by, now=NOW
+                decisions.change_decision, case.request.id, "declined", by=by, now=NOW
             )
             outcomes.append("changed")
         except InvalidTransition:
@@ -211,7 +211,7 @@ def test_webhooks_hear_of_it_as_of_any_decision(database: Database) -> None:
     )
     decided(database, case, "approved")
     database.write_now(
-        leave_requests.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
     )
 
     sent = database.read_now(

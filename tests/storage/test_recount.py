@@ -22,7 +22,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
 from storage.events import audit, organisation_config, webhooks
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for, dry_run
 from tests.refusals import crossing, overlapping
@@ -61,7 +61,7 @@ def approved(
 ) -> LeaveRequest:
     request = a_request(database, acme, user, start_date=start, end_date=end, **more)
     now = more.get("now", NOW)
-    return database.write_now(leave_requests.approve, request.id, by=acme.caller, now=now)
+    return database.write_now(decisions.approve, request.id, by=acme.caller, now=now)
 
 
 def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
@@ -181,7 +181,7 @@ def test_leave_that_came_to_nothing_keeps_its_count(database: Database, end: str
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     if end == "declined":
         done = database.write_now(
-            leave_requests.decline, request.id, reason=None, by=acme.caller, now=NOW
+            decisions.decline, request.id, reason=None, by=acme.caller, now=NOW
         )
     else:
         done = database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
@@ -452,7 +452,7 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
     ada = a_person(database, acme)
     set_id = own_set(database, acme)
     request = a_request(database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY)
-    database.write_now(leave_requests.decline, request.id, reason=None, by=acme.caller, now=NOW)
+    database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=NOW)
 
     def make_holiday(tx: Transaction) -> None:
         new = NewOverride(date=WEDNESDAY, name="Market day")
@@ -462,7 +462,7 @@ def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
         database,
         make_holiday,
         lambda: database.write_now(
-            leave_requests.change_decision, request.id, "approved", by=acme.caller, now=NOW
+            decisions.change_decision, request.id, "approved", by=acme.caller, now=NOW
         ),
     )
 
@@ -521,7 +521,7 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
     def approving() -> None:
         barrier.wait(30)
         for request in asked:
-            database.write_now(leave_requests.approve, request.id, by=acme.caller, now=NOW)
+            database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
     threads = [Thread(target=work) for work in (counting, asking, approving)]
     for thread in threads:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from storage.admin import people
+from storage.admin import people_status
 from storage.base.errors import (
     DomainError,
     InsufficientAllowance,
@@ -23,7 +23,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NoticeRow
 from storage.events import audit, webhooks
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import LONGEST_NOTE, Draft
 from tests.builders import (
     NOW,
@@ -170,9 +170,9 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
     request = a_request(database, acme, ada, note="😀" * LONGEST_NOTE)
 
     database.write_now(
-        leave_requests.decline,
+        decisions.decline,
         request.id,
-        reason="😀" * leave_requests.LONGEST_REASON,
+        reason="😀" * decisions.MAX_REASON_LENGTH,
         by=acme.caller,
         now=NOW,
     )
@@ -334,7 +334,7 @@ def test_declined_and_cancelled_leave_does_not_overlap(database: Database) -> No
     acme = an_organisation(database)
     ada = a_person(database, acme)
     first = a_request(database, acme, ada)
-    database.write_now(leave_requests.decline, first.id, reason=None, by=acme.caller, now=NOW)
+    database.write_now(decisions.decline, first.id, reason=None, by=acme.caller, now=NOW)
     second = a_request(database, acme, ada)
     database.write_now(leave_requests.cancel, second.id, by=caller_for(acme, ada), now=NOW)
 
@@ -432,7 +432,7 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
     assert len(database.read_now(leave_reading.page, PageOf(), by=acme.caller).items) == 1
 
 
-@pytest.mark.parametrize("switch_off", [people.archive, people.deactivate])
+@pytest.mark.parametrize("switch_off", [people_status.archive, people_status.deactivate])
 def test_a_user_deactivated_after_authentication_cannot_request_leave(
     database: Database, switch_off: Any
 ) -> None:

@@ -21,7 +21,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
 from storage.events import audit, organisation_config, webhook_secrets, webhooks
 from storage.events.webhooks import MAX_WEBHOOKS, TooManyWebhooks
-from storage.leave import leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -426,7 +426,7 @@ def test_what_is_announced_meanwhile_goes_with_the_webhook_at_once(database: Dat
     request = a_request(database, acme, a_person(database, acme))
 
     def approve(tx: Transaction) -> None:
-        leave_requests.approve(tx, request.id, by=acme.caller, now=NOW)
+        decisions.approve(tx, request.id, by=acme.caller, now=NOW)
         # What is written soon is written by now.
         leave_reading.get(tx, request.id, by=acme.caller, now=NOW)
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
+from storage.rules.reminder_schedule import plan
 from storage.rules.working_days import MAX_DAYS, Hours, Worktime, next_start, nth_after
-from storage.slack.reminders import step
 
 MONDAY_TO_FRIDAY = ("monday", "tuesday", "wednesday", "thursday", "friday")
 
@@ -134,7 +134,7 @@ ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.
 def test_reminders_fall_due_after_one_three_and_five_working_days(
     now: str, sent: int, is_due: bool, then: tuple[int, str | None]
 ) -> None:
-    found = step(works(), ASKED_AT, sent, now=datetime.fromisoformat(now))
+    found = plan(works(), ASKED_AT, sent, now=datetime.fromisoformat(now))
 
     next_at = None if then[1] is None else datetime.fromisoformat(then[1])
     assert (found.is_due, found.sent, found.next_at) == (is_due, then[0], next_at)
@@ -156,11 +156,11 @@ def test_any_number_of_runs_sends_three_reminders_in_working_hours(
     now, sent, asked_next, reminded = asked_at, 0, 0, []
 
     while now < asked_at + timedelta(days=50):
-        found = step(worktime, asked_at, sent, now=now)
+        found = plan(worktime, asked_at, sent, now=now)
         if found.is_due:
             reminded.append(now)
         sent = found.sent
-        asked_next += found.asks_next
+        asked_next += found.is_escalated
         assert found.next_at is None or found.next_at > now
         now += timedelta(hours=hours_between)
 

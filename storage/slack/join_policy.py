@@ -12,7 +12,7 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import people_rows, slack_matching
+from storage.directory import people_changes, people_rows, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 
@@ -80,7 +80,7 @@ def _recognised(
         return user
     # Being recognised is for him who was active before, being activated for him who was not.
     action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
-    after = people_rows.save(tx, user, after, action, by=by, now=now)
+    after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
         known = organisation_config.of_organisation(tx, by.organisation_id)
         reassignment.show_to_linked(tx, known, user, after, by=by, now=now)
@@ -104,7 +104,7 @@ def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime
         "slack_user_id": profile.slack_user_id,
     }
     try:
-        return people_rows.add(tx, values, "active", by=by, now=now)
+        return people_changes.add(tx, values, "active", by=by, now=now)
     except EmailTaken as error:
         raise NotAMember(
             "Another Slack account is linked to the person with your e-mail address. Ask an admin "

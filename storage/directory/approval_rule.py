@@ -1,0 +1,249 @@
+"""The rule who approves whose leave, as SQL for every query that needs it.
+
+``approvers`` describes the levels of the approval chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from peewee import JOIN, SQL, Case, Select, fn
+
+from storage.base.values import User
+from storage.db import rows
+from storage.db.compiled import Expr, any_of
+from storage.db.tables import DepartmentRow, LeaveRequestRow, UserRow
+
+
+def is_reachable(user: Expr) -> Expr:
+    """``may_be_asked`` as SQL, over an alias of users."""
+    is_linked = (user.status == "pending") & user.slack_user_id.is_null(False)
+    return (user.status == "active") | is_linked
+
+
+def may_be_asked(user: User) -> bool:
+    """Whether a person can decide at all: active, or pending with a known Slack account."""
+    return user.status == "active" or (user.status == "pending" and user.slack_user_id is not None)
+
+
+def is_assigned_to(
+    candidate: Expr,
+    requester: Expr,
+    department: Expr,
+    today: Expr,
+    absent_id: Expr = None,
+) -> Expr:
+    """Whether the requester's leave is assigned to the candidate.
+
+    ``candidate`` and ``requester`` are aliases of users, ``department`` one of the requester's
+    department (an outer join). ``absent_id`` is a person who counts as inactive.
+    """
+    manager_present = _is_present(requester.manager_id, requester, today, absent_id)
+    head_present = _is_present(department.manager_id, requester, today, absent_id)
+    colleague_present = _has_present_approver(requester, today, absent_id)
+    is_manager = candidate.id == requester.manager_id
+    is_head = candidate.id == department.manager_id
+    is_approver = (candidate.role == "approver") & (
+        candidate.department_id == requester.department_id
+    )
+    is_admin = candidate.role.in_(("admin", "owner"))
+    # Nested, so that each of the three subqueries runs at most once.
+    fourth = is_admin & ~colleague_present
+    third = (is_approver | fourth) & ~head_present
+    second = (is_head | third) & ~manager_present
+    is_asked = (
+        (candidate.organisation_id == requester.organisation_id)
+        & is_reachable(candidate)
+        & (candidate.id != requester.id)
+        & (is_manager | second)
+    )
+    return is_asked if absent_id is None else is_asked & (candidate.id != absent_id)
+
+
+def assigned_to(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Select, Expr]:
+    """The ids of people whose leave is assigned to the viewer, and the alias they are read from."""
+    viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    query = beside(
+        requester.select(requester.id), organisation_id, viewer, viewer_id, requester, department
+    ).where(
+        requester.organisation_id == organisation_id,
+        is_assigned_to(viewer, requester, department, today),
+    )
+    return query, requester
+
+
+def beside(
+    query: Select,
+    organisation_id: Expr,
+    other: Expr,
+    other_id: Expr,
+    requester: Expr,
+    department: Expr,
+) -> Select:
+    """The query joined with one other person and with the requester's department."""
+    return query.join(
+        other, on=(other.organisation_id == organisation_id) & (other.id == other_id)
+    ).join(
+        department,
+        JOIN.LEFT_OUTER,
+        on=(department.organisation_id == organisation_id)
+        & (department.id == requester.department_id),
+    )
+
+
+def ever_assigned_to(organisation_id: Expr, viewer_id: Expr) -> Expr:
+    """The ids of people whose leave could be assigned to the viewer, other than as an admin.
+
+    ``is_assigned_to`` decides; with this the planner reads only these people.
+    """
+    report, member, colleague, viewer = (UserRow.alias() for _ in range(4))
+    reports = report.select(report.id).where(
+        report.organisation_id == organisation_id, report.manager_id == viewer_id
+    )
+    members = (
+        member.select(member.id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, DepartmentRow.manager_id == viewer_id)
+    )
+    colleagues = (
+        colleague.select(colleague.id)
+        .join(
+            viewer,
+            on=(viewer.organisation_id == organisation_id)
+            & (viewer.department_id == colleague.department_id),
+        )
+        .where(
+            colleague.organisation_id == organisation_id,
+            viewer.id == viewer_id,
+            viewer.role == "approver",
+        )
+    )
+    return reports.union_all(members).union_all(colleagues)
+
+
+def is_away(user: Expr, today: Expr) -> Expr:
+    leave = LeaveRequestRow.alias()
+    return fn.EXISTS(
+        leave.select(leave.id).where(
+            leave.organisation_id == user.organisation_id,
+            leave.user_id == user.id,
+            leave.status == "approved",
+            leave.start_date <= today,
+            leave.end_date >= today,
+        )
+    )
+
+
+def _is_present(user_id: Expr, requester: Expr, today: Expr, absent_id: Expr) -> Expr:
+    return _is_any_present(requester, today, absent_id, lambda user: (user.id == user_id,))
+
+
+def _has_present_approver(requester: Expr, today: Expr, absent_id: Expr) -> Expr:
+    return _is_any_present(
+        requester,
+        today,
+        absent_id,
+        lambda user: (user.department_id == requester.department_id, user.role == "approver"),
+    )
+
+
+def _is_any_present(
+    requester: Expr, today: Expr, absent_id: Expr, conditions: Callable[[Expr], tuple[Expr, ...]]
+) -> Expr:
+    """Whether a person who meets ``conditions`` is reachable, not the requester, not on leave."""
+    user = UserRow.alias()
+    return fn.EXISTS(
+        user.select(user.id).where(
+            user.organisation_id == requester.organisation_id,
+            *conditions(user),
+            *(() if absent_id is None else (user.id != absent_id,)),
+            user.id != requester.id,
+            is_reachable(user),
+            ~is_away(user, today),
+        )
+    )
+
+
+def candidates(organisation_id: Expr, user_id: Expr) -> Expr:
+    """The ids of all people on any level of that person's approval chain."""
+    requester, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
+    managers = requester.select(requester.manager_id).where(
+        requester.organisation_id == organisation_id, requester.id == user_id
+    )
+    heads = (
+        member.select(DepartmentRow.manager_id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, member.id == user_id)
+    )
+    seniors = senior.select(senior.id).where(
+        senior.organisation_id == organisation_id,
+        senior.role.in_(("approver", "admin", "owner")),
+    )
+    return managers.union_all(heads).union_all(seniors)
+
+
+def level_of(candidate: Expr, requester: Expr, department: Expr) -> Expr:
+    """The candidate's level in the requester's approval chain, 1 to 4; 0 for none."""
+    is_approver = (candidate.role == "approver") & (
+        candidate.department_id == requester.department_id
+    )
+    return Case(
+        None,
+        (
+            (candidate.id == requester.manager_id, SQL("1")),
+            (candidate.id == department.manager_id, SQL("2")),
+            (is_approver, SQL("3")),
+            (candidate.role.in_(("admin", "owner")), SQL("4")),
+        ),
+        SQL("0"),
+    )
+
+
+def chains_of(organisation_id: Expr, user_ids: Expr) -> tuple[Expr, Expr, Expr, Expr]:
+    """Each of these people joined with all people on the levels of their approval chains."""
+    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
+    managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
+    # As in `candidates`.
+    managers = managed.select(managed.manager_id).where(
+        managed.organisation_id == organisation_id, any_of(managed.id, user_ids)
+    )
+    heads = (
+        member.select(DepartmentRow.manager_id)
+        .join(
+            DepartmentRow,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == member.department_id),
+        )
+        .where(member.organisation_id == organisation_id, any_of(member.id, user_ids))
+    )
+    seniors = senior.select(senior.id).where(
+        senior.organisation_id == organisation_id,
+        senior.role.in_(("approver", "admin", "owner")),
+    )
+    anybody = managers.union_all(heads).union_all(seniors)
+    query = (
+        candidate.select(
+            requester.id.alias("requester_id"),
+            *(getattr(candidate, column.name) for column in rows.USER),
+        )
+        .join(
+            requester,
+            on=(requester.organisation_id == organisation_id) & any_of(requester.id, user_ids),
+        )
+        .join(
+            department,
+            JOIN.LEFT_OUTER,
+            on=(department.organisation_id == organisation_id)
+            & (department.id == requester.department_id),
+        )
+        .where(candidate.organisation_id == organisation_id, candidate.id.in_(anybody))
+    )
+    return candidate, requester, department, query

@@ -1,0 +1,172 @@
+"""Changes of people: added, saved, activated, with their audit entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from storage.base.errors import Conflict, EmailTaken
+from storage.base.event_values import AuditAction
+from storage.base.fields import Checked
+from storage.base.ids import new_id
+from storage.base.values import Caller, User, UserStatus, as_dict, field_names
+from storage.db import rows
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.tables import UserRow
+from storage.directory import people_rows
+from storage.events import audit, feed_changes
+
+# What other people's calendars show of somebody, and whose team he is in.
+_IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
+# Those of them that the events themselves show.
+_IN_EVENTS: Final = frozenset({"first_name", "last_name", "timezone"})
+_NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
+
+
+class ChangedMeanwhile(Conflict):
+    """Somebody else changed the same thing between reading and writing it."""
+
+    code = "changed_meanwhile"
+    title = "Somebody else changed this at the same moment."
+
+    def __init__(self) -> None:
+        super().__init__("Read it again, then repeat the change.")
+
+
+def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now: datetime) -> User:
+    """Write a person whose values have been checked; needs the organisation's lock.
+
+    A newcomer waits for whoever counts everybody's leave anew: his own cannot be missed then.
+    Raises EmailTaken.
+    """
+    user = _new(values, status, now)
+    if people_rows.has_email(tx, by.organisation_id, user.email):
+        raise EmailTaken(user.email)
+    try:
+        tx.insert(UserRow, **_row(user, by))
+    except DuplicateRow as error:  # Two at once: neither saw the other's row.
+        raise _taken(user, error) from error
+    audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
+    return user
+
+
+def _taken(user: User, error: DuplicateRow) -> EmailTaken | ChangedMeanwhile:
+    """Which of a person's unique values another has got: the address, or else the Slack account."""
+    return EmailTaken(user.email) if "email_key" in error.columns else ChangedMeanwhile()
+
+
+def add_all(
+    tx: Transaction,
+    people: Sequence[Checked],
+    status: UserStatus,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write many people whose values have been checked, addresses included, and audit each.
+
+    A value's ``id`` may be given. Raises ChangedMeanwhile when an address has been taken since.
+    """
+    users = [_new(values, status, now) for values in people]
+    try:
+        tx.insert_all(UserRow, [_row(user, by) for user in users])
+    except DuplicateRow as error:
+        raise ChangedMeanwhile from error
+    made = [(user.id, audited(user)) for user in users]
+    audit.record_created(tx, "user.created", "user", made, by=by, now=now)
+
+
+def _new(values: Checked, status: UserStatus, now: datetime) -> User:
+    blank: Checked = dict.fromkeys(field_names(User))
+    given = {"role": "member", "id": values.get("id") or new_id(now)} | values
+    made = {"status": status, "created_at": now, "updated_at": now, "version": 1}
+    return User(**blank | given | made)
+
+
+def _row(user: User, by: Caller) -> dict[str, object]:
+    return {
+        "organisation_id": by.organisation_id,
+        "id": user.id,
+        "email": user.email,
+        "email_key": user.email.casefold(),
+        "created_at": user.created_at,
+        **_columns(user),
+    }
+
+
+def save(
+    tx: Transaction, before: User, after: User, action: AuditAction, *, by: Caller, now: datetime
+) -> User:
+    """Write what has been checked, if the person still is as ``before``, and audit it.
+
+    Gives the person with the next version. Raises ChangedMeanwhile or EmailTaken.
+    """
+    after = replace(after, updated_at=now, version=before.version + 1)
+    try:
+        changed = tx.update(
+            UserRow,
+            _columns(after),
+            organisation_id=by.organisation_id,
+            id=before.id,
+            status=before.status,
+            version=before.version,
+        )
+    except DuplicateRow as error:
+        raise _taken(after, error) from error
+    if not changed:
+        raise ChangedMeanwhile
+    audit.record(
+        tx, action, "user", after.id, by=by, now=now, before=audited(before), after=audited(after)
+    )
+    changed_fields = {
+        name for name in _IN_CALENDARS if getattr(before, name) != getattr(after, name)
+    }
+    if changed_fields:
+        feed_changes.count(tx, by.organisation_id, after.id)
+    if changed_fields & _IN_EVENTS:
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+    return after
+
+
+def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
+    """Turn pending into active, on the first key or the first word in Slack; else do nothing."""
+    if user.status != "pending":
+        return user
+    return save(tx, user, replace(user, status="active"), "user.activated", by=by, now=now)
+
+
+def record_updates(
+    tx: Transaction, changed: Iterable[tuple[User, User]], *, by: Caller, now: datetime
+) -> None:
+    """Audit what was changed of many people at once: each before and after."""
+    changes = [(after.id, audited(before), audited(after)) for before, after in changed]
+    audit.record_all(tx, "user.updated", "user", changes, by=by, now=now)
+
+
+def audited(user: User) -> dict[str, object]:
+    """What the audit trail shows of a person."""
+    return {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
+
+
+def _columns(user: User) -> dict[str, object]:
+    """Every column that may change: always all of them, so that one statement serves."""
+    return {
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "role": user.role,
+        "status": user.status,
+        "department_id": user.department_id,
+        "manager_id": user.manager_id,
+        "job_title": user.job_title,
+        "start_date": None if user.start_date is None else user.start_date.isoformat(),
+        "working_days": None if user.working_days is None else rows.json_text(user.working_days),
+        "public_holiday_country_code": user.public_holiday_country_code,
+        "leave_allowance_half_days": user.leave_allowance_half_days,
+        "avatar_url": user.avatar_url,
+        "timezone": user.timezone,
+        "slack_user_id": user.slack_user_id,
+        "updated_at": user.updated_at,
+        "version": user.version,
+    }

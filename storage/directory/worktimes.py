@@ -1,0 +1,88 @@
+"""When people are at work: working days and hours, less public holidays and approved leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from peewee import Select
+
+from storage.base.values import User
+from storage.db import rows
+from storage.db.compiled import Param, any_of, compiled
+from storage.db.database import Transaction
+from storage.db.tables import LeaveRequestRow
+from storage.directory import holiday_sets
+from storage.events.organisation_config import Reference
+from storage.rules import days, working_days
+from storage.rules.working_days import Hours, Worktime
+
+_MAX_ABSENCES: Final = 2_000
+
+
+def of_people(
+    tx: Transaction, known: Reference, people: Iterable[User], first_day: date, today: date
+) -> dict[str, Worktime]:
+    """Each person's working time, by id, from two days before ``first_day`` for over a year."""
+    users = list(people)
+    first, last = first_day - timedelta(days=2), today + timedelta(working_days.MAX_DAYS)
+    away = _away(tx, known.organisation.id, [user.id for user in users], first)
+    organisation = known.organisation
+    found = {}
+    for user in users:
+        country_code = holiday_sets.country_code_of(known, user)
+        found[user.id] = Worktime(
+            week=days.working_week(user.working_days or organisation.working_days),
+            holidays=holiday_sets.holidays_between(known, country_code, first, last),
+            away=away[user.id],
+            hours=Hours(
+                starts_at=organisation.day_starts_at,
+                midday_at=organisation.midday_at,
+                ends_at=organisation.day_ends_at,
+                timezone=user.timezone or organisation.timezone,
+            ),
+        )
+    return found
+
+
+def _away(
+    tx: Transaction, organisation_id: str, user_ids: Sequence[str], first_day: date
+) -> Mapping[str, dict[date, int]]:
+    """The halves of each person's days that are approved leave."""
+    found = tx.all(
+        _leave,
+        organisation_id=organisation_id,
+        user_ids=sorted(user_ids),
+        first_day=first_day.isoformat(),
+        limit=_MAX_ABSENCES,
+    )
+    away: dict[str, dict[date, int]] = defaultdict(dict)
+    for user_id, start_date, counted_halves in found:
+        for offset, halves in enumerate(counted_halves):
+            day = rows.day(start_date) + timedelta(days=offset)
+            away[user_id][day] = away[user_id].get(day, 0) | int(halves)
+    return away
+
+
+@compiled
+def _leave(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    limit: Param[int],
+) -> Select:
+    return (
+        LeaveRequestRow.select(
+            LeaveRequestRow.user_id, LeaveRequestRow.start_date, LeaveRequestRow.counted_halves
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            any_of(LeaveRequestRow.user_id, user_ids),
+            LeaveRequestRow.status == "approved",
+            LeaveRequestRow.end_date >= first_day,
+        )
+        .order_by(LeaveRequestRow.user_id, LeaveRequestRow.end_date)
+        .limit(limit)
+    )

@@ -1,0 +1,137 @@
+"""Decisions on leave requests: approve, decline, and reverse within ten minutes.
+
+``request_steps.take`` writes what a decision sends: an event for webhooks and notifications.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal
+
+from storage.base import fields
+from storage.base.errors import (
+    Forbidden,
+    InvalidTransition,
+    OwnRequest,
+)
+from storage.base.values import Caller, LeaveRequest
+from storage.db.database import Transaction
+from storage.directory import pending_approvals
+from storage.leave import drafts, leave_reading, leave_rows, request_steps
+from storage.rules import days, request_rules
+
+Decision = Literal["approved", "declined"]
+
+MAX_REASON_LENGTH = 1_000
+
+
+class NotYourApproval(Forbidden):
+    """The caller can see the request, but it is not assigned to them."""
+
+    code = "not_your_approval"
+    title = "Others decide on this request."
+
+    def __init__(self) -> None:
+        super().__init__("The request does not await your approval.")
+
+
+def approve(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
+    """Approve a pending request.
+
+    By its approvers, admins and owners; never by its requester. Raises NotFound, OwnRequest,
+    NotYourApproval or InvalidTransition; then nothing has changed.
+    """
+    return _decide(tx, request_id, "approve", None, by=by, now=now)
+
+
+def decline(
+    tx: Transaction, request_id: str, *, reason: str | None, by: Caller, now: datetime
+) -> LeaveRequest:
+    """Decline a pending request, with or without a reason. As ``approve`` otherwise."""
+    reason = fields.optional_text(reason, "reason", MAX_REASON_LENGTH)
+    return _decide(tx, request_id, "decline", reason, by=by, now=now)
+
+
+def change_decision(
+    tx: Transaction,
+    request_id: str,
+    to_status: Decision,
+    *,
+    reason: str | None = None,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Reverse a decision: decline approved leave, or approve declined leave.
+
+    For ten minutes, by the approver who decided, if the request is still assigned to them, admins
+    and owners. Leave that is approved is checked again for overlap and allowance. Raises NotFound,
+    OwnRequest, NotYourApproval, InvalidTransition (also after the ten minutes), OverlappingLeave
+    or InsufficientAllowance; then nothing has changed.
+    """
+    reason = fields.optional_text(reason, "reason", MAX_REASON_LENGTH)
+    subject = request_steps.lock_requester(
+        tx, request_id, by=by, now=now, is_counting=to_status == "approved"
+    )
+    before = leave_reading.get(tx, request_id, by=by, now=now)
+    if before.user_id == by.user_id:
+        raise OwnRequest
+    action: request_rules.Action = (
+        "approve_after_all" if to_status == "approved" else "decline_after_all"
+    )
+    request_steps.check_transition(tx, action, before, by)
+    if not pending_approvals.may_reconsider(
+        tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
+    ):
+        raise NotYourApproval
+    if not request_rules.may_reconsider(before, now):
+        name = request_steps.decider_name(tx, before, by)
+        raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status, name)
+    after = replace(
+        before, status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
+    )
+    if to_status == "approved":
+        counted_halves = drafts.recheck(tx, subject.reference, subject.user, before)
+        after = replace(
+            after,
+            counted_halves=counted_halves,
+            total_half_days=days.total_half_days(counted_halves),
+        )
+    if to_status == "declined":
+        leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)
+    return request_steps.take(
+        tx, action, before, after, subject, by=by, now=now, why="decision_changed"
+    )
+
+
+def _decide(
+    tx: Transaction,
+    request_id: str,
+    action: request_rules.Action,
+    reason: str | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    subject = request_steps.lock_requester(tx, request_id, by=by, now=now)
+    before = leave_reading.get(tx, request_id, by=by, now=now)
+    if before.user_id == by.user_id:
+        raise OwnRequest
+    if not pending_approvals.may_decide(
+        tx,
+        by.organisation_id,
+        before.id,
+        by.user_id,
+        is_admin=by.is_admin,
+        today=subject.today,
+    ):
+        raise NotYourApproval
+    request_steps.check_transition(tx, action, before, by)
+    after = replace(
+        before,
+        status=request_rules.LIFECYCLE[action].to_status,
+        decided_by=by.user_id,
+        decided_at=now,
+        decision_reason=reason,
+    )
+    return request_steps.take(tx, action, before, after, subject, by=by, now=now)

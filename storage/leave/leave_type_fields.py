@@ -1,0 +1,125 @@
+"""The fields of a leave type: their checks, their defaults and the types of a new organisation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from storage.base import fields
+from storage.base.errors import InvalidInput
+from storage.base.fields import Checked
+from storage.rules import slack_emoji
+
+MAX_CODE_LENGTH: Final = 64
+# As far as leave can lie ahead, and as long as a request can be.
+MAX_NOTICE_DAYS: Final = 730
+MAX_CONSECUTIVE_DAYS: Final = 366
+
+_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
+_CODE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+# Slack's own: letters of any script, digits, and + - _ '; a skin tone may follow.
+_EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
+
+
+def _code(value: object, field: str) -> str:
+    if not isinstance(value, str) or len(value) > MAX_CODE_LENGTH or not _CODE.fullmatch(value):
+        raise InvalidInput.of(
+            field,
+            "invalid_code",
+            "A code can only have lower-case letters, digits and single hyphens.",
+        )
+    return value
+
+
+def _colour(value: object, field: str) -> str:
+    text = value.lower() if isinstance(value, str) else ""
+    if _COLOUR.fullmatch(text) is None:
+        raise InvalidInput.of(field, "invalid_colour", "Use a colour such as #2e86de.")
+    return text
+
+
+def _emoji(value: object, field: str) -> str:
+    text = value.strip().lower() if isinstance(value, str) else ""
+    if text.startswith(":") and text.endswith(":"):
+        text = text[1:-1]
+    if _EMOJI.fullmatch(text) is None:
+        raise InvalidInput.of(
+            field, "invalid_emoji", "Use the emoji's short name in Slack, such as palm_tree."
+        )
+    if not slack_emoji.is_standard(text):
+        raise InvalidInput.of(
+            field,
+            "unknown_emoji",
+            "Slack has no standard emoji :{emoji}:. Custom emoji cannot be used.",
+            emoji=text,
+        )
+    return text
+
+
+CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "code": _code,
+    "colour": _colour,
+    "emoji": fields.optional(_emoji),
+    "requires_approval": fields.boolean,
+    "deducts_allowance": fields.boolean,
+    "allow_overdraft": fields.boolean,
+    "is_paid": fields.boolean,
+    "is_private": fields.boolean,
+    "requires_note": fields.boolean,
+    "min_notice_days": fields.whole_number(0, MAX_NOTICE_DAYS),
+    "max_consecutive_days": fields.optional(fields.whole_number(1, MAX_CONSECUTIVE_DAYS)),
+    "is_archived": fields.boolean,
+}
+
+DEFAULTS: Final[Checked] = {
+    "colour": "#4a7fb5",
+    "emoji": None,
+    "requires_approval": True,
+    "deducts_allowance": True,
+    "allow_overdraft": False,
+    "is_paid": True,
+    "is_private": False,
+    "requires_note": False,
+    "min_notice_days": 0,
+    "max_consecutive_days": None,
+    "is_archived": False,
+}
+
+# Contract 3. Only annual leave comes out of the allowance.
+OF_NEW_ORGANISATION: Final[tuple[Mapping[str, object], ...]] = (
+    {"name": "Annual leave", "code": "annual", "colour": "#2e9e6b", "emoji": "palm_tree"},
+    {
+        "name": "Sick leave",
+        "code": "sick",
+        "colour": "#d9534f",
+        "emoji": "face_with_thermometer",
+        "requires_approval": False,
+        "deducts_allowance": False,
+        "is_private": True,
+    },
+    {
+        "name": "Unpaid leave",
+        "code": "unpaid",
+        "colour": "#7a869a",
+        "emoji": "hourglass",
+        "deducts_allowance": False,
+        "is_paid": False,
+    },
+    {
+        "name": "Parental leave",
+        "code": "parental",
+        "colour": "#8e6bbf",
+        "emoji": "baby",
+        "deducts_allowance": False,
+    },
+    {
+        "name": "Compassionate leave",
+        "code": "compassionate",
+        "colour": "#3f7cac",
+        "emoji": "dove_of_peace",
+        "deducts_allowance": False,
+        "is_private": True,
+    },
+)
