@@ -1,4 +1,4 @@
-"""More deliveries than anybody would wait for the use cases to write."""
+"""A backlog of deliveries, written directly because the use cases would take too long."""
 
 from __future__ import annotations
 

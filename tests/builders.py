@@ -1,6 +1,6 @@
-"""Organisations and people for tests, with boring defaults: name only what the test is about.
+"""Organisations and people for tests, with plain defaults: pass only what the test is about.
 
-The cast: Ada asks, Grace approves, Hedy is on another team.
+The cast: Ada requests, Grace approves, Hedy is on another team.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def a_person(
     now: datetime = NOW,
     **fields: Any,
 ) -> User:
-    """A member with an address of his own; ``fields`` are what ``create`` takes."""
+    """A member with an e-mail address of their own; ``fields`` are what ``create`` takes."""
     fields |= {
         "email": email or f"{first_name.lower()}.{next(_numbers)}@example.com",
         "first_name": first_name,
@@ -135,7 +135,7 @@ def caller_for(
     variant: int = 1,
     key_id: str | None = None,
 ) -> Caller:
-    """The person as a caller, with his own role unless another is named."""
+    """The person as a caller, by default with their own role."""
     return Caller(
         organisation_id=acme.id,
         user_id=user.id,

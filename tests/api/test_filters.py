@@ -15,7 +15,7 @@ from tests.builders import a_person, an_organisation
 
 pytestmark = pytest.mark.both_engines
 
-ANYBODY = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
+SOME_ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 NONSENSE = "nonsense"
 
 
@@ -59,7 +59,7 @@ def allowed(schema: dict[str, Any], document: dict[str, Any]) -> tuple[str, ...]
 
 
 def refused(client: Client, key: str, choice: Choice) -> httpx.Response:
-    path = choice.path.replace("{id}", ANYBODY).replace("{override_id}", ANYBODY)
+    path = choice.path.replace("{id}", SOME_ID).replace("{override_id}", SOME_ID)
     sending: Any = getattr(client, choice.method)
     body: dict[str, Any] = {"json": {}} if choice.method == "patch" else {}
     answer: httpx.Response = sending(f"{path}?{choice.name}={NONSENSE}", key, **body)

@@ -250,10 +250,10 @@ def is_unchanged(answer: httpx.Response, field: Field, label: str) -> bool:
         return True
     sent, shown = json.loads(JSON_VALUES[label]), answer.json()[field.name]
     if sent is None:
-        # It may stand for what holds for everybody.
+        # It may stand for the organisation's value.
         return True
     if isinstance(sent, str) and isinstance(shown, str):
-        # The space around a text is nobody's; short names of emoji are in lower case.
+        # The space around a text is removed; short names of emoji are in lower case.
         return shown in (sent, sent.strip()) or (field.name, shown) == ("emoji", sent.lower())
     if isinstance(sent, str) and not sent.strip():
         # A note of nothing but space is none.

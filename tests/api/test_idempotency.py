@@ -173,9 +173,9 @@ def test_what_a_key_may_not_do_leaves_the_idempotency_key_unused(
 
 def test_a_request_refused_for_its_form_leaves_the_key_unused(client: Client, key: str) -> None:
     misspelt = client.post(DEPARTMENTS, key, json={"nmae": "Research"}, headers=KEY)
-    mended = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
+    corrected = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
 
-    assert (misspelt.status_code, mended.status_code) == (422, 201)
+    assert (misspelt.status_code, corrected.status_code) == (422, 201)
 
 
 @pytest.mark.parametrize(

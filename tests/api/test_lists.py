@@ -62,7 +62,7 @@ def test_a_list_of_users_that_is_cut_says_where_the_rest_is(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     def hire(tx: Transaction) -> None:
-        tx.insert_all(UserRow, [_somebody(acme.id, number) for number in range(10_000)])
+        tx.insert_all(UserRow, [_user_row(acme.id, number) for number in range(10_000)])
 
     database.write_now(hire)
 
@@ -132,7 +132,7 @@ def test_api_keys_are_filtered_by_person_and_by_whether_they_still_work(
     assert len(ids(client, key, "api-keys?is_revoked=false")) == 2
 
 
-def _somebody(organisation_id: str, number: int) -> dict[str, Any]:
+def _user_row(organisation_id: str, number: int) -> dict[str, Any]:
     then = NOW + timedelta(seconds=number + 1)
     return {
         "organisation_id": organisation_id,

@@ -1,4 +1,4 @@
-"""`/metrics`: what is counted, what is read when somebody asks, and what never stands there."""
+"""`/metrics`: what is counted, what is read on request, and what never appears there."""
 
 from __future__ import annotations
 

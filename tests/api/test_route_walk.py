@@ -1,4 +1,4 @@
-"""What holds for every route, whoever adds it: four refusals before anything is told or changed.
+"""What holds for every route: four refusals before anything is shown or changed.
 
 Without a key, with ids of another organisation, with too little scope, with too low a role.
 """
@@ -32,7 +32,7 @@ from tests.builders import NOW, a_person
 
 pytestmark = pytest.mark.both_engines
 
-# Served to anybody: none of them holds an organisation's data, but for the feed, whose path is
+# Served without a key: none of them holds an organisation's data, but for the feed, whose path is
 # its secret.
 OPEN: Final = {
     "/cal/{token}",
@@ -45,8 +45,8 @@ OPEN: Final = {
     "/docs/assets/{version}/{name}",
 }
 
-# What a member without any tie to the thing is answered, where no role is demanded. Whoever adds
-# an operation for everybody says here what keeps people off each other's things.
+# What a member is answered for other people's resources where no role is needed. An operation for
+# all roles has a row here that says what protects these resources.
 STRANGERS: Final[Mapping[str, int]] = {
     "users.list_all": 200,
     "users.get": 200,

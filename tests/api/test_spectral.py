@@ -14,7 +14,7 @@ SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
 
 
 def complaints(document: Path) -> list[tuple[str, str, Any]]:
-    """Whatever Spectral says of a document: the rule, its sentence and where."""
+    """Spectral's findings in a document: the rule, its message and the place."""
     options = ("--ruleset", "spectral.yaml", "--format", "json", "--quiet")
     said = javascript.node(SPECTRAL, "lint", *options, str(document))
     assert said.returncode in (0, 1), said.stderr

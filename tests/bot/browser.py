@@ -1,4 +1,4 @@
-"""A browser in which somebody installs the app, and an app that is installed that way."""
+"""A browser in which a user installs the app, and the settings of such an app."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fakes.slack import LoopbackSlack
 
 
 def by_oauth(slack: LoopbackSlack) -> dict[str, Any]:
-    """Settings of a deployment that serves whoever installs it."""
+    """Settings of a deployment that any workspace can install."""
     return {
         "bot_token": None,
         "client_id": slack.client_id,
@@ -26,7 +26,7 @@ _TAG: Final = re.compile(r"<[^>]*>")
 
 
 class Browser:
-    """Somebody's browser: it keeps the state's cookie as browsers do over https."""
+    """A user's browser: it keeps the state's cookie as browsers do over https."""
 
     def __init__(self, world: World) -> None:
         self._app_url = world.slack.app_url
@@ -48,7 +48,7 @@ class Browser:
         )
 
     def install(self, slack: LoopbackSlack, who: str, team_id: str | None = None) -> httpx.Response:
-        """The whole way, agreed to by ``who``."""
+        """The whole flow, approved by ``who``."""
         state = self.begin()["state"]
         return self.come_back(state=state, code=slack.oauth_code(who, team_id))
 

@@ -308,7 +308,7 @@ def test_eve_cannot_answer_an_admins_question(world: World) -> None:
 
 
 class Slow:
-    """The database as the app sees it, where whatever is long takes until it is let."""
+    """The database as the app sees it, where long operations wait until they are released."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

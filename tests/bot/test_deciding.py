@@ -1,4 +1,4 @@
-"""Approving and declining by buttons, and what everybody sees afterwards."""
+"""Approving and declining by buttons, and what requester and approvers see afterwards."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_reason_that_is_refused_is_said_at_its_field(world: World, place: str)
         world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
     form = world.slack.open_modal(GRACE)
 
-    # Nobody's keyboard makes it, and Slack passes it on.
+    # No keyboard has it, and Slack passes it on.
     answer = world.slack.submit(GRACE, form, {ids.REASON: "bell \a"})
 
     assert list(answer.errors) == [ids.REASON]

@@ -183,7 +183,7 @@ def test_one_workspace_that_fails_stops_no_other(database: Database, slack: Loop
 
         next_day(world)
 
-        assert "Bill Changed" in everybody(world, "T3")
+        assert "Bill Changed" in all_names(world, "T3")
 
 
 @pytest.mark.parametrize("due_later", [False, True], ids=["due", "due later"])
@@ -313,7 +313,7 @@ def test_a_malformed_event_changes_nothing(world: World, logged: Logged) -> None
     assert [line for line in logged.lines if "Traceback" in line] == []
 
 
-def everybody(world: World, team_id: str) -> list[str]:
+def all_names(world: World, team_id: str) -> list[str]:
     found = world.database.read_now(slack_workspaces.find, team_id)
     assert found is not None
     by = Caller(

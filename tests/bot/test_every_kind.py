@@ -1,4 +1,4 @@
-"""Whatever Slack sends is answered in time: every kind of listener, and what nobody listens to."""
+"""Every payload is answered in time, for each kind of listener and without one."""
 
 from __future__ import annotations
 

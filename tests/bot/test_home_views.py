@@ -1,4 +1,4 @@
-"""The Home tab stays within Slack's limits and harmless, whatever people typed."""
+"""The Home tab stays within Slack's limits and harmless, with any user input."""
 
 from __future__ import annotations
 

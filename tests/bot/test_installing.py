@@ -57,7 +57,7 @@ def organisation_of(world: World, team_id: str) -> Organisation | None:
 
 
 def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any) -> Organisation:
-    """An organisation of that domain which has no workspace, owned by whoever has the address."""
+    """An organisation of that domain which has no workspace, owned by the user with the address."""
     new = NewOrganisation(
         name="Umbrella Ltd",
         country_code="DE",
@@ -257,7 +257,7 @@ def _add(tx: Transaction, fields: dict[str, Any], by: Caller) -> None:
 
 @pytest.mark.parametrize(
     "why",
-    ["only a member", "switched off", "unconfirmed address", "somebody else's", "two match"],
+    ["only a member", "switched off", "unconfirmed address", "another user's", "two match"],
 )
 def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> None:
     ours = umbrella(world, email="boss@umbrella.example")

@@ -39,7 +39,7 @@ SECONDS: Final = 2.5
 
 @pytest.fixture(autouse=True)
 def crowd(world: World, admin: User) -> None:
-    """Five thousand in a hundred and fifty departments, all of whom report to Bea Boss."""
+    """5,000 people in 150 departments, who all report to Bea Boss."""
     boss = Line(
         number=1,
         values=_values(1, "Bea", "Boss") | {"role": "approver"},

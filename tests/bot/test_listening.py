@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a listener: Slack is answered in time, the person told, it is logged."""
+"""Any failure in a listener: Slack is answered in time, the user is told, and it is logged."""
 
 from __future__ import annotations
 

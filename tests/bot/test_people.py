@@ -264,5 +264,5 @@ def test_two_processes_that_begin_at_once_both_find_the_organisation(database: D
 
 
 def _organisation(world: World) -> Organisation:
-    # Read anew: the value of the test's beginning does not change.
+    # Read again: the value from the test's beginning does not change.
     return world.database.read_now(organisations.get, by=world.acme.caller)

@@ -205,10 +205,10 @@ def links(view: View) -> list[str]:
 def test_the_links_are_those_that_answer(world: World) -> None:
     shown = settings(world, ADA, ids.FEEDS)
 
-    own, team, everybody = links(shown)
+    own, team, organisation = links(shown)
     token = own.rsplit("/", 1)[1]
     assert own.startswith(world.slack.app_url)
-    assert (team, everybody) == (f"{own}?scope=team", f"{own}?scope=org")
+    assert (team, organisation) == (f"{own}?scope=team", f"{own}?scope=org")
     owner = owner_of_feed(world.database, token)
     assert owner.user_id == world.people[ADA].id
 

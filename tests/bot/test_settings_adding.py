@@ -23,7 +23,7 @@ __all__ = ["admin"]
 NEW = "UNEW"
 
 
-def everybody(world: World) -> list[User]:
+def all_users(world: World) -> list[User]:
     return world.database.read_now(people.list_all, by=world.acme.caller)
 
 
@@ -35,7 +35,7 @@ def newest(world: World) -> User:
 
 
 def adding(world: World) -> View:
-    """The form that adds somebody; Noether is in Slack, and nobody here yet."""
+    """The form that adds a person; Noether is in Slack and not in Hiatus yet."""
     world.slack.add_person(NEW, "emmy@example.com", "Emmy Noether", tz="Europe/Berlin")
     form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
     assert form.callback_id == ids.PERSON_NEW_FORM
@@ -67,8 +67,8 @@ def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     assert (emmy.name, emmy.email, emmy.status) == ("Emmy Noether", "emmy@example.com", "pending")
     assert (emmy.role, emmy.manager_id) == ("approver", world.people[GRACE].id)
     assert (emmy.slack_user_id, emmy.timezone) == (NEW, "Europe/Berlin")
-    assert len(everybody(world)) == 7
-    # The rest of his settings takes the form's place, and what is filled in there is his.
+    assert len(all_users(world)) == 7
+    # The form for the other settings replaces this one and changes the same person.
     shown = world.slack.open_modal(ADMIN, "Hasn't used Hiatus yet")
     assert world.slack.submit(ADMIN, shown, {"department_id": sales.id}).errors == {}
     assert newest(world).department_id == sales.id
@@ -92,7 +92,7 @@ def test_a_person_is_added_by_address_and_name(world: World) -> None:
     lise = newest(world)
     assert (lise.name, lise.email, lise.slack_user_id) == ("Lise None", "lise@example.com", None)
     assert (lise.role, lise.status, lise.department_id) == ("member", "pending", None)
-    assert world.audited("user.created") == len(everybody(world))
+    assert world.audited("user.created") == len(all_users(world))
 
 
 def test_what_is_typed_goes_before_what_slack_says(world: World) -> None:
@@ -145,25 +145,25 @@ def test_errors_of_a_new_person_are_shown_at_their_field(
     world.slack.add_person("UKNOWN", "Known@example.com", "Known Already")
     world.slack.add_person("UGUEST", "guest@example.com", "Gus Guest", is_restricted=True)
     world.settled()
-    form, before = adding(world), everybody(world)
+    form, before = adding(world), all_users(world)
 
     answer = world.slack.submit(ADMIN, form, filled)
 
     assert set(answer.errors) == fields
-    assert everybody(world) == before
+    assert all_users(world) == before
 
 
 def test_who_is_known_by_the_slack_account_is_not_added_by_another_address(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
-    form, before = adding(world), everybody(world)
+    form, before = adding(world), all_users(world)
 
     answer = world.slack.submit(
         ADMIN, form, {"slack_user_id": ADA, "email": "second@example.com", "last_name": "L"}
     )
 
     assert answer.errors == {"slack_user_id": "This person is already in Hiatus."}
-    assert everybody(world) == before
+    assert all_users(world) == before
 
 
 def test_an_error_is_said_in_the_admins_language_and_names_no_field_of_ours(world: World) -> None:
@@ -179,7 +179,7 @@ def test_an_error_is_said_in_the_admins_language_and_names_no_field_of_ours(worl
 
 
 def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
-    form, before = adding(world), everybody(world)
+    form, before = adding(world), all_users(world)
     world.slack.fail_next("users.info", error="internal_error")
 
     answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
@@ -187,17 +187,17 @@ def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
     assert answer.errors == {
         "slack_user_id": "I can't reach Slack right now. Please try again in a minute."
     }
-    assert everybody(world) == before
+    assert all_users(world) == before
 
 
 def test_a_former_admin_cannot_add_people(world: World) -> None:
-    form, before = adding(world), everybody(world)
+    form, before = adding(world), all_users(world)
     demote_the_admin(world)
 
     answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
 
     assert "Admin" in answer.errors["slack_user_id"]
-    assert [user.id for user in everybody(world)] == [user.id for user in before]
+    assert [user.id for user in all_users(world)] == [user.id for user in before]
 
 
 # Archiving

@@ -23,7 +23,7 @@ from tests.builders import a_person, signing_secrets
 from tests.fakes.slack import View
 
 ADMIN = "UADMIN"
-# An address, so that nobody has to look up a name.
+# An address, so that no name has to be resolved.
 URL = "https://93.184.215.14/hook"
 SECRET = re.compile(r"whsec_[\w+/=]+")
 
@@ -284,7 +284,7 @@ def test_an_address_that_stays_is_not_looked_up_again(world: World) -> None:
     form = form_of(world)
 
     async def refuse(_: str) -> object:
-        raise AssertionError("nobody asked for another address")
+        raise AssertionError("no other address was requested")
 
     world.app.services.check_webhook_url = refuse
     answer = world.slack.submit(ADMIN, form, {"events": ["leave_request.declined"]})

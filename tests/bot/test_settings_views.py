@@ -1,4 +1,4 @@
-"""Settings stay within Slack's limits and harmless, whatever people typed."""
+"""Settings stay within Slack's limits and harmless, with any user input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.admin_views import (
     settings_people,
     settings_webhooks,
 )
-from bot.views import consequences
+from bot.views import consequences, fields
 from bot.views.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
@@ -237,6 +237,18 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
         assert len(offered) <= 100
         assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
         assert all(1 <= len(one["value"]) <= 75 for one in offered)
+
+
+def test_a_menu_groups_more_than_a_hundred_options() -> None:
+    labels = [f"Team {number:03} " + "<" * 80 for number in range(250)]
+    options = [fields.Option(label=label, value=label[5:8]) for label in labels]
+
+    menu: Any = fields.menu(options, chosen="249")
+
+    block = {"type": "input", "label": {"type": "plain_text", "text": "Team"}, "element": menu}
+    view = {"type": "modal", "title": {"type": "plain_text", "text": "Edit"}, "blocks": [block]}
+    assert problems_of_view(view | {"submit": {"type": "plain_text", "text": "Save"}}) == []
+    assert [len(one["options"]) for one in menu["option_groups"]] == [100, 100, 50]
 
 
 @given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))

@@ -60,7 +60,7 @@ def test_home_is_opened_used_and_redrawn_over_the_socket(by_socket: World) -> No
     assert "Ada Lovelace" in home.visible_text
     assert world.request().status == "approved"
     assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
-    # Nobody touched hers: it is redrawn because what it shows has changed.
+    # She did not click: the card is refreshed because what it shows has changed.
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
 
 

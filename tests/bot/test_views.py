@@ -1,4 +1,4 @@
-"""What is drawn stays within Slack's limits and harmless, whatever people typed."""
+"""Views stay within Slack's limits and harmless, with any user input."""
 
 from __future__ import annotations
 

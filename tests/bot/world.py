@@ -1,6 +1,6 @@
-"""The whole Slack side, served for a test: loopback Slack, our app under uvicorn, a clock by hand.
+"""The whole Slack side for a test: loopback Slack, our app under uvicorn, a manual clock.
 
-The cast: Ada asks; Grace and Hedy are her department's approvers; Eve is of no concern to them.
+The cast: Ada requests; Grace and Hedy are her department's approvers; Eve is in no department.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GRACE: Final = "UGRACE"
 HEDY: Final = "UHEDY"
 EVE: Final = "UEVE"
 
-# What takes so long never comes: a busy machine takes seconds for what should be milliseconds.
+# Generous: what takes milliseconds can take seconds on a busy machine.
 PATIENCE_SECONDS: Final = 60
 
 # Instead of the 2.5 seconds after which the app gives up, where a test is not about that; less than
@@ -65,7 +65,7 @@ def _shown(attempted: Sequence[tuple[Notice, Outcome]]) -> int:
 
 
 class Clock:
-    """The time, until somebody moves it."""
+    """A clock that only tests move."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -202,7 +202,7 @@ class World:
         return asyncio.run_coroutine_threadsafe(working(), self._loop).result(PATIENCE_SECONDS)
 
     def settled(self) -> None:
-        """Wait until every listener is through."""
+        """Wait until every listener has finished."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.app.services.interactions and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -228,7 +228,7 @@ class World:
         return attempts
 
     def deliver_and_die(self) -> int:
-        """Send what is due and forget to record it, as a process does that dies just then."""
+        """Send what is due without recording the result, as a process does that is killed then."""
         self.settled()
         return len(self.run(self._attempted))
 
@@ -243,7 +243,7 @@ class World:
         return self.slack.open_modal(who, ids.REQUEST_FORM)
 
     def send_form(self, who: str = ADA, **filled: Any) -> Answer:
-        """Fill the form in and send it; three days of annual leave unless told otherwise."""
+        """Fill in the form and submit it; by default three days of annual leave."""
         values: dict[str, Any] = {
             ids.LEAVE_TYPE: self.leave_type("annual"),
             ids.FIRST_DAY: FIRST_DAY.isoformat(),
@@ -252,7 +252,7 @@ class World:
         return self.slack.submit(who, self.open_form(who), values | filled)
 
     def a_request(self, who: str = ADA, **filled: Any) -> LeaveRequest:
-        """Ask in Slack, and have everybody told."""
+        """Request leave in Slack, and deliver all notifications."""
         assert self.send_form(who, **filled).errors == {}
         self.deliver()
         return self.request(who)
@@ -282,7 +282,7 @@ class World:
         return [one for one in self.slack.dm(who) if " requested " in one.text]
 
     def told(self, who: str) -> list[str]:
-        """What only this person was told, oldest first."""
+        """Ephemeral messages to this user, oldest first."""
         return [one.text for one in self.slack.ephemerals if one.user == who]
 
     def caller(self, who: str) -> Caller:
@@ -308,13 +308,13 @@ class World:
         )
 
     def link(self) -> None:
-        """Tie the organisation to the workspace, as the first start does."""
+        """Link the organisation to the workspace, as the first start does."""
         self.database.write_now(
             slack_workspaces.link_only_organisation, self.slack.team_id, now=self.clock()
         )
 
     def audited(self, action: AuditAction) -> int:
-        """How many such entries the audit trail has."""
+        """The number of such entries in the audit trail."""
         found = self.database.read_now(
             audit.entries, PageOf(limit=100), by=self.acme.caller, action=action
         )

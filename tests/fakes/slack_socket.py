@@ -93,7 +93,7 @@ class Sockets:
             del self._waiting[envelope_id]
 
     async def disconnect(self, reason: str) -> None:
-        """Asks every app to connect anew; the old sockets are closed a second later."""
+        """Asks every app to reconnect; the old sockets are closed a second later."""
         leaving, self._open = self._open, []
         for socket, _ in leaving:
             notice = {"type": "disconnect", "reason": reason, "debug_info": self._debug_info()}

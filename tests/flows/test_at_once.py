@@ -193,7 +193,7 @@ def test_creates_edits_approvals_and_cancellations_at_once_stay_sound(cast: Cast
     assert len(answers) == AT_ONCE
     assert_sound(answers, left)
     assert days_taken(left) <= 10
-    # Each was decided or cancelled once, whoever else tried.
+    # Each was decided or cancelled once, although several processes tried.
     trail = cast.owner(0).get("/api/v1/audit", params={"limit": "100"}).json()["data"]
     steps = [
         (entry["subject"]["id"], entry["action"])

@@ -1,4 +1,4 @@
-"""A feed's token opens it for whoever reads it: nothing that goes wrong may write it down."""
+"""A feed's token gives access to it, so no error may log the token."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
             httpx.get(f"{feed}%0d%0ax"),
             httpx.get(feed, headers={"X-Request-Id": "a b", "Host": "elsewhere.example"}),
         ]
-        # No such zone: drawing the feed now ends in an error that nobody foresaw.
+        # No such zone, so that rendering the feed fails with an unexpected error.
         outside.run(database_url, "UPDATE users SET timezone = 'Nowhere/Land'")
         failed = httpx.get(feed)
 

@@ -1,4 +1,4 @@
-"""200 endpoints, one dead with 100,000 deliveries due, one that drips: nobody else waits."""
+"""200 endpoints, one dead with 100,000 due deliveries, one that trickles bytes: no other waits."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_new_event_reaches_all_other_endpoints_in_time(
 ) -> None:
     """Within three seconds, or twice what it takes here while all are well, if that is more.
 
-    Whoever waited behind the dead one would wait for as long as an attempt may take.
+    A delivery behind the dead endpoint's would wait for as long as an attempt may take.
     """
     with LoopbackReceiver() as receiver:
         story = Story(database, receiver)

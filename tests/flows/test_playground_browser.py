@@ -1,4 +1,4 @@
-"""The playground in a browser: what somebody who tries Hiatus sees and does.
+"""The playground in a browser: what a person who tries Hiatus sees and does.
 
 With HIATUS_SCREENSHOTS=1 in the environment they also make the pictures in docs/screenshots.
 """

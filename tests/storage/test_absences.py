@@ -106,7 +106,7 @@ def a_request(
     end_date: date | None = None,
     code: str = "annual",
 ) -> str:
-    """A request in whatever state, written as a row: no rule is asked."""
+    """A request in any state, written as a row without checks."""
     request_id = new_id(NOW)
     leave_type = type_of(database, acme, code)
 

@@ -1,4 +1,4 @@
-"""API keys: who may make, see and revoke them, and whom a key is recognised as."""
+"""API keys: who may create, see and revoke them, and which user a key authenticates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever may decide on a request sees it waiting, and whoever may not does not: one rule."""
+"""Exactly the users who may decide on a request see it as pending."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PEOPLE = range(5)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drawn:
-    """Somebody who might be asked: ``is_asked_next`` because nobody before him answered."""
+    """A possible approver; ``is_asked_next`` if the approvers before them did not answer."""
 
     role: str
     is_in_team: bool
@@ -53,7 +53,7 @@ class Drawing:
     head: int | None
 
 
-SOMEBODY = st.one_of(st.none(), st.sampled_from(PEOPLE))
+A_PERSON_OR_NONE = st.one_of(st.none(), st.sampled_from(PEOPLE))
 DRAWINGS = st.builds(
     Drawing,
     people=st.lists(
@@ -68,8 +68,8 @@ DRAWINGS = st.builds(
         min_size=len(PEOPLE),
         max_size=len(PEOPLE),
     ),
-    manager=SOMEBODY,
-    head=SOMEBODY,
+    manager=A_PERSON_OR_NONE,
+    head=A_PERSON_OR_NONE,
 )
 
 
@@ -81,12 +81,12 @@ class Setting:
     request: LeaveRequest
 
     @property
-    def everybody(self) -> list[User]:
+    def all_users(self) -> list[User]:
         return [self.ada, *self.others, self.acme.owner]
 
 
 def set_up(database: Database, drawing: Drawing) -> Setting:
-    """Ada asks while everybody is there; then the drawing comes true."""
+    """Ada requests leave while all users are active; then the drawn changes are made."""
     acme = an_organisation(database)
     team = a_department(database, acme)
     others = [
@@ -123,7 +123,7 @@ def set_up(database: Database, drawing: Drawing) -> Setting:
 
 
 def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> None:
-    """As reminders.py does when nobody before that person has answered."""
+    """As reminders.py does if no approver before that person has answered."""
     tx.insert(
         ReminderRow,
         organisation_id=acme.id,
@@ -137,7 +137,7 @@ def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> 
 
 
 def expected(drawing: Drawing, setting: Setting) -> set[str]:
-    """Whom Ada's request awaits, worked out rung by rung (contract 4)."""
+    """The pending approvers of Ada's request, computed level by level (contract 4)."""
     numbers, drawn = list(PEOPLE), drawing.people
     rungs = [
         [] if drawing.manager is None else [drawing.manager],
@@ -197,7 +197,7 @@ def test_lists_cards_and_decisions_agree_for_every_user(
         pending_approvals.of_request, setting.acme.id, setting.request, today=TODAY
     )
     assert {one.id for one in named} == wanted
-    for user in setting.everybody:
+    for user in setting.all_users:
         current = database.read_now(people_rows.get, user.id, by=setting.acme.caller)
         is_active, is_admin = current.status == "active", user.role in ("admin", "owner")
         is_asked = user.id in wanted

@@ -1,4 +1,4 @@
-"""The database handle: what is acknowledged is there, what is refused is not, and nobody hangs."""
+"""The database handle: acknowledged changes are stored, refused ones not, and no caller hangs."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_wakers_run_after_the_commit_and_only_then(database: Database, database_
     def keep_and_wake(tx: Transaction, name: str, *, refusing: bool = False) -> None:
         keep(tx, name)
         tx.notify("outbox")
-        tx.notify("nobody")
+        tx.notify("unknown")
         if refusing:
             raise Refused
 
@@ -332,7 +332,7 @@ def test_when_sqlite_rolls_back_a_group_commit_all_callers_get_the_error(sqlite_
 
 def test_an_event_loop_that_closed_blocks_no_other_writer(sqlite_url: str) -> None:
     async def ask_and_leave() -> None:
-        writing = asyncio.create_task(database.write(keep, "nobody's"))
+        writing = asyncio.create_task(database.write(keep, "lost"))
         await asyncio.sleep(0)
         writing.cancel()
 

@@ -358,7 +358,7 @@ def test_a_month_after_it_was_settled_a_delivery_and_its_event_are_gone(
         Pruned(expired=0, deliveries=1, events=1),
         Pruned(expired=0, deliveries=1, events=1),
     )
-    # The third still waits: whatever its age, nobody prunes that.
+    # The third is still pending: it is not pruned at any age.
     assert rows_left(database) == [1, 0, 1]
     assert [one.status for one in logged(database, acme, webhook)] == ["pending"]
 

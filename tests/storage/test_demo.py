@@ -1,4 +1,4 @@
-"""The demo organisation: lively on any day, made once, and never in somebody's real data."""
+"""The demo organisation: lively on any day, created once, and never beside real data."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Left = dict[tuple[str, date], int]
 
 
 def left(database: Database, acme: Acme, users: Iterable[User], days: Iterable[date]) -> Left:
-    """What everybody has left as of each of the days, in half-days."""
+    """The remaining balance of every user as of each day, in half-days."""
     ids = [user.id for user in users]
 
     def read(tx: Transaction) -> Left:

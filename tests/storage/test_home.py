@@ -1,4 +1,4 @@
-"""What somebody's App Home shows, and what finding that costs."""
+"""What the App Home shows, and what reading that costs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: A
 
     found = load(database, by).own.items
 
-    # Pending leave that nobody decided on in time still waits; approved leave that is over is over.
+    # Past leave is shown while it is pending, and not once it is approved.
     assert [item.request.id for item in found] == [one.id for one in kept]
     assert [item.request.status for item in found] == ["pending", "pending", "approved"]
 

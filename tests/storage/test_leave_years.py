@@ -62,7 +62,7 @@ rules = st.builds(
             date(2026, 4, 6),
             date(2027, 4, 5),
             "2026/27",
-            id="anniversary of nobody is the organisation's",
+            id="without a start date an anniversary is the organisation's",
         ),
         pytest.param(
             LEAP_DAY, date(2027, 2, 28), date(2027, 2, 28), date(2028, 2, 28), "2027/28", id="leap"

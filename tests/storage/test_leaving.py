@@ -1,4 +1,4 @@
-"""What follows when somebody is archived, deactivated, or gets another manager."""
+"""What follows when a person is archived, deactivated, or gets another manager."""
 
 from __future__ import annotations
 
@@ -354,7 +354,7 @@ def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
 
 @pytest.fixture
 def cast(database: Database) -> tuple[Acme, dict[str, User], dict[str, str]]:
-    """Everybody who can be on a ladder, each with a pending request; people and departments."""
+    """Every possible approver, each with a pending request; people and departments."""
     acme = an_organisation(database)
     eng = a_department(database, acme, name="Engineering")
     people_of = {

@@ -40,7 +40,7 @@ from tests.builders import (
 from tests.refusals import at_once, codes_of, errors_of, overlapping
 
 LATER = NOW + timedelta(hours=1)
-NOBODY = "019e8269-4e80-7e8f-9eff-078e9174496d"
+UNKNOWN_ID = "019e8269-4e80-7e8f-9eff-078e9174496d"
 ADA_IN_SLACK = SlackProfile(
     slack_user_id="U1",
     email="ada@example.com",
@@ -325,8 +325,8 @@ def test_another_organisations_people_are_not_found(database: Database) -> None:
 
 @pytest.mark.parametrize(
     "wrong_id",
-    ["no-id", "", NOBODY, NOBODY.upper(), "\x00"],
-    ids=["a word", "nothing", "nobody's", "upper case", "NUL"],
+    ["no-id", "", UNKNOWN_ID, UNKNOWN_ID.upper(), "\x00"],
+    ids=["a word", "nothing", "unknown", "upper case", "NUL"],
 )
 def test_what_is_no_id_is_not_found(database: Database, wrong_id: str) -> None:
     acme = an_organisation(database)

@@ -48,7 +48,7 @@ def faults(call: Any) -> list[tuple[int, str, str]]:
     return [(line, column, error.code) for line, column, error in bad.value.by_line]
 
 
-def everybody(database: Database, acme: Acme) -> dict[str, User]:
+def all_users(database: Database, acme: Acme) -> dict[str, User]:
     found = database.read_now(people.list_all, by=acme.caller)
     return {user.email: user for user in found}
 
@@ -68,7 +68,7 @@ def test_every_column_is_kept(database: Database) -> None:
     assert done == Imported(
         people_created=2, people_updated=0, people_unchanged=0, departments_created=1
     )
-    found = everybody(database, acme)
+    found = all_users(database, acme)
     ada, grace = found["ada@x.example"], found["grace@x.example"]
     (made,) = database.read_now(departments.page, PageOf(limit=9), by=acme.caller).items
     assert (ada.department_id, grace.department_id, made.name) == (made.id, made.id, "Engineering")
@@ -191,7 +191,7 @@ def test_what_clashes_with_the_organisation_is_reported_and_nothing_is_kept(
     database.write_now(
         lambda tx: tx.update(DepartmentRow, {"name": "twin"}, organisation_id=acme.id, id=other.id)
     )
-    before = everybody(database, acme)
+    before = all_users(database, acme)
     text = (
         "email,first_name,last_name,department,manager_email\n"
         "ADA@x.ie,A,B,,\n"
@@ -215,7 +215,7 @@ def test_what_clashes_with_the_organisation_is_reported_and_nothing_is_kept(
         (8, "manager_email", "manager_cycle"),
         (9, "manager_email", "manager_cycle"),
     ]
-    assert everybody(database, acme) == before
+    assert all_users(database, acme) == before
 
 
 def test_an_update_changes_what_is_filled_in(database: Database) -> None:
@@ -232,7 +232,7 @@ def test_an_update_changes_what_is_filled_in(database: Database) -> None:
 
     done = bring_in(database, acme, text, is_update=True)
 
-    found = everybody(database, acme)
+    found = all_users(database, acme)
     assert done == Imported(
         people_created=0, people_updated=2, people_unchanged=1, departments_created=0
     )
@@ -295,7 +295,7 @@ def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
         database, acme, f"email,role\n{acme.owner.email},member\nada@x.ie,owner\n", is_update=True
     )
 
-    found = everybody(database, acme)
+    found = all_users(database, acme)
     assert (found[acme.owner.email].role, found["ada@x.ie"].role) == ("member", "owner")
 
 

@@ -1,4 +1,4 @@
-"""The nth working day after a day, and when work begins, wherever and however somebody works."""
+"""The nth working day after a day, and when work begins, for any time zone and working week."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.
         ("2026-06-08T08:00Z", 2, True, (3, "2026-06-09T08:00Z")),
         # Then the next step is asked, which is no reminder.
         ("2026-06-09T08:00Z", 3, False, (4, None)),
-        # Nobody looked for a while: one reminder, not two, and none at night or at the weekend.
+        # After a time without runs: one reminder, not two, and none at night or at the weekend.
         ("2026-06-05T10:00Z", 0, True, (2, "2026-06-08T08:00Z")),
         ("2026-06-04T22:00Z", 0, False, (0, "2026-06-05T08:00Z")),
         ("2026-06-06T10:00Z", 0, False, (0, "2026-06-08T08:00Z")),
