@@ -1,1 +1,1 @@
-"""What the service needs before any request: settings, logs, metrics, the version, dispatchers."""
+"""Shared by the whole service: settings, logs, metrics, caches, the version, the dispatcher."""

@@ -1,4 +1,4 @@
-"""The address of the client that sent a request, as the server and its trusted proxies know it."""
+"""The client's address, from the server and its trusted proxies."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from starlette.types import Scope
 
 
 def client_address(scope: Scope) -> str:
-    """The client's IP address in its shortest form; "" where what was forwarded is no address."""
+    """The client's IP address in its shortest form; "" if the forwarded value is not an address."""
     client = scope.get("client")
     return _shortest(client[0]) if client else ""
 
 
 @lru_cache(10_000)
 def customer_network(address: str) -> str:
-    """The range that one customer has: an IPv4 address itself, the /64 of an IPv6 address."""
+    """The usual range of one customer: the IPv4 address, or the /64 of an IPv6 address."""
     if ":" not in address:
         return address
     return str(ipaddress.ip_network((address.partition("%")[0], 64), strict=False))

@@ -1,4 +1,4 @@
-"""Values that many requests leave to be written together, shortly after their responses."""
+"""Batches writes of many requests, shortly after their responses."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from storage.db.database import Database, Transaction
 
 Value = TypeVar("Value")
 
-# How long values are gathered before they are written: many arrive in the same second.
+# How long values are collected before they are written in one batch.
 GATHERING_SECONDS: Final = 1.0
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 
 
 class DeferredWrites(Generic[Value]):
-    """Collects the newest value of each key, and writes them in one transaction.
+    """Collects the latest value of each key and writes them in one transaction.
 
-    What an unavailable database does not take is lost and logged, as ``not_kept`` with how many
-    ``counted`` there were: a newer value of each key follows.
+    While the database is unavailable, values are lost, because newer ones follow. The log event is
+    ``not_kept``, with the number of values as ``counted``.
     """
 
     def __init__(
@@ -42,16 +42,16 @@ class DeferredWrites(Generic[Value]):
         self._writing: asyncio.Task[None] | None = None
 
     def add(self, key: str, value: Value) -> None:
-        """Keep a value to be written; from any thread."""
+        """Add a value, from any thread."""
         self._unwritten[key] = value
 
     def write_soon(self) -> None:
-        """Write what was added without making the request wait; call on the event loop."""
+        """Write in the background; call on the event loop."""
         if self._unwritten and (self._writing is None or self._writing.done()):
             self._writing = asyncio.create_task(self._write_all())
 
     async def _write_all(self) -> None:
-        # Until nothing is left: values that are added during a write start no other one.
+        # Repeats until nothing is left, because values added during a write start no other task.
         while self._unwritten:
             await asyncio.sleep(GATHERING_SECONDS)
             values, self._unwritten = self._unwritten, {}

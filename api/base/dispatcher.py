@@ -1,6 +1,6 @@
-"""Work that waits in the database, taken and done: a loop that is woken, not a job that runs long.
+"""A loop that processes queued work from the database, generic in the kind of work.
 
-It knows no work of its own: claiming, doing and settling are handed in by ``serve.py``.
+``serve.py`` passes the functions that claim work, attempt it and record the results.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
 
 DRAIN_SECONDS: Final = 20.0
-# What is done within so long is recorded together: a commit costs more than the wait.
+# Outcomes within this time are recorded together: a commit costs more than the wait.
 GATHER_SECONDS: Final = 0.005
-# More would hold the event loop up.
+# More would block the event loop too long.
 MOST_RECORDED: Final = 64
 
 _log = structlog.get_logger("hiatus.dispatcher")
 
 
 class Dispatcher(Generic[Work, Outcome]):
-    """Keeps up to ``in_flight`` pieces of work going.
+    """Processes up to ``in_flight`` pieces of work concurrently.
 
-    ``claim(limit)`` takes work that no other process has; ``attempt`` does one piece outside any
-    transaction; ``settle`` records what came of several at once. What is claimed and never settled
-    comes due again when its lease ends, so a crash anywhere in here loses nothing.
+    ``claim(limit)`` leases work that no other process has; ``attempt`` processes one piece outside
+    any transaction; ``settle`` records several results at once. Claimed work without a recorded
+    result is due again when its lease expires, so a crash loses nothing.
 
-    Up to ``most_ahead`` pieces are claimed before there is a place for them, as many as lately
-    ended in the time of a claim, so that no place is empty meanwhile. A lease then lasts for two
-    attempts at least: a piece may wait for one that hangs.
+    Up to ``most_ahead`` pieces are claimed in advance, as many as finished during the last claim,
+    so that no slot stays idle. A lease must then last for at least two attempts, because a piece
+    may wait for one that hangs.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Dispatcher(Generic[Work, Outcome]):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """Begin on the running event loop; what is due already is taken at once."""
+        """Start on the running event loop; work that is already due is claimed at once."""
         self._loop = asyncio.get_running_loop()
         self._loops = [
             asyncio.create_task(self._take_until_stopped(), name=f"{self.name}-take"),
@@ -75,20 +75,20 @@ class Dispatcher(Generic[Work, Outcome]):
         self._woken.set()
 
     def wake(self) -> None:
-        """Look for work soon. Safe from any thread, and for nothing when there is none."""
+        """Trigger a claim. Safe from any thread; does nothing if there is no work."""
         if self._loop is not None:
-            # The loop may be closed at any moment, and then there is nobody left to wake.
+            # The event loop may be closed at any moment.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._woken.set)
 
     async def stop(self) -> None:
-        """Claim no more, give what is in flight up to 20 seconds, and record what came of it."""
+        """Stop claiming, wait up to 20 seconds for running attempts, and record their results."""
         if not self._loops:
             return
         taking, recording = self._loops
         self._is_stopping = True
         self._woken.set()
-        # Not cancelled at once: a claim under way would be nobody's until its lease ends.
+        # Not cancelled at once: work of a cancelled claim would wait until its lease expires.
         await asyncio.wait({taking}, timeout=DRAIN_SECONDS)
         await _cancelled(taking)
         if self._runs:
@@ -112,10 +112,10 @@ class Dispatcher(Generic[Work, Outcome]):
         try:
             await step()
         except DatabaseUnavailable as error:
-            # The reason is enough: this is repeated every second while the database is away.
+            # Without traceback: this repeats every second while the database is unavailable.
             _log.warning("dispatcher.step_failed", dispatcher=self.name, reason=str(error))
             await asyncio.sleep(1)
-        except Exception:  # noqa: BLE001  # the loop outlives whatever a step meets
+        except Exception:  # noqa: BLE001  # the loop survives any error of a step
             _log.exception("dispatcher.step_failed", dispatcher=self.name)
             await asyncio.sleep(1)
 
@@ -127,7 +127,7 @@ class Dispatcher(Generic[Work, Outcome]):
         ahead = min(self._ended, self._most_ahead)
         wanted = self._in_flight + ahead - self._running - len(self._ready)
         if wanted < (self._in_flight // 2 if self._ready else 1):
-            return  # A claim for few costs as much as one for many.
+            return  # Claiming few costs as much as claiming many.
         self._ended = 0
         self._ready.extend(await self._claim(wanted))
         self._begin()
@@ -140,7 +140,7 @@ class Dispatcher(Generic[Work, Outcome]):
             run.add_done_callback(self._runs.discard)
 
     async def _run(self) -> None:
-        """Do what is ready, one piece after the other, while there is something."""
+        """Process ready work, one piece after the other."""
         try:
             while self._ready:
                 await self._do(self._ready.popleft())
@@ -153,13 +153,13 @@ class Dispatcher(Generic[Work, Outcome]):
     async def _do(self, work: Work) -> None:
         try:
             outcome = await self._attempt(work)
-        except Exception:  # noqa: BLE001  # left to its lease, which brings it back
+        except Exception:  # noqa: BLE001  # due again when its lease expires
             _log.exception("dispatcher.attempt_failed", dispatcher=self.name)
         else:
             self._done.put_nowait((work, outcome))
 
     async def _record(self) -> None:
-        """Settle what is done by now in one transaction."""
+        """Record finished attempts in one transaction."""
         done = [await self._done.get()]
         if self._done.qsize() < MOST_RECORDED - 1:
             await asyncio.sleep(GATHER_SECONDS)
@@ -176,18 +176,18 @@ class Dispatcher(Generic[Work, Outcome]):
         finally:
             for _ in done:
                 self._done.task_done()
-        # What waited for these, and what there was no room for, may be taken now.
+        # More work may be claimable now.
         self._woken.set()
 
     async def _record_each(self, done: list[tuple[Work, Outcome]]) -> None:
-        """One transaction each, so that an error in one does not repeat the others' work."""
+        """One transaction each, so that an error in one does not repeat the others."""
         for number, result in enumerate(done):
             try:
                 await self._settle([result])
             except DatabaseUnavailable:
                 self._record_later(done[number:])
                 raise
-            except Exception:  # noqa: BLE001  # left to its lease, which brings it back
+            except Exception:  # noqa: BLE001  # due again when its lease expires
                 _log.exception("dispatcher.outcome_lost", dispatcher=self.name)
 
     def _record_later(self, done: list[tuple[Work, Outcome]]) -> None:

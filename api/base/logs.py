@@ -16,11 +16,11 @@ from structlog.typing import EventDict, Processor
 
 from api.base.settings import LogFormat
 
-# How often this process has logged a warning or an error, by its event.
+# The number of warnings and errors logged by this process, by event.
 problems: Final[Counter[str]] = Counter()
 
 _access: Final = structlog.stdlib.get_logger("hiatus.access")
-# Where JSON lines go, once they are set up.
+# The writer of JSON lines, once configured.
 _lines: Lines | None = None
 
 _PROBLEMS = frozenset({"warning", "error", "critical"})
@@ -29,10 +29,10 @@ _QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
 
 
 class Lines:
-    """structlog's logger and its own factory: what one turn of the event loop says is one write.
+    """A structlog logger that writes the lines of one event-loop iteration with one system call.
 
-    A write to the system costs more than all else about a line. ``file`` is buffered, so that what
-    is left is written when the process ends.
+    The system call is the most expensive part of a line. ``file`` is buffered and flushed when the
+    process ends.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -61,22 +61,22 @@ class Lines:
 
 
 def _count_problem(_: object, level: str, entry: EventDict) -> EventDict:
-    """A processor for our own lines: their events are names, those of libraries are sentences."""
+    """A processor for our own lines only, whose events are names instead of sentences."""
     if level in _PROBLEMS:
         problems[entry["event"]] += 1
     return entry
 
 
 def log_request(line: dict[str, object]) -> None:
-    """One request's line. As JSON it takes a short cut: structlog's way costs three times as much.
+    """Log a request. JSON bypasses structlog, which costs three times as much.
 
-    ``line`` is the logger's to keep.
+    ``line`` is modified.
     """
     if _lines is None:
         _access.info("request", **line)
         return
     line["event"], line["level"] = "request", "info"
-    line["timestamp"] = datetime.now(UTC)  # noqa: TID251  # when it was written, nothing else
+    line["timestamp"] = datetime.now(UTC)  # noqa: TID251  # only the line's own timestamp
     _lines.msg(orjson.dumps(line, option=orjson.OPT_UTC_Z))
 
 
@@ -84,12 +84,12 @@ def _as_json(line: object, **how: Any) -> bytes:  # type: ignore[explicit-any]  
     try:
         return orjson.dumps(line, **how)
     except TypeError:
-        # orjson refuses half of a surrogate pair, which JSON from outside may hold.
+        # orjson refuses lone surrogates, which JSON from outside may contain.
         return json.dumps(line, **how).encode()
 
 
 def configure(log_format: LogFormat) -> None:
-    """Set up our own lines and those of the libraries; call once, before anything logs."""
+    """Configure our own and the libraries' logging; call once, before anything logs."""
     global _lines
     shared: list[Processor] = [
         structlog.processors.add_log_level,
@@ -102,7 +102,7 @@ def configure(log_format: LogFormat) -> None:
     else:
         renderer = structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(),
-            # The usual one prints every frame's variables: keys and feed tokens are among them.
+            # The default one prints local variables, which include keys and feed tokens.
             exception_formatter=structlog.dev.plain_traceback,
         )
     is_bytes = log_format == "json"

@@ -1,4 +1,4 @@
-"""What the process counts, for Prometheus. No name of a person, organisation or URL is a label."""
+"""Prometheus metrics. Labels never contain names of people or organisations, or URLs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.events.deliveries import Settled
 from storage.events.delivery_queue import Waiting
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-# What no route serves, and methods that nobody has heard of: one line, whatever strangers invent.
+# One label for unknown routes and methods, which bounds the number of series.
 OTHER: Final = "other"
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
@@ -39,7 +39,7 @@ class _Problems(Collector):
 
 
 class Metrics:
-    """One process's counters; the gauges are read from the database when somebody asks."""
+    """The counters of one process; gauges are read from the database on each scrape."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -50,7 +50,7 @@ class Metrics:
             buckets=_REQUEST_SECONDS,
             registry=self._registry,
         )
-        # Looking a labelled series up costs several times what counting in it does.
+        # Cached, because looking up a labelled series costs several times as much as counting.
         self._series: dict[tuple[str, str | None, int], Histogram] = {}
         self._attempts = Counter(
             "hiatus_webhook_attempts",
@@ -89,7 +89,7 @@ class Metrics:
     def observe_request(
         self, method: str, route: str | None, status: int, duration_seconds: float
     ) -> None:
-        """Count one request; ``route`` is the template, None where no route serves the path."""
+        """Count one request; ``route`` is the template, None for an unknown path."""
         series = self._series.get((method, route, status))
         if series is None:
             series = self._requests.labels(
@@ -106,7 +106,7 @@ class Metrics:
             self._attempt_seconds.observe(outcome.duration_ms / 1_000)
 
     def exposition(self, waiting: Waiting | None, now_milliseconds: int) -> bytes:
-        """Everything as text; ``waiting`` is None when the database could not be read."""
+        """All metrics as text; ``waiting`` is None if the database could not be read."""
         self._database_up.set(waiting is not None)
         if waiting is not None:
             oldest = waiting.oldest_due_at

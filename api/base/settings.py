@@ -1,4 +1,4 @@
-"""What the environment says about REST, feeds, webhooks and the scheduler."""
+"""The settings of REST, feeds, webhooks and the scheduler."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _RATE_LIMIT_STORAGES: Final = (
     "redis+cluster://",
 )
 
-# Where hosting platforms say how the world reaches the process, and what precedes it in a URL.
-# Only what a platform states is taken: a name that would have to be completed may lead elsewhere.
+# Variables in which hosting platforms state the public URL, and the scheme to add.
+# Only complete host names are used: a completed name might belong to another host.
 _URLS_OF_PLATFORMS: Final = (
     ("RENDER_EXTERNAL_URL", ""),
     ("RAILWAY_PUBLIC_DOMAIN", "https://"),
@@ -36,7 +36,7 @@ _URLS_OF_PLATFORMS: Final = (
 
 @dataclass(frozen=True)
 class ApiSettings:
-    """``base_url`` has no slash at its end; the rate limits read as ``600/minute``."""
+    """``base_url`` has no trailing slash; rate limits have the form ``600/minute``."""
 
     base_url: str = "http://127.0.0.1:8000"
     rate_limit: str = "600/minute"
@@ -44,16 +44,16 @@ class ApiSettings:
     rate_limit_storage: str = field(default="memory://", repr=False)
     feed_rate_limit: str = "120/hour"
     webhook_allow_private: bool = False
-    # PEM certificates of authorities that sign receivers' certificates, beside the public ones.
+    # PEM certificates of private certificate authorities, in addition to the public ones.
     webhook_ca_file: str = ""
     scheduler_on: bool = True
     log_format: LogFormat = "json"
-    # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed, or "*".
+    # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are trusted, or "*".
     trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1")
 
     @classmethod
     def read(cls, environment: Environment) -> ApiSettings:
-        """The settings, as far as they are sound; the rest is in ``environment.problems``."""
+        """The valid settings; problems are added to ``environment.problems``."""
         return cls(
             base_url=_base_url(environment),
             rate_limit=_rate_limit(environment, "HIATUS_RATE_LIMIT", cls.rate_limit),
@@ -76,7 +76,7 @@ class ApiSettings:
 
 
 def public_url(values: Mapping[str, str]) -> str:
-    """BASE_URL as it is set, else what the hosting platform states; "" for neither."""
+    """BASE_URL, else the URL that the hosting platform states, else ""."""
     for name, scheme in (("BASE_URL", ""), *_URLS_OF_PLATFORMS):
         value = values.get(name, "").strip()
         if value:
@@ -87,7 +87,9 @@ def public_url(values: Mapping[str, str]) -> str:
 def _base_url(environment: Environment) -> str:
     url = environment.text("BASE_URL", ApiSettings.base_url).rstrip("/")
     if not _is_base_url(url):
-        environment.problem("BASE_URL is a URL such as https://hiatus.example.com, no query in it.")
+        environment.problem(
+            "BASE_URL must be a URL such as https://hiatus.example.com, without a query."
+        )
     return url
 
 
@@ -108,7 +110,7 @@ def _ca_file(environment: Environment) -> str:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
     except ssl.SSLError:
-        reason = "it holds no certificates in PEM form"
+        reason = "it has no certificates in PEM form"
     except OSError as error:
         reason = str(error.strerror)
     else:
@@ -124,7 +126,7 @@ def _rate_limit(environment: Environment, name: str, default: str) -> str:
     except ValueError:
         is_sound = False
     if not is_sound:
-        environment.problem(f"{name} is one window, as {default}, not {text!r}.")
+        environment.problem(f"{name} must be one window such as {default}, not {text!r}.")
         return default
     return text
 
@@ -134,17 +136,17 @@ def _rate_limit_storage(environment: Environment) -> str:
     if url in ("", "memory"):
         return "memory://"
     if not url.startswith(_RATE_LIMIT_STORAGES):
-        environment.problem("HIATUS_RATE_LIMIT_STORAGE is `memory` or a redis:// URL.")
+        environment.problem("HIATUS_RATE_LIMIT_STORAGE must be `memory` or a redis:// URL.")
     elif find_spec("redis") is None:
         environment.problem(
-            "HIATUS_RATE_LIMIT_STORAGE names a Redis, and the package that speaks to it is not "
-            "installed: pip install 'redis>=5'."
+            "HIATUS_RATE_LIMIT_STORAGE needs the package redis, which is not installed: "
+            "pip install 'redis>=5'."
         )
     return url
 
 
 def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
-    """As uvicorn takes them, which would ignore a malformed one without a word."""
+    """Checked here, because uvicorn silently ignores malformed ones."""
     text = environment.text("HIATUS_TRUSTED_PROXIES")
     if not text:
         return ApiSettings.trusted_proxies
@@ -156,7 +158,7 @@ def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
             ip_network(proxy)
         except ValueError:
             environment.problem(
-                "HIATUS_TRUSTED_PROXIES is comma-separated IP addresses and networks such as "
+                "HIATUS_TRUSTED_PROXIES must be comma-separated IP addresses and networks such as "
                 f"10.0.0.0/8, or * alone; {proxy!r} is neither."
             )
             return ApiSettings.trusted_proxies

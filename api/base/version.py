@@ -1,4 +1,4 @@
-"""The version of Hiatus; pyproject.toml reads it here, so it is known without an installation."""
+"""The version of Hiatus, which pyproject.toml reads from here."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""`/docs`, `/docs/errors` and `/openapi.json`, from files that come with the service."""
+"""`/docs`, `/docs/errors` and `/openapi.json`."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _reference() -> Asset:
         head='<link rel="stylesheet" href="{swagger-ui.css}">\n'
         '<script src="{swagger-ui-bundle.js}" defer></script>\n'
         '<script src="{documentation.js}" defer></script>\n' + _STYLED,
-        body='<main id="reference"><p class="waiting">The reference needs JavaScript. What it '
-        'shows is in <a href="openapi.json">openapi.json</a>; the codes of refusals are on the '
+        body='<main id="reference"><p class="waiting">The reference needs JavaScript. It '
+        'shows <a href="openapi.json">openapi.json</a>; the error codes are on the '
         '<a href="docs/errors">errors page</a>.</p></main>',
     )
 

@@ -43,7 +43,7 @@ def named(code: str) -> Code:
 
 
 def of_refusal(kind: type[DomainError]) -> Code:
-    """The code of one kind of refusal. Raises LookupError for one that nobody explained."""
+    """The code of one type of error. Raises LookupError if it has no explanation."""
     explained = next((one for one in EXPLAINED if type(one.example) is kind), None)
     if explained is None:
         raise LookupError(f"{kind.__name__} needs a row in explained_refusals.EXPLAINED.")

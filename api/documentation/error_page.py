@@ -39,7 +39,7 @@ _TITLES: Final = {
 
 
 def markdown() -> str:
-    """The page as `docs/errors.md` has it."""
+    """The page for `docs/errors.md`."""
     parts = ["# Errors", INTRODUCTION, "This page is written by `make docs`; do not edit it."]
     for status, codes in _by_status():
         parts.append(f"## {_heading(status)}")
@@ -59,7 +59,7 @@ def html() -> str:
 
 
 def _by_status() -> list[tuple[int, list[Sequence[Code]]]]:
-    """Statuses upwards; of each the codes, with everything that a code may mean together."""
+    """Codes grouped by ascending status; all meanings of a code stay together."""
     meanings: dict[str, list[Code]] = {}
     for one in every_code():
         meanings.setdefault(one.code, []).append(one)
@@ -100,7 +100,7 @@ def _contents() -> str:
 
 
 def _formatted(text: str) -> str:
-    """What stands between backticks as code; the rest as it is."""
+    """Text between backticks as code."""
     parts = escape(text).split("`")
     return "".join(
         f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)

@@ -88,7 +88,7 @@ EXPLAINED: Final = (
     ),
     Explained(
         example=errors.OwnRequest(),
-        meaning="No one approves or declines their own leave, whatever their role.",
+        meaning="No one can approve or decline their own leave, in any role.",
         cure="Let another approver decide. Cancelling your own request is always possible.",
     ),
     Explained(

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made of the very operations and models that serve the requests.
+"""The OpenAPI 3.1 document, generated from the operations and models.
 
 Examples come from ``openapi_examples``, refusals from ``openapi_refusals``, headers from
 ``openapi_headers``, events from ``openapi_webhooks`` and the prose from ``openapi_guide``.
@@ -27,7 +27,7 @@ from storage.base.values import ROLES, Role
 
 _REF: Final = "#/components/schemas/{model}"
 _GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
-# Where the answer of every dry run stands among the schemas.
+# The key of the dry-run response among the schemas.
 _DRY_RUN: Final = ("dry_run", "serialization")
 _IDS: Final = re.compile(r"\{(\w+)\}")
 
@@ -46,9 +46,9 @@ class _Schemas(GenerateJsonSchema):
 
 
 def document(operations: Sequence[Operation], others: Mapping[str, Any], base_url: str) -> bytes:
-    """The whole document as JSON. ``others`` are paths that are no operations.
+    """The document as JSON. ``others`` are paths without operations.
 
-    Raises NoExample or LookupError for what nobody has described.
+    Raises NoExample or LookupError for missing descriptions.
     """
     return _Document(operations, base_url).as_json(others)
 
@@ -89,7 +89,7 @@ class _Document:
         )
 
     def _with_examples(self) -> Json:
-        """The components, with an example of each model that the service answers with."""
+        """The components, with an example of each response model."""
         described = {**self._components, "Problem": PROBLEM}
         for name, schema in self._components.items():
             if name.endswith(("Record", "Listing")):
@@ -152,7 +152,7 @@ class _Document:
         content: Json = {"schema": schema}
         choices = schema.get("anyOf")
         if choices:
-            # Exactly one fits: the models of one answer differ in what they require.
+            # Exactly one matches, because the models have different required members.
             content["schema"] = {"oneOf": choices}
             content["examples"] = {
                 str(number): {
@@ -167,7 +167,7 @@ class _Document:
         return answer
 
     def _dry_run(self, operation: Operation) -> Json:
-        """A dry run's answer, where it has a status of its own."""
+        """The dry-run response, if its status differs from the operation's."""
         if operation.show_effects is None or operation.status == 200:
             return {}
         schema = self._schemas[_DRY_RUN]
@@ -192,7 +192,7 @@ class _Document:
         }
 
     def _answer(self, operation: Operation) -> Answer:
-        """The answer of an operation that succeeds."""
+        """The successful response of an operation."""
         shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
         return Answer(
             status=operation.status,
@@ -205,7 +205,7 @@ class _Document:
         return str(described or "A bare array.").removesuffix(".")
 
     def _other(self, described: Json) -> Json:
-        """A path that is no operation, with its refusals and headers filled in."""
+        """A path without an operation, with its errors and headers."""
         codes = described.get("x-codes", ())
         answers = {
             status: {
@@ -263,7 +263,7 @@ def _info(base_url: str) -> Json:
 
 
 def _needs(operation: Operation) -> str:
-    """Who may use it, in words: clients show descriptions, and not every extension."""
+    """The scope and role as text, because clients show descriptions but not extensions."""
     role = f"; role: {_at_least(operation.role)}" if operation.role is not None else "; any role"
     return f"Needs the scope `{operation.scope}`{role}."
 
@@ -285,7 +285,7 @@ def _path_parameter(operation: Operation, name: str) -> Json:
 
 
 def _query_parameter(name: str, schema: Json) -> Json:
-    # Null is how absence reads in Python; no query string can say it.
+    # Null means absence in Python and cannot be sent in a query string.
     choices = [one for one in schema.pop("anyOf", []) if one != {"type": "null"}]
     if len(choices) == 1:
         schema = {**choices[0], **schema}
@@ -296,7 +296,7 @@ def _query_parameter(name: str, schema: Json) -> Json:
     return parameter
 
 
-# What filters mean that are named alike wherever they are.
+# Descriptions of filters with the same meaning everywhere.
 _PARAMETERS: Final = {
     "actor_id": "Only changes made by this person.",
     "department_id": "Only people of this department.",

@@ -77,7 +77,7 @@ class Examples:
         )
 
     def of_parameter(self, operation_id: str, parameter: Json) -> object:
-        """A value that somebody might send. Raises NoExample."""
+        """A plausible value. Raises NoExample."""
         name, schema = parameter["name"], parameter["schema"]
         special = OF_PARAMETER.get((operation_id, name))
         if special is not None:

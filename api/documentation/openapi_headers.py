@@ -1,4 +1,4 @@
-"""Headers of answers: one row says what a header is and where it appears."""
+"""Response headers: a row for each header, with the responses that have it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answer:
 
     @property
     def is_counted(self) -> bool:
-        """Whether a rate limit was certainly checked, which needs a valid key."""
+        """Whether a rate limit was checked, which needs a valid key."""
         return self.operation is not None and self.status not in (401, 405, 429, 500, 503)
 
     @property

@@ -1,4 +1,4 @@
-"""The refusals of each operation: statuses, codes and examples, from the tables that answer."""
+"""The error responses of each operation: statuses, codes and examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.base.errors import DomainError, InvalidInput
 
 _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
-# What may befall any request that reached the service.
+# Errors of every request.
 _EVERYWHERE: Final = (429, 500, 503)
 _OF_FORMATS: Final = {
     "uuid": "not_a_uuid",
@@ -29,14 +29,14 @@ _INVALID: Final = http.status_of(InvalidInput)
 
 
 class Refused:
-    """Collects the answers of operations, and the examples that they share."""
+    """Collects the error responses of operations and their shared examples."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
         self.examples: dict[str, Json] = {}
 
     def of_operation(self, operation: Operation, body: Json | None, query: Json) -> dict[str, Json]:
-        """Every status that the operation may refuse with. ``body`` is its schema, resolved."""
+        """Every error status of the operation. ``body`` is its resolved schema."""
         by_status: dict[int, list[Code]] = {}
         for code in (*map(error_codes.of_refusal, _refusals(operation)), *_of_form(operation)):
             by_status.setdefault(code.status, []).append(code)
@@ -47,7 +47,7 @@ class Refused:
         return {str(status): answers[status] for status in sorted(answers)}
 
     def of_codes(self, *codes: str) -> dict[str, Json]:
-        """The answers of a path that is no operation, by codes of the errors page."""
+        """The error responses of a path without an operation."""
         known = [error_codes.named(code) for code in codes]
         return {str(one.status): self._answer(None, one.status, [one]) for one in known}
 
@@ -67,10 +67,10 @@ class Refused:
     def _invalid(
         self, operation: Operation, body: Json | None, query: Json, others: list[Code]
     ) -> Json:
-        """422: what a single field may be refused with, and refusals of the whole."""
+        """422: the errors of single fields and of the whole body."""
         codes = (*operation.rules, *_OF_POST) if operation.method == "POST" else operation.rules
         rules = [error_codes.of_field(code) for code in codes]
-        # What a PATCH of the whole object may be refused with.
+        # A PATCH may send read-only members.
         read_only = ("read_only",) if operation.method == "PATCH" else ()
         form = sorted({*_codes_of_body(body), *_codes_of_query(query), *read_only})
         answer = self._answer(operation, _INVALID, [*others, *rules])
@@ -114,7 +114,7 @@ def _list_of(codes: Iterable[Code]) -> str:
 
 
 def _refusals(operation: Operation) -> Iterator[type[DomainError]]:
-    """What the operation may raise, the way in included; 422 is described by its fields."""
+    """The errors that the operation may raise, including authentication; without 422."""
     yield errors.Unauthenticated
     yield errors.InsufficientScope
     if operation.role is not None:
@@ -130,7 +130,7 @@ def _of_form(operation: Operation) -> Iterator[Code]:
     if operation.body is not None:
         yield from (error_codes.of_form(kind.code) for kind in http.HTTP_REFUSALS)
     elif operation.is_write:
-        # What nobody asked for is read to its end, too, and thrown away.
+        # An unexpected body is read, too.
         yield error_codes.of_form(http.BodyTooLarge.code)
     statuses = (*_EVERYWHERE, 412) if operation.changes_one else _EVERYWHERE
     for status in statuses:
@@ -178,7 +178,7 @@ def _codes_of_schema(schema: Json) -> Iterator[str]:
 
 
 def _typical(body: Json | None, query: Json) -> Iterator[tuple[str, str]]:
-    """What people get wrong most often, with the field at fault."""
+    """The most common mistakes, with the field."""
     if body is not None:
         required = body.get("required")
         if required:

@@ -1,4 +1,4 @@
-"""The document's `webhooks`: what receivers of events are sent, and how they may answer."""
+"""The `webhooks` part of the OpenAPI document: events and the expected responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.base.event_values import EVENT_TYPES
 from storage.events import webhook_outbox
 from storage.events.webhook_outbox import EventBody, PingBody
 
-# By event: its summary, and what brings it about.
+# By event: its summary and description.
 EVENTS: Final[Mapping[str, tuple[str, str]]] = {
     "leave_request.created": (
         "Leave was requested",

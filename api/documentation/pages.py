@@ -59,7 +59,7 @@ _MEDIA_TYPES: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asset:
-    """Bytes to send, plain and compressed. ``version`` changes when they do."""
+    """Bytes to send, plain and compressed. ``version`` changes with the content."""
 
     content: bytes
     compressed: bytes
@@ -68,7 +68,7 @@ class Asset:
 
 
 def asset_route(path: str, files: Collection[Path]) -> Route:
-    """These files, at ``path``, which holds ``{version}`` and ``{name}``."""
+    """A route for these files; ``path`` has ``{version}`` and ``{name}``."""
     by_name = {file.name: file for file in files}
 
     async def asset(request: Request) -> Response:
@@ -99,7 +99,7 @@ def asset_of(content: bytes, media_type: str) -> Asset:
 
 
 def page(title: str, *, address: str, files: Collection[Path], head: str = "", body: str) -> Asset:
-    """A page whose addresses are relative, so that it may be served below any path.
+    """A page with relative URLs, so that it can be served below any path.
 
     ``{name}`` in ``head`` is the address of the file of that name; all are served at ``address``.
     """
@@ -122,7 +122,7 @@ def page(title: str, *, address: str, files: Collection[Path], head: str = "", b
 
 def answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Response:
     is_compressed = prefers_gzip(request.headers.get("accept-encoding", ""))
-    # The two encodings are two representations, and have an entity tag each (RFC 9110, 8.8.3.3).
+    # Each encoding is a representation with its own entity tag (RFC 9110, 8.8.3.3).
     tag = f'"{asset.version}{"-gzip" if is_compressed else ""}"'
     headers = {
         **_HEADERS,

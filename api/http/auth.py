@@ -1,4 +1,4 @@
-"""The bearer key in a request's headers. Whom it belongs to is storage's business."""
+"""The API key in a request's headers; storage looks up its owner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,200}=*)", re.IGNOREC
 
 
 def api_key_of(headers: Headers) -> str:
-    """The key as sent. Raises Unauthenticated unless there is exactly one that looks like one."""
+    """The key as sent. Raises Unauthenticated unless there is exactly one well-formed key."""
     sent = [value for name, value in headers if name == b"authorization"]
     if len(sent) != 1:
         raise Unauthenticated
@@ -28,7 +28,7 @@ def api_key_of(headers: Headers) -> str:
 
 
 def fingerprint_of(headers: Headers) -> str:
-    """The SHA-256 by which a key is looked up. Raises Unauthenticated for what can be no key."""
+    """The SHA-256 by which a key is looked up. Raises Unauthenticated for malformed keys."""
     key = api_key_of(headers)
     if not is_well_formed(key):
         raise Unauthenticated

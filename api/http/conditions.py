@@ -1,4 +1,4 @@
-"""Entity tags and dates, and the conditions that clients put on them: RFC 9110, 8.8 and 13.1."""
+"""Entity tags, dates and conditional requests: RFC 9110, 8.8 and 13.1."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ IF_NONE_MATCH: Final[dict[str, object]] = {
 _TAGS: Final = re.compile(rb'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 # A quotation mark and 16 hexadecimal digits.
 _HALF: Final = 17
-# Members that Hiatus updates by itself while an API key, a feed or a webhook is used. They are in
-# the tag, since a client wants to see them change, but no change is refused because of them.
+# Members that Hiatus updates by itself. They are part of the tag, so that clients see them change,
+# but If-Match ignores them.
 OBSERVED: Final = frozenset(
     {"last_used_at", "last_fetched_at", "last_fetched_by", "failing_since", "next_attempt_at"}
 )
@@ -46,10 +46,10 @@ _SECOND: Final = timedelta(seconds=1)
 
 
 def tag_of(content: bytes, without_observed: bytes | None = None) -> bytes:
-    """The strong tag of these bytes: equal bytes have equal tags, in every process.
+    """A strong tag: equal bytes have equal tags, in every process.
 
-    ``without_observed`` is the content without ``OBSERVED``, where it has any: the first half of
-    the tag is of that.
+    ``without_observed`` is the content without ``OBSERVED``, if it has any; the first half of the
+    tag is its digest.
     """
     if without_observed is None:
         return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
@@ -58,7 +58,7 @@ def tag_of(content: bytes, without_observed: bytes | None = None) -> bytes:
 
 
 class Tags:
-    """The tags that one header lists; ``*`` stands for whatever there is."""
+    """The tags in a header; ``*`` matches any."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
         joined = b",".join(values)
@@ -68,29 +68,29 @@ class Tags:
         self._strong = {tag for weak, tag in found if not weak}
 
     def have(self, tag: bytes) -> bool:
-        """By strong comparison, as If-Match wants it: a weak tag is never the same."""
+        """Strong comparison, for If-Match: a weak tag never matches."""
         return self._is_any or tag in self._strong
 
     def have_but_for_observed(self, tag: bytes) -> bool:
-        """As ``have``, by the half of the tag that leaves ``OBSERVED`` out."""
+        """As ``have``, ignoring ``OBSERVED``."""
         return self._is_any or any(
             len(one) == len(tag) and one[:_HALF] == tag[:_HALF] for one in self._strong
         )
 
     def have_weakly(self, tag: bytes) -> bool:
-        """As If-None-Match wants it: whether a tag is weak does not matter."""
+        """Weak comparison, for If-None-Match."""
         return self._is_any or tag in self._all
 
 
 def tags_in(headers: Headers, name: bytes) -> Tags | None:
-    """What the header of that lower-case name lists; None where it was not sent."""
+    """The tags in the header of that lower-case name; None if it was not sent."""
     values = [value for key, value in headers if key == name]
     return Tags(values) if values else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LastModified:
-    """``is_settled`` is False while another change might still get the same second."""
+    """``is_settled`` is False while another change could still fall in the same second."""
 
     at: datetime
     is_settled: bool
@@ -99,8 +99,8 @@ class LastModified:
 def last_modified(changed_at: datetime, now: datetime) -> LastModified:
     """A whole second that no later change shares, once the second of this change is over.
 
-    HTTP dates have no fractions: a change later in the very second would go unseen. Never later
-    than ``now``, as RFC 9110, 8.8.2.1 wants it.
+    HTTP dates have no fractions, so a later change in the same second would be missed. Never later
+    than ``now`` (RFC 9110, 8.8.2.1).
     """
     second = changed_at.replace(microsecond=0)
     if second + _SECOND <= now:
@@ -110,12 +110,12 @@ def last_modified(changed_at: datetime, now: datetime) -> LastModified:
 
 @lru_cache(4_096)
 def http_date(instant: datetime) -> str:
-    """An aware UTC datetime as HTTP writes it."""
+    """An aware UTC datetime as an HTTP date."""
     return format_datetime(instant, usegmt=True)
 
 
 def is_unmodified(if_modified_since: str, modified: LastModified) -> bool:
-    """Whether nothing has changed since the date; a date that cannot be read says no."""
+    """Whether nothing has changed since the date; False for an unreadable date."""
     try:
         since = parsedate_to_datetime(if_modified_since)
     except ValueError:

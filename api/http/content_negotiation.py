@@ -1,4 +1,4 @@
-"""Which content coding a client would rather have: RFC 9110, section 12.5.3."""
+"""Content negotiation of gzip: RFC 9110, section 12.5.3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 @lru_cache(256)
 def prefers_gzip(accept_encoding: str) -> bool:
-    """Whether the client takes gzip, and not less gladly than nothing."""
+    """Whether the client accepts gzip, and prefers it at least as much as identity."""
     weights = dict(_weighed(part) for part in accept_encoding.lower().split(",") if part.strip())
     anything = weights.get("*", 0.0)
     gzip = weights.get("gzip", weights.get("x-gzip", anything))

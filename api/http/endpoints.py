@@ -1,4 +1,4 @@
-"""The one way in which every operation is served: key, limits, conditions, body, answer."""
+"""Serves every operation: authentication, rate limits, conditions, body and response."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from storage.events import organisation_config
 _JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 _JSON: Final = (b"content-type", b"application/json")
 _REPLAYED: Final = (b"idempotent-replayed", b"true")
-# What a 304 leaves out: it has no content of its own (RFC 9110, 15.4.5).
+# Headers that a 304 omits, because it has no content (RFC 9110, 15.4.5).
 _OF_CONTENT: Final = frozenset({b"content-type", b"content-length"})
 
 
 class _Served:
-    """An operation with what is worked out once: the headers of its answers, and its tags.
+    """An operation with its precomputed response headers and entity tags.
 
-    ``resource`` is the operation that reads what the path names; If-Match is held against it.
+    ``resource`` is the operation that reads the path's resource, which If-Match is compared with.
     """
 
     def __init__(self, operation: Operation, others: Sequence[Operation]) -> None:
@@ -55,13 +55,13 @@ class _Served:
         self._headers = ((b"cache-control", caching), (b"vary", varies.encode("ascii")))
 
     def dry_run_answer(self, body: object) -> StoredResponse:
-        """The answer of a dry run; it is no state of anything, so it has no tag."""
+        """The response of a dry run, which has no entity tag."""
         content = _json(body)
         length = (b"content-length", b"%d" % len(content))
         return StoredResponse(status=200, headers=[*self._headers, _JSON, length], content=content)
 
     def answer(self, returned: object) -> StoredResponse:
-        """What the handler returned, as status, headers and bytes."""
+        """The handler's result as status, headers and bytes."""
         result = returned if isinstance(returned, Result) else Result(body=returned)
         headers = [*result.headers, *self._headers]
         if self.operation.status == 204:
@@ -83,9 +83,9 @@ class _Served:
 
 
 class Endpoint:
-    """One path as an ASGI application: hands each method to its operation.
+    """One path as an ASGI application, which dispatches each method to its operation.
 
-    ``others`` are all operations there are: what one changes, another shows.
+    ``others`` are all operations, to find the one that reads what another changes.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Endpoint:
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Starlette lets HEAD through to whatever answers GET; the server drops the body.
+        # HEAD is served like GET; the server drops the body.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method not in self._served:
             raise self._not_allowed
@@ -165,11 +165,11 @@ class Endpoint:
     async def _written_once(
         self, served: _Served, scope: Scope, context: RequestContext, sent: Inputs, claim: Claim
     ) -> StoredResponse:
-        """The first answer to this claim; the transaction that changes something keeps it too."""
+        """The first response to this idempotency key, stored in the transaction of the change."""
         database = self._services.database
         write = database.write_long if served.operation.is_long else database.write
         if served.operation.prepare is not None:
-            # Not again for a replay: what was sound the first time may not be so now.
+            # Skipped for a replay: a check that passed the first time may fail now.
             first = await database.read(stored_responses.find, claim, now=context.now)
             if first is not None:
                 return _replay(first)
@@ -216,10 +216,9 @@ class Endpoint:
 def _change_if_match(
     tx: Transaction, served: _Served, context: RequestContext, sent: Inputs, wanted: Tags | None
 ) -> StoredResponse:
-    """Change what the path names if it still is as the caller knows it.
+    """Change the path's resource if it still matches the caller's version.
 
-    Raises PreconditionFailed, InvalidInput for a read-only member that differs, or NotFound where
-    there is nothing.
+    Raises PreconditionFailed, NotFound, or InvalidInput for a read-only member that differs.
     """
     assert served.resource is not None
     served.operation.lock(tx, context)
@@ -229,7 +228,7 @@ def _change_if_match(
         have = wanted.have_but_for_observed if _has_observed(body) else wanted.have
         if not have(_tag_of(body, current)):
             raise PreconditionFailed
-    # With If-Match the caller has read the rest as it is now.
+    # With If-Match the caller has read the current version.
     _check_read_only(sent, current, frozenset() if wanted is None else OBSERVED)
     return served.run(tx, context, sent)
 
@@ -252,9 +251,9 @@ def _tag_of(body: object, content: bytes) -> bytes:
 
 
 def _dry_run(tx: Transaction, served: _Served, context: RequestContext, sent: Inputs) -> object:
-    """Carry out the change, which the caller rolls back, and show what it did to others.
+    """Make the change, which the caller rolls back, and return its effects.
 
-    Raises what the handler raises, and InvalidInput for a read-only member that differs.
+    Raises the handler's errors, and InvalidInput for a read-only member that differs.
     """
     operation = served.operation
     assert operation.show_effects is not None
@@ -283,7 +282,7 @@ def _check_read_only(
                 FieldError(
                     pointer=f"/{name}",
                     code="read_only",
-                    detail=f"{name} cannot be changed; leave it out.",
+                    detail=f"{name} cannot be changed; omit it.",
                 )
                 for name in differing
             ]
@@ -293,7 +292,7 @@ def _check_read_only(
 def _change_once(
     tx: Transaction, served: _Served, context: RequestContext, sent: Inputs, claim: Claim
 ) -> StoredResponse:
-    """The change and its kept answer, both or neither; or the answer that is there already."""
+    """Make the change and store its response in one transaction, or replay a stored response."""
     first = stored_responses.begin(tx, claim, now=context.now)
     if first is not None:
         return _replay(first)
@@ -307,7 +306,7 @@ def _replay(first: StoredResponse) -> StoredResponse:
 
 
 def _unless_known(answer: StoredResponse, known: Tags | None) -> StoredResponse:
-    """304 instead of what the caller has already."""
+    """304 if the caller has this version."""
     if known is None or not known.have_weakly(dict(answer.headers)[b"etag"]):
         return answer
     return StoredResponse(
@@ -322,7 +321,7 @@ def _json(body: object) -> bytes:
 
 
 async def _content(receive: Receive) -> bytes:
-    """The body's bytes. Raises BodyTooLarge as soon as there are too many."""
+    """The body. Raises BodyTooLarge as soon as the limit is exceeded."""
     content = bytearray()
     while True:
         message = await receive()
@@ -330,6 +329,6 @@ async def _content(receive: Receive) -> bytes:
             raise UnreadableJson("The body ended early.")
         content += message.get("body", b"")
         if len(content) > MAX_BODY_BYTES:
-            raise BodyTooLarge(f"A body has at most {MAX_BODY_BYTES // 1024} KiB.")
+            raise BodyTooLarge(f"A body can have at most {MAX_BODY_BYTES // 1024} KiB.")
         if not message.get("more_body"):
             return bytes(content)

@@ -1,4 +1,4 @@
-"""Refusals as HTTP: one table from type to status, and `application/problem+json` bodies.
+"""Errors as HTTP responses: their status and `application/problem+json` bodies.
 
 Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
 """
@@ -22,7 +22,7 @@ from storage.base.amounts import days_of
 from storage.base.errors import DomainError
 from storage.base.values import as_dict
 
-# A refusal has the status of its nearest ancestor in here.
+# An error has the status of its nearest ancestor in this table.
 STATUS: Final[Mapping[type[DomainError], int]] = {
     errors.UnusableCursor: 400,
     errors.Unauthenticated: 401,
@@ -48,7 +48,7 @@ class FieldErrorRecord(TypedDict):
 
 
 class HttpRefusal(Exception):
-    """A request that is refused for its form, before it means anything to the domain."""
+    """A malformed request, which is refused before it reaches the domain."""
 
     status = 400
     code = "bad_request"
@@ -87,7 +87,7 @@ class PreconditionFailed(HttpRefusal):
 
 
 class RateLimited(HttpRefusal):
-    """``retry_after_seconds`` is when there will be room again."""
+    """``retry_after_seconds`` is when the limit allows the next request."""
 
     status = 429
     code = "rate_limited"
@@ -106,10 +106,10 @@ _EXPECTED: Final = (
     errors.DatabaseUnavailable,
     errors.SchemaOutOfDate,
 )
-# Those that any body may meet.
+# Errors of every operation with a body.
 HTTP_REFUSALS: Final = (UnreadableJson, BodyTooLarge, UnsupportedMediaType)
 
-# What Starlette itself, conditions, limits, the database's absence and our own faults are called.
+# Code, title and detail of errors without an exception of their own, by status.
 HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
     404: (
         "not_found",
@@ -140,7 +140,7 @@ OUTCOME_UNKNOWN: Final = (
 
 
 def status_of(refusal: type[DomainError]) -> int:
-    """The status that answers a refusal of this type."""
+    """The status of this type of error."""
     return next(STATUS[kind] for kind in refusal.__mro__ if kind in STATUS)
 
 
@@ -165,7 +165,7 @@ def problem(
         "request_id": request.scope.get("request_id"),
         **more,
     }
-    # A refusal may be another tomorrow, and some tell what a person may not do.
+    # Errors change and may be private, so they are not cached.
     headers = {"Cache-Control": "no-store", **(headers or {})}
     return Response(orjson.dumps(body), status, headers, "application/problem+json")
 
@@ -173,7 +173,7 @@ def problem(
 def http_problem(
     request: Request, base_url: str, status: int, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A problem that only has a status. An unlisted one is answered as a refused request."""
+    """A problem with only a status; unlisted statuses become ``bad_request``."""
     code, title, detail = HTTP_PROBLEMS.get(
         status, (HttpRefusal.code, HttpRefusal.title, "The request was refused.")
     )
@@ -181,11 +181,10 @@ def http_problem(
 
 
 def refusal_problem(request: Request, base_url: str, error: DomainError) -> Response:
-    """A refusal as its problem."""
     status = status_of(type(error))
     headers = {}
     if status == 401:
-        # RFC 9110, 11.6.1: a 401 names the scheme that would do.
+        # RFC 9110, 11.6.1: a 401 names the scheme.
         headers["WWW-Authenticate"] = "Bearer"
     elif isinstance(error, IdempotencyInProgress):
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
@@ -236,10 +235,10 @@ def _unreadable_problem(request: Request, base_url: str, error: HttpRefusal) -> 
 
 
 def _raised_problem(request: Request, base_url: str, error: HTTPException) -> Response:
-    """What Starlette refuses; OPTIONS, which it knows nothing of, is answered."""
+    """Starlette's errors; OPTIONS, which it does not support, gets a response."""
     headers = dict(error.headers or {})
     if "Allow" in headers:
-        # Starlette joins a set, in no order.
+        # Starlette joins an unordered set.
         allowed = {*headers["Allow"].split(", "), "OPTIONS"}
         headers["Allow"] = ", ".join(sorted(allowed))
         if request.method == "OPTIONS":
@@ -248,7 +247,7 @@ def _raised_problem(request: Request, base_url: str, error: HTTPException) -> Re
 
 
 def members(error: DomainError) -> dict[str, object]:
-    """The extension members of a refusal, by which a program can act on it."""
+    """The extension members of an error, for programs."""
     match error:
         case errors.InvalidInput():
             return {"errors": [as_dict(field) for field in error.errors]}

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a body or a query, in our codes and words."""
+"""Pydantic errors as our field errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TYPES_OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
 def refusal_of(
     error: ValidationError, model: type[BaseModel], *, in_query: bool = False
 ) -> InvalidInput | UnreadableJson:
-    """What pydantic found in a ``model``, with one field error for each fault."""
+    """The errors that pydantic found in a ``model``, one field error each."""
     found = error.errors(include_url=False, include_input=False)
     if found[0]["type"] == "json_invalid":
         reason = str(found[0]["ctx"]["error"])
@@ -67,7 +67,7 @@ def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) ->
 
 
 def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
-    """That there is no such field, and which was meant or which there are."""
+    """An unknown field's sentence, with the nearest or all field names."""
     known = [field.alias or own for own, field in model.model_fields.items()]
     sentence = f"There is no such {kind} here."
     if not known:

@@ -1,4 +1,4 @@
-"""The kinds of field that bodies and queries are made of, and the two models they build on.
+"""Field types and base models of request bodies and queries.
 
 Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded and free of NUL.
 """
@@ -36,7 +36,7 @@ _is_uuid = re.compile(_UUID).fullmatch
 
 
 def canonical_uuid(text: str) -> str | None:
-    """The id in lower case, as it is kept; None for what is no UUID."""
+    """The id in lower case, as stored; None if it is not a UUID."""
     return text.lower() if _is_uuid(text) else None
 
 
@@ -61,7 +61,7 @@ def _instant(given: object) -> datetime:
         try:
             instant = datetime.fromisoformat(given)
             if instant.tzinfo is not None:
-                # In UTC, the calendar's first and last hours may lie outside of it.
+                # Conversion to UTC may leave the range of years.
                 return instant.astimezone(UTC)
         except (ValueError, OverflowError):
             pass
@@ -75,7 +75,7 @@ def _page_size(given: object) -> int:
     if found is None:
         raise PydanticCustomError("not_a_number", "Use a whole number of items.")
     sign, digits = found.groups()
-    # Four digits say as much as a thousand, which Python would refuse to read.
+    # Four digits suffice; Python refuses to parse thousands of digits.
     number = int(digits[:4])
     if sign or number < 1:
         raise PydanticCustomError(
@@ -91,7 +91,7 @@ def _uuid(text: str) -> str:
     return found
 
 
-# Last in its Annotated: what stands after a validator is checked without knowing that it is text.
+# Last in its Annotated, because pydantic does not know the type after a validator.
 NO_NUL: Final = AfterValidator(_without_nul)
 
 Name = Annotated[
@@ -105,7 +105,7 @@ Uuid = Annotated[
 ]
 Day = Annotated[date, BeforeValidator(_day, json_schema_input_type=date)]
 Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=datetime)]
-# The bounds are storage.base.amounts': it refuses what breaks them, and says it for Slack as well.
+# The bounds are checked by storage.base.amounts, also for Slack.
 Days = Annotated[
     float,
     Field(
@@ -115,13 +115,12 @@ Days = Annotated[
 ]
 PageSize = Annotated[int, BeforeValidator(_page_size)]
 
-# A field that may be left out, which is not the same as null: ``sent()`` leaves it out too, so
-# nobody ever sees this default.
+# The default of an optional field: ``sent()`` omits fields that were not sent, so it is never used.
 ABSENT: Any = None
 
 
 def check_members(content: bytes) -> None:
-    """Refuse a JSON text with a name twice in one object: readers differ on which one counts.
+    """Refuse JSON with a repeated name in an object, which parsers treat differently.
 
     Raises InvalidInput ``repeated_field``. Source: RFC 8259, section 4.
     """
@@ -141,7 +140,7 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def names_twice(pairs: Sequence[tuple[str, object]]) -> list[str]:
-    """The names that stand there more than once, each once."""
+    """The repeated names, each once."""
     times = Counter(name for name, _ in pairs)
     return [name for name, count in times.items() if count > 1]
 
@@ -163,7 +162,7 @@ class Query(BaseModel):
 
 
 class DryRun(Query):
-    """For changes that reach far: what would follow, without changing anything."""
+    """For changes that affect others: returns the effects without making the change."""
 
     dry_run: Annotated[
         bool,
@@ -178,7 +177,7 @@ class DryRun(Query):
 class Paged(Query):
     """The two parameters of every list (contract 6)."""
 
-    # No maximum in the schema: a larger number is not refused, it gives 100.
+    # Without a maximum in the schema, because a larger number gives 100.
     limit: Annotated[
         PageSize,
         Field(
@@ -197,13 +196,13 @@ class Paged(Query):
 
 
 def _without_default(schema: JsonDict) -> None:
-    # Generated clients would send it, and get a page.
+    # Generated clients would send the default and get a page.
     schema.pop("default", None)
     schema |= {"type": "integer", "minimum": 1}
 
 
 class PagedOnRequest(Paged):
-    """A list that has pages only where somebody asks for them."""
+    """A list that is only paged if ``limit`` or ``cursor`` is sent."""
 
     limit: Annotated[
         PageSize,

@@ -1,4 +1,4 @@
-"""What a handler of `/api/v1` gets, what it returns, and what its signature declares.
+"""The inputs, results and signatures of handlers of `/api/v1`.
 
 A handler is a plain function. What it takes and returns is read from its annotations::
 
@@ -37,7 +37,7 @@ class Services:
     base_url: str
     allow_private_webhooks: bool
     key_use: KeyUse
-    # None: nothing is limited.
+    # None for no limits.
     rate_limits: RateLimits | None = None
 
 

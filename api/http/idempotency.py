@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on the wire: what makes two requests the same, and which answers are kept.
+"""`Idempotency-Key`: which requests are equal, and which responses are stored.
 
 Source: draft-ietf-httpapi-idempotency-key-header; contract 6.
 """
@@ -42,7 +42,7 @@ HEADER: Final[dict[str, object]] = {
 }
 
 _SOUND: Final = re.compile(rb"[ -~]{1,255}")
-# What the same request may well be spared the next time: its key stays unused.
+# Errors that a retry may not meet again, so they are not stored.
 _NOT_KEPT: Final = (
     Unauthenticated,
     InsufficientScope,
@@ -55,7 +55,7 @@ _NOT_KEPT: Final = (
 
 
 def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
-    """The request under its idempotency key; None where none was sent. Raises InvalidInput."""
+    """The request with its idempotency key; None if none was sent. Raises InvalidInput."""
     sent = [value for name, value in scope["headers"] if name == b"idempotency-key"]
     if not sent:
         return None
@@ -70,7 +70,7 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
                 )
             ]
         )
-    # Each part on a line of its own: none of the first three can hold a line break.
+    # Each part on its own line; the first three cannot contain line breaks.
     line = f"{scope['method']}\n{scope['path']}\n".encode() + scope["query_string"] + b"\n"
     digest = sha256(line + content).hexdigest()
     assert caller.key_id is not None
@@ -83,5 +83,5 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
 
 
 def is_kept(refusal: DomainError) -> bool:
-    """Whether the refusal is an answer to keep, rather than a reason to try again."""
+    """Whether an error is stored as the response, instead of being retried."""
     return not isinstance(refusal, _NOT_KEPT)

@@ -36,7 +36,7 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
 def lock_organisation(tx: Transaction, context: RequestContext) -> None:
-    """Until the transaction ends, no other one changes what this lock guards."""
+    """Lock the organisation until the transaction ends."""
     locks.organisation(tx, context.caller.organisation_id)
 
 
@@ -66,28 +66,28 @@ class Operation:
     kind: str = "object"
     needs_body: bool = True
     status: int = 200
-    # A GET that may change something; every other method writes anyway.
+    # A GET that may write; all other methods may write anyway.
     writes: bool = False
-    # It may take many milliseconds: it goes to a thread on either engine.
+    # May take many milliseconds, so it runs on a thread on both engines.
     is_long: bool = False
-    # A POST that only reads: it waits for no writer, and goes to a thread like a long read.
+    # A POST that only reads, which runs on a thread like a long read.
     stores_nothing: bool = False
-    # Parameters, as they begin in a query string, with which it may take as long.
+    # Starts of query parameters that make it long.
     long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None
-    # It takes `?dry_run=true`, answered with what this shows.
+    # Supports `?dry_run=true`, with this response.
     show_effects: ShowEffects | None = None
     lock: Callable[[Transaction, RequestContext], object] = lock_organisation
-    # The answer holds a secret: nothing on the way may keep it.
+    # The response has a secret, so it must not be cached.
     shows_secret: bool = False
-    # It is of one thing although its path does not end with an id.
+    # One resource, although the path does not end with an id.
     is_of_one: bool = False
     refusals: tuple[type[DomainError], ...] = ()
-    # The codes of fields that break a rule of storage's, beside those of a wrong form.
+    # Field codes of domain rules, in addition to those of the schema.
     rules: tuple[str, ...] = ()
     header_parameters: tuple[Mapping[str, object], ...] = ()
     example: Mapping[str, object] | None = None
-    # The request headers that choose among answers.
+    # Request headers that select the response (Vary).
     varies_by: tuple[str, ...] = field(init=False)
     signature: Signature = field(init=False)
     _empty_query: Query = field(init=False, repr=False, compare=False)
@@ -137,18 +137,18 @@ class Operation:
 
     @property
     def is_single(self) -> bool:
-        """Whether it reads one thing, which then has an entity tag."""
+        """Whether it reads a single resource, which has an entity tag."""
         return self.method == "GET" and (self.is_of_one or self.path.endswith("/{id}"))
 
     @property
     def changes_one(self) -> bool:
-        """Whether it changes or removes the one thing that its path names, on If-Match."""
+        """Whether it changes or deletes the path's resource, with If-Match."""
         return self.method in ("PATCH", "DELETE") and (
             self.is_of_one or self.path.endswith("/{id}")
         )
 
     def shown_by(self, others: Iterable[Operation]) -> Operation | None:
-        """The operation that reads what this one answers with, byte for byte, if there is one."""
+        """The operation whose response equals this one's byte for byte, if there is one."""
         if self.method == "POST" and self.kind == Operation.kind:
             paths: tuple[str, ...] = (f"{self.path}/{{id}}",)
         else:
@@ -160,7 +160,7 @@ class Operation:
         return None
 
     def created_of(self, others: Iterable[Operation]) -> Operation | None:
-        """The operation that reads what this one creates and answers with, and more, if any."""
+        """The operation that reads the resource that this one creates, if there is one."""
         if self.status != 201:
             return None
         members = get_type_hints(self.result).keys()
@@ -171,14 +171,14 @@ class Operation:
         return None
 
     def read_only_members(self, others: Iterable[Operation]) -> frozenset[str]:
-        """What a PATCH of the whole object may repeat: members of the object, not of the body."""
+        """Read-only members, which a PATCH may send unchanged."""
         shown = self.read_at_path(others) if self.method == "PATCH" else None
         if shown is None or self.body is None:
             return frozenset()
         return frozenset(get_type_hints(shown.result)) - self.body.model_fields.keys()
 
     def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
-        """The operation that reads the very thing that this path names, if there is one."""
+        """The operation that reads this path's resource, if there is one."""
         return next((one for one in others if one.is_single and one.path == self.path), None)
 
     def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> object:
@@ -186,7 +186,7 @@ class Operation:
         return self.signature.call(self.handler, tx, context, sent)
 
     def takes_long(self, query_string: bytes) -> bool:
-        """Whether this read belongs on a thread."""
+        """Whether this read runs on a thread."""
         return self.is_long or any(one in query_string for one in self.long_parameters)
 
     def admit(self, caller: Caller) -> None:
@@ -197,7 +197,7 @@ class Operation:
             request_rules.check_role(caller.role, self.role)
 
     def ids_of(self, path_params: Mapping[str, str]) -> Mapping[str, str]:
-        """The path's ids in lower case. Raises NotFound for what can be nobody's id."""
+        """The path's ids in lower case. Raises NotFound for a malformed id."""
         ids = {}
         for name, text in path_params.items():
             found = canonical_uuid(text)
@@ -243,14 +243,14 @@ class Operation:
     def body_of(self, content: bytes, headers: Headers) -> Body | None:
         """The body. Raises UnsupportedMediaType, UnreadableJson or InvalidInput.
 
-        None for an operation that takes no body: whatever a client sends there is ignored.
+        None for an operation without a body: a body that is sent is ignored.
         """
         if self.body is None:
             return None
         if not content and not self.needs_body:
             return self.body()
         media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
-        # Without a Content-Type the sender leaves the choice to us (RFC 9110, 8.3).
+        # A missing Content-Type is accepted (RFC 9110, 8.3).
         if media_type not in ("", "application/json"):
             raise UnsupportedMediaType("Send the body as application/json.")
         if not content:
@@ -281,6 +281,6 @@ class Operation:
 
     @staticmethod
     def _check_members(body: Body, content: bytes) -> None:
-        # Each member has its colon: only where there are more of them may one stand twice.
+        # Every member has a colon, so only more colons than members can mean a repeated name.
         if content.count(b":") > len(body.model_fields_set):
             check_members(content)

@@ -1,4 +1,4 @@
-"""How many requests an API key or a feed's token may send, and how often an address may fail.
+"""Rate limits of API keys and feed tokens, and of failed authentications per address.
 
 Windows begin with their first request and are counted in this process, or in Redis for many.
 Source: draft-ietf-httpapi-ratelimit-headers; contract 6.
@@ -23,11 +23,11 @@ from starlette.types import Scope
 from api.base.client_address import client_address, customer_network
 from api.http.errors import RateLimited
 
-# Failed authentications from one address: a tenth of what a key may send, where that is more. Only
-# failures count, and only failures are refused: keys and tokens of 32 random bytes cannot be
-# guessed, so a valid one must never pay for what others send from the same address.
+# Failed authentications per address: at least a tenth of a key's limit. Only failures are counted
+# and refused: keys of 32 random bytes cannot be guessed, so valid keys are not affected by other
+# clients at the same address.
 FAILURE_LIMIT: Final = limits.parse("60/minute")
-# How long Redis may take, and for how long it is left alone once it took longer.
+# The time-out of Redis, and how long it is not called after a time-out.
 REDIS_SECONDS: Final = 0.25
 REDIS_REST_SECONDS: Final = 5.0
 
@@ -37,25 +37,25 @@ _log = structlog.stdlib.get_logger("hiatus.rate_limits")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """How many requests this window has seen with this one, and in how many seconds it ends."""
+    """The number of requests in the window, including this one, and the seconds until it ends."""
 
     number: int
     ends_in_seconds: float
 
 
 class Counter(Protocol):
-    """Counts one limit's requests by name. None: nobody knows, so nothing is limited."""
+    """Counts requests by name. ``hit`` returns None if the count is unknown: no limit applies."""
 
     async def hit(self, name: str) -> Hit | None: ...
 
 
 class MemoryCounter:
-    """Windows of this process. Unlike the library's own, it never looks at all of them at once."""
+    """Fixed windows in memory. Unlike the library's storage, it never scans all windows."""
 
     def __init__(self, limit: limits.RateLimitItem, seconds: Seconds) -> None:
         self._length = limit.get_expiry()
         self._seconds = seconds
-        # In the order in which they end, for all are equally long.
+        # Ordered by end, because all windows have the same length.
         self._windows: dict[str, tuple[int, float]] = {}
 
     async def hit(self, name: str) -> Hit:
@@ -82,7 +82,7 @@ class MemoryCounter:
 
 
 class RedisCounter:
-    """Windows that every process shares. Lets everybody pass while Redis is away, and says so."""
+    """Windows in Redis, shared by all processes. While Redis is unavailable, nothing is limited."""
 
     def __init__(
         self, limit: limits.RateLimitItem, storage: RedisStorage, seconds: Seconds
@@ -102,14 +102,14 @@ class RedisCounter:
                 ends_at = await self._storage.get_expiry(key)
         except (StorageError, OSError, TimeoutError) as error:
             self._rests_until = self._seconds() + REDIS_REST_SECONDS
-            # Its text may hold the URL, which may hold a password.
+            # Its text may contain the URL with a password.
             _log.warning("nothing is limited: Redis is away", error=type(error).__name__)
             return None
         return Hit(number=count, ends_in_seconds=max(ends_at - time.time(), 0.0))
 
 
 class Policy:
-    """One limit on the wire: who goes over it is refused, everybody is told where they stand."""
+    """Applies one limit: refuses requests beyond it and adds the RateLimit headers."""
 
     def __init__(self, limit: limits.RateLimitItem, counter: Counter) -> None:
         self._limit = limit
@@ -120,7 +120,7 @@ class Policy:
         )
 
     async def hit(self, scope: Scope, name: str) -> None:
-        """Count a request, whose answer gets the headers. Raises RateLimited."""
+        """Count a request and set its response headers. Raises RateLimited."""
         hit = await self._counter.hit(name)
         if hit is None:
             return
@@ -146,7 +146,7 @@ class RateLimits:
         self._seconds = seconds
         self.keys = self._policy(limits.parse(per_key))
         self.feeds = self._policy(limits.parse(per_feed))
-        # In this process even where there is a Redis: this spares the process and its database.
+        # Always in memory, to protect this process and its database.
         self._failure_limit = limits.RateLimitItemPerMinute(
             max(FAILURE_LIMIT.amount, limits.parse(per_key).amount // 10)
         )
@@ -158,7 +158,7 @@ class RateLimits:
         return Policy(limit, RedisCounter(limit, self._redis, self._seconds))
 
     async def close(self) -> None:
-        """Hang up on Redis; call on the event loop that asked for limits."""
+        """Close the connection to Redis; call on the event loop that uses it."""
         if self._redis is not None:
             # Which library it bridges to decides what the bridge has.
             await self._redis.bridge.get_connection().aclose()  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ class RateLimits:
 
 
 def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
-    """Never more than the window, although rounding may turn 60 into 60.000000000001."""
+    """At most the window, because rounding may turn 60 into 60.000000000001."""
     return min(math.ceil(hit.ends_in_seconds), limit.get_expiry())
 
 

@@ -1,4 +1,4 @@
-"""`/api-keys`: keys for this interface."""
+"""`/api-keys`: keys for this API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/approvals`: leave requests that await the caller."""
+"""`/approvals`: leave requests that the caller can decide on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/audit`: what was changed, by whom."""
+"""`/audit`: the audit log."""
 
 from __future__ import annotations
 

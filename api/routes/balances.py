@@ -1,4 +1,4 @@
-"""`/users/{id}/balance` and `/users/{id}/adjustments`: what somebody may still take, and why."""
+"""`/users/{id}/balance` and `/users/{id}/adjustments`: a person's balance and its adjustments."""
 
 from __future__ import annotations
 

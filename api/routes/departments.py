@@ -100,7 +100,7 @@ OPERATIONS = (
         ),
         handler=update,
         show_effects=effects.shown,
-        # Thousands of requests may await others then.
+        # May reassign thousands of requests.
         is_long=True,
         tag="Departments",
         scope="departments:write",
@@ -116,7 +116,7 @@ OPERATIONS = (
         summary="Delete a department",
         description="Only possible when no one belongs to it.",
         handler=delete,
-        # Any number of archived people may have to leave it.
+        # Any number of archived people may have to be updated.
         is_long=True,
         tag="Departments",
         scope="departments:write",

@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can serve: for load balancers, without a key."""
+"""Liveness and readiness checks for load balancers, without a key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.db import schema
 from storage.db.database import Transaction
 from storage.events import delivery_queue
 
-# Why requests cannot be served: the member ``reason`` of the 503.
+# The member ``reason`` of the 503, by error.
 _REASONS: Final[dict[type[Exception], str]] = {
     DatabaseUnavailable: "database_unavailable",
     SchemaOutOfDate: "schema_out_of_date",

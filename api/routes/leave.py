@@ -1,4 +1,4 @@
-"""`/leave`: leave in its second shape."""
+"""`/leave`: leave in variant 2."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 
-# The most that the list holds where no page was asked for.
-LONGEST_LIST: Final = 10_000
+# The maximum length of an unpaged list.
+MAX_LIST: Final = 10_000
 
 
 def list_visible(
@@ -28,7 +28,7 @@ def list_visible(
 ) -> PagedLeaveListing | LeaveListing:
     found = leave_reading.visible(
         tx,
-        query.page if query.is_paged else PageOf(limit=LONGEST_LIST),
+        query.page if query.is_paged else PageOf(limit=MAX_LIST),
         by=context.caller,
         now=context.now,
         user_id=query.user_id,

@@ -1,4 +1,4 @@
-"""`/leave-requests`: leave in its first shape."""
+"""`/leave-requests`: leave requests."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ OPERATIONS = (
         tag="Leave requests",
         scope="leave:read",
         kind="leave request",
-        # The first look at a country's holidays in a process takes some 300 ms.
+        # Loading a country's holidays takes some 300 ms, once per process.
         is_long=True,
     ),
     Operation(

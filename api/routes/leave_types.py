@@ -1,4 +1,4 @@
-"""`/leave-types`: kinds of leave and their rules."""
+"""`/leave-types`: leave types and their rules."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def routes(services: Services, metrics: Metrics) -> list[Route]:
     async def exposition(_: Request) -> Response:
         now = services.clock()
         waiting: Waiting | None = None
-        # Without a database the rest is worth reading all the more.
+        # The other metrics are useful even without the database.
         try:
             waiting = await services.database.read_long(delivery_queue.waiting, now=now)
         except DatabaseUnavailable:

@@ -99,7 +99,7 @@ OPERATIONS = (
         ),
         handler=update,
         show_effects=effects.shown,
-        # It may count thousands of requests anew.
+        # May recalculate thousands of requests.
         is_long=True,
         is_of_one=True,
         tag="Organisation",
@@ -131,7 +131,7 @@ OPERATIONS = (
         handler=page_of_sets,
         tag="Public holiday sets",
         scope="organisation:read",
-        # The first look at a country's holidays in a process takes some 300 ms.
+        # Loading a country's holidays takes some 300 ms, once per process.
         is_long=True,
         refusals=(errors.UnusableCursor,),
     ),
@@ -152,7 +152,7 @@ OPERATIONS = (
         summary="Add a country's public holidays",
         description="A country on its own has only its national holidays; its regions have more.",
         handler=add_set,
-        # It counts the holidays of a country that nobody may have looked at before.
+        # Loads the country's holidays, if this process has not used them yet.
         is_long=True,
         tag="Public holiday sets",
         scope="organisation:write",

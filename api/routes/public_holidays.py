@@ -1,4 +1,4 @@
-"""What a public holiday set holds: its year, its overrides; and the countries to choose from."""
+"""Public holidays of a set, its overrides, and the countries to choose from."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ OPERATIONS = (
         handler=countries,
         tag=_TAG,
         scope="organisation:read",
-        # The first call in a process looks at every country.
+        # Loading all countries takes a second, once per process.
         is_long=True,
     ),
     Operation(
@@ -112,7 +112,7 @@ OPERATIONS = (
         tag=_TAG,
         scope="organisation:read",
         kind="public holiday set",
-        # The first look at a country's holidays in a process takes some 300 ms.
+        # Loading a country's holidays takes some 300 ms, once per process.
         is_long=True,
     ),
     Operation(
@@ -139,7 +139,7 @@ OPERATIONS = (
         ),
         handler=add_override,
         show_effects=effects.shown,
-        # It may count thousands of requests anew.
+        # May recalculate thousands of requests.
         is_long=True,
         tag=_TAG,
         scope="organisation:write",
@@ -160,7 +160,7 @@ OPERATIONS = (
         ),
         handler=remove_override,
         show_effects=effects.shown,
-        # It may count thousands of requests anew.
+        # May recalculate thousands of requests.
         is_long=True,
         tag=_TAG,
         scope="organisation:write",
@@ -178,7 +178,7 @@ OPERATIONS = (
         ),
         handler=remove_set,
         show_effects=effects.shown,
-        # It takes up to 500 overrides along.
+        # Also deletes up to 500 overrides.
         is_long=True,
         tag=_TAG,
         scope="organisation:write",

@@ -124,7 +124,7 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[User], UserRec
 def _link(
     context: RequestContext, query: ListOfUsers, next_cursor: str | None
 ) -> list[tuple[bytes, bytes]]:
-    """Where the rest is: an array has no room to say that it is not everybody (RFC 8288)."""
+    """The ``Link`` header to the next page, because an array has no members for it (RFC 8288)."""
     if next_cursor is None:
         return []
     filters = query.model_dump(exclude_none=True)
@@ -223,7 +223,7 @@ OPERATIONS = (
         ),
         handler=update,
         show_effects=effects.shown,
-        # It may count thousands of requests anew.
+        # May recalculate thousands of requests.
         is_long=True,
         lock=lock,
         tag="Users",
@@ -251,7 +251,7 @@ OPERATIONS = (
         ),
         handler=archive,
         show_effects=effects.shown,
-        # It may count thousands of requests anew.
+        # May recalculate thousands of requests.
         is_long=True,
         lock=lock,
         tag="Users",
@@ -270,7 +270,7 @@ OPERATIONS = (
         ),
         handler=deactivate,
         show_effects=effects.shown,
-        # Thousands of requests may await others.
+        # May reassign thousands of requests.
         is_long=True,
         tag="Users",
         scope="users:write",
@@ -293,7 +293,7 @@ OPERATIONS = (
             "pending one is refused."
         ),
         handler=reactivate,
-        # Thousands of requests may await others.
+        # May reassign thousands of requests.
         is_long=True,
         tag="Users",
         scope="users:write",
@@ -314,7 +314,7 @@ OPERATIONS = (
             "person who is not archived is returned unchanged."
         ),
         handler=restore,
-        # Thousands of requests may await others.
+        # May reassign thousands of requests.
         is_long=True,
         tag="Users",
         scope="users:write",

@@ -1,4 +1,4 @@
-"""`/webhooks`: receivers of events."""
+"""`/webhooks`: endpoints for events and their deliveries."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The Starlette application and what runs beside it."""
+"""The Starlette application, the server, the scheduler and the shutdown."""

@@ -1,4 +1,4 @@
-"""The REST side put together: its routes, and what makes any routes an application."""
+"""Builds the REST routes and the ASGI application."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from api.routes import metrics as metrics_route
 from api.service.request_middleware import RequestMiddleware
 from storage.db.database import Database
 
-# Entered with the application when it starts, left when it ends.
+# Entered when the application starts, left when it stops.
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 # In the order in which the documentation shows them.
@@ -61,7 +61,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *audit.OPERATIONS,
     *api_keys.OPERATIONS,
 )
-# What is served without a key and without an Operation.
+# Paths without a key and without an Operation.
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     **calendar.PATHS,
     **health.PATHS,
@@ -76,7 +76,7 @@ def routes(
     rate_limits: RateLimits | None = None,
     metrics: Metrics | None = None,
 ) -> list[BaseRoute]:
-    """Everything that REST serves. ``clock`` gives aware UTC datetimes.
+    """All REST routes. ``clock`` returns aware UTC datetimes.
 
     ``rate_limits`` are the caller's to close; without them they are made from the settings.
     ``metrics`` are those that ``middleware`` and the dispatchers count in.
@@ -93,7 +93,7 @@ def routes(
         rate_limits=rate_limits,
     )
     return [
-        # Those that clients poll come first: routes are tried in turn.
+        # Polled routes come first, because routes are tried in order.
         *calendar.routes(services),
         *health.routes(services),
         *operation_routes(OPERATIONS, services),
@@ -108,7 +108,7 @@ def application(
     metrics: Metrics | None = None,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
-    """The routes as one ASGI application; ``lifespan`` surrounds all that it serves."""
+    """The routes as one ASGI application with its ``lifespan``."""
     counting = {} if metrics is None else {"observe": metrics.observe_request}
     application = Starlette(
         routes=routes,
@@ -122,7 +122,7 @@ def application(
 
 
 def operation_routes(operations: tuple[Operation, ...], services: Services) -> list[Route]:
-    """One route a path, fixed paths before those that hold ids.
+    """One route per path, fixed paths before those with ids.
 
     No ``Mount``: it matches only below its path, and ``/users`` is a path itself. Each route takes
     every method: a path with an id must not take what a fixed one before it refuses.

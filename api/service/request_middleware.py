@@ -1,4 +1,4 @@
-"""Middleware around every request: its id, its log line, and the answer to an unexpected error."""
+"""Middleware for every request: its id, its log line, and the response to unexpected errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Observe = Callable[[str, str | None, int, float], None]
 
 
 class RequestMiddleware:
-    """Gives every request an id and one log line, and answers an unexpected error with a 500.
+    """Gives every request an id and one log line, and responds to unexpected errors with 500.
 
     ``X-Request-Id`` is taken or generated, and returned. The line names the route's template and
     not the path, because a feed's path holds its token. Leaves ``request_id`` in the scope, and
@@ -74,7 +74,7 @@ class RequestMiddleware:
             await self._app(scope, receive_body, send_with_id)
         except Exception as error:
             if not status:
-                # The traceback belongs in the log together with the id that the client is given.
+                # Log the traceback with the request id that the client gets.
                 _log.error("request failed", request_id=request_id, exc_info=error)
                 answer = http_problem(Request(scope), self._base_url, 500)
                 await answer(scope, receive_body, send_with_id)
@@ -88,9 +88,9 @@ class RequestMiddleware:
 
 
 def for_server(app: ASGIApp) -> ASGIApp:
-    """The application as a server runs it: an error that was answered and logged ends here.
+    """The outermost application: errors that were answered and logged end here.
 
-    Inside, errors are raised to whatever wraps the application, such as Sentry. A server would log
+    Inside, errors are raised to the wrapping middleware, such as Sentry. A server would log
     them a second time and close the connection.
     """
 
@@ -105,7 +105,7 @@ def for_server(app: ASGIApp) -> ASGIApp:
 
 
 def _is_body_long(scope: Scope) -> bool:
-    """Whether the rest of a body that was not read is too much to receive and throw away."""
+    """Whether the unread rest of a body is too long to be received and discarded."""
     for name, value in scope["headers"]:
         if name == b"transfer-encoding":
             return True

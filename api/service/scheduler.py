@@ -1,4 +1,4 @@
-"""What a process does without being asked: dispatchers, jobs by the minute, pruning by the hour."""
+"""Background work of a process: dispatchers, jobs every minute, hourly pruning."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from storage.db.database import Database
 _log = structlog.stdlib.get_logger("hiatus.scheduler")
 
 TICK_SECONDS: Final = 1
-# Reminders and digests are told by the minute.
+# Reminders and digests run every minute.
 JOB_SECONDS: Final = 30
-# Whoever stops the process waits so long for a job that was begun.
+# How long a shutdown waits for a running job.
 FINISH_SECONDS: Final = 10.0
 
 
 class Background(Protocol):
-    """A ``Dispatcher`` of any kind of work."""
+    """A ``Dispatcher`` for any kind of work."""
 
     name: str
 
@@ -42,14 +42,14 @@ async def running(
     tick_seconds: float = TICK_SECONDS,
     job_seconds: float = JOB_SECONDS,
 ) -> AsyncIterator[None]:
-    """Have the dispatchers woken by commits, and by a tick for what came due or was missed.
+    """Wake the dispatchers after commits, and regularly for work that has become due.
 
     ``jobs`` are done twice a minute; one that was begun is finished before this ends. What was
     settled long ago is pruned every hour, by each process that runs this.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-    # A coroutine runs on the loop: a function would wait for one of its threads.
+    # Coroutines run on the event loop; functions would wait for a thread.
     async def tick() -> None:
         for dispatcher in dispatchers:
             dispatcher.wake()
@@ -58,7 +58,7 @@ async def running(
         await pruning.prune(database, now=clock())
 
     scheduler = AsyncIOScheduler(
-        # A stalled loop may delay a tick; it must not cost one.
+        # A stalled event loop may delay a run but must not skip it.
         job_defaults={"misfire_grace_time": None, "coalesce": True}
     )
     for dispatcher in dispatchers:
@@ -68,7 +68,7 @@ async def running(
     for job in jobs:
         scheduler.add_job(_noted(job, under_way), "interval", seconds=job_seconds)
     scheduler.add_job(_noted(prune, under_way), "interval", hours=1)
-    # To wake twice is to wake once: a late tick may meet the next one.
+    # Overlapping runs are harmless, because waking twice has the effect of waking once.
     scheduler.add_job(_noted(tick, under_way), "interval", seconds=tick_seconds, max_instances=10)
     scheduler.start()
     hearing = asyncio.create_task(database.listen(), name="hear-wakes")
@@ -77,7 +77,7 @@ async def running(
     finally:
         hearing.cancel()
         scheduler.pause()
-        # What is about to begin does so, and is waited for as well.
+        # Jobs that are about to start are waited for, too.
         await asyncio.sleep(0)
         await asyncio.gather(*(dispatcher.stop() for dispatcher in dispatchers))
         if under_way:
@@ -88,7 +88,7 @@ async def running(
 def _noted(
     job: Callable[[], Awaitable[None]], under_way: set[asyncio.Task[object]]
 ) -> Callable[[], Awaitable[None]]:
-    """The job, whose task is in ``under_way`` while it runs."""
+    """The job, with its task in ``under_way`` while it runs."""
 
     async def noted() -> None:
         task = asyncio.current_task()
@@ -97,7 +97,7 @@ def _noted(
         task.add_done_callback(under_way.discard)
         try:
             await job()
-        except Exception:  # noqa: BLE001  # the next run may go well
+        except Exception:  # noqa: BLE001  # the next run may succeed
             _log.exception("scheduler.job_failed", job=getattr(job, "__qualname__", repr(job)))
 
     return noted

@@ -28,7 +28,7 @@ class _Server(uvicorn.Server):
 
 
 def run(app: ASGIApp, host: str, port: int, *, trusted_proxies: list[str]) -> None:
-    """Serve until a stop signal, as ``uvicorn.run``. Exits the process if it cannot start."""
+    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start."""
     server = _Server(
         uvicorn.Config(
             for_server(app),
@@ -49,6 +49,6 @@ def run(app: ASGIApp, host: str, port: int, *, trusted_proxies: list[str]) -> No
 
 
 def shown_address(host: str, port: int) -> str:
-    """The address, as in a URL, at which programs on this machine reach a server on ``host``."""
+    """The address in a URL by which programs on this machine reach a server on ``host``."""
     host = WILDCARDS.get(host, host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

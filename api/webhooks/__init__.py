@@ -1,1 +1,1 @@
-"""Sending webhooks: which addresses are allowed, the connection, one attempt, the dispatcher."""
+"""Sending webhooks: allowed addresses, connections, one attempt, the dispatcher."""

@@ -1,6 +1,6 @@
 """Which addresses webhooks may be sent to.
 
-The check when a URL is registered is a courtesy to whoever types it. The defence is ``is_public``
+The check when a URL is registered only gives early feedback. The defence is ``is_public``
 on the very address that is about to be dialled (``webhook_delivery``), because a name may answer
 differently later.
 """
@@ -75,7 +75,7 @@ _HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z){_LABEL}(?:\.{_LABEL})*\.?")
 
 @lru_cache(maxsize=10_000)
 def is_public(address: str) -> bool:
-    """Whether an address, as a socket is given it, belongs to the public internet.
+    """Whether an address, as passed to a socket, is on the public internet.
 
     IPv4-mapped IPv6 is judged by the IPv4 address in it. What is no address is not public.
 
@@ -94,7 +94,7 @@ def is_public(address: str) -> bool:
 
 
 def check_webhook_url(url: str, *, allow_private: bool) -> str:
-    """The URL unchanged, once its form and any address in it are acceptable; looks up no name.
+    """The URL unchanged, if its form and any address in it are allowed; resolves no names.
 
     Any port from 1 to 65535 will do. Raises InvalidInput with ``url_invalid``, ``url_not_https``,
     ``url_has_user_info`` or ``url_private_address``. Source: contract 9.
@@ -129,7 +129,7 @@ async def resolve_and_check(
     resolver: AbstractResolver | None = None,
     limit_seconds: float = 2.0,
 ) -> str:
-    """The URL unchanged, once its form is acceptable and its host has no private address now.
+    """The URL unchanged, if its form is allowed and its host has no private address now.
 
     A name with no answer within ``limit_seconds`` is accepted; its deliveries are vetted when
     dialled. Raises what ``check_webhook_url`` raises.
@@ -165,9 +165,8 @@ def _split(url: str) -> SplitResult:
 
 
 def _host_of(parts: SplitResult) -> str:
-    """The host in lower case and ASCII where it has such a form, without the brackets of IPv6."""
-    # Resolvers fold full-width digits and dots into ASCII; so must whoever looks for addresses in
-    # a host.
+    """The host in lower case and ASCII if possible, without the brackets of IPv6."""
+    # Resolvers fold full-width digits and dots into ASCII, so this check must, too.
     host = unicodedata.normalize("NFKC", parts.hostname or "").replace("\u3002", ".")
     if host.isascii():
         return host.lower()
@@ -193,7 +192,7 @@ def _check_host(host: str, *, allow_private: bool) -> None:
 
 
 def _address_in(name: str) -> str | None:
-    """The address that a host spells out, also in C's forms (127.1, 0x7f.1, 2130706433)."""
+    """The address in a host, also in the forms of inet_aton (127.1, 0x7f.1, 2130706433)."""
     if ":" in name:
         try:
             return str(ip_address(name))

@@ -1,4 +1,4 @@
-"""Name resolution on threads of its own; ``addresses`` decides what may be dialled."""
+"""Name resolution on its own threads; ``addresses`` decides which addresses are allowed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IS_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class PooledResolver(AbstractResolver):
-    """Ask the system's resolver, at most ``max_threads`` names at once.
+    """Uses the system's resolver for at most ``max_threads`` names at once.
 
     A lookup that hangs holds a thread here. The event loop's own pool would be worse: uvloop lets
     two lookups run at a time, so two dead names would stop every other lookup of the process,
@@ -26,7 +26,7 @@ class PooledResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Every address of a name, the system's favourite first. Raises OSError if it has none."""
+        """Every address of a name, in the system's order. Raises OSError if it has none."""
         ask = functools.partial(
             socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
         )
@@ -47,5 +47,5 @@ class PooledResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Drop the lookups that have not begun; those under way end by themselves."""
+        """Cancel queued lookups; running ones finish."""
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -1,7 +1,7 @@
-"""Connections to strangers' hosts: their addresses are looked at when dialled and at every use.
+"""Connections to untrusted hosts: addresses are checked when connecting and at every use.
 
 A connection is kept for a moment, since dialling a new one takes longer than all else that an
-attempt does. It goes where it was dialled to, whatever its host's name says by now.
+attempt does. It stays with its address, even if the host name has moved since.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from aiohttp.tracing import Trace
 
 from api.webhooks.addresses import is_public
 
-# What many servers wait for the next request is five seconds, and two at the least.
+# Many servers close idle connections after five seconds, some after two.
 IDLE_SECONDS: Final = 1.0
-# Lookups of one name are shared for so long, and a connection is used for so long after it was
-# dialled: a name that moves is followed within the sum of both.
+# How long a lookup is cached, and how long a connection is reused: a moved name is followed within
+# the sum of both.
 SHARED_SECONDS: Final = 5
 USED_SECONDS: Final = 5.0
-# How many bytes of an answer are kept as they came: a long head, and some of the body.
+# The number of raw response bytes kept: a long head and some of the body.
 MAX_HEARD_BYTES: Final = 65_536
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: [^\r\n]*)?\r?\n")
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-# Statuses without a body (RFC 9112): aiohttp takes the bytes after the head for another answer.
+# Statuses without a body (RFC 9112): aiohttp parses bytes after the head as another response.
 _WITHOUT_BODY: Final = re.compile(rb"HTTP/1\.[01] (?:204|304)\b")
 _ANNOUNCES_BODY: Final = re.compile(
     rb"\n(?:content-length[ \t]*:[ \t]*0*[1-9]|transfer-encoding[ \t]*:)", re.IGNORECASE
@@ -46,7 +46,7 @@ _ANNOUNCES_BODY: Final = re.compile(
 
 @dataclass
 class Use:
-    """What one attempt asks of its connection, and is told about it.
+    """The requirements and observations of one attempt's connection.
 
     ``is_kept`` says that its connection was used before; ``refused`` holds addresses that were not
     dialled; ``heard`` the first bytes of the answer, even if aiohttp refuses it.
@@ -58,17 +58,17 @@ class Use:
     heard: bytearray = field(default_factory=bytearray)
 
 
-# aiohttp and httpx each wrap the error of a refused address, and several are merged into one text:
-# what matters is remembered here instead.
+# aiohttp and httpx wrap the error of a refused address and merge several into one text, so it is
+# recorded here instead.
 using: Final[ContextVar[Use]] = ContextVar("using")
 
 
 class _PrivateAddressError(OSError):
-    """The address about to be dialled is not public."""
+    """The address to connect to is not public."""
 
 
 def vetted_socket(address_info: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket for the address about to be dialled, or an OSError when webhooks may not go there.
+    """A socket for an address; raises OSError if webhooks may not be sent there.
 
     aiohttp hands every address to this, whether it came from a name or from the URL.
     """
@@ -82,7 +82,7 @@ def vetted_socket(address_info: aiohttp.AddrInfoType) -> socket.socket:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeardAnswer:
-    """An answer as far as it came: its status, its head, and the beginning of its body."""
+    """A partial response: its status, its head, and the start of its body."""
 
     status_code: int
     head: bytes
@@ -90,19 +90,19 @@ class HeardAnswer:
 
 
 def heard_answer(heard: bytes | bytearray) -> HeardAnswer | None:
-    """The answer that begins with these bytes; None until its status line is there."""
+    """The response that starts with these bytes; None until the status line is complete."""
     heard = bytes(heard)
     while (line := _STATUS_LINE.match(heard)) is not None:
         end = _HEAD_END.search(heard)
         head, body = (heard, b"") if end is None else (heard[: end.start()], heard[end.end() :])
         if not line[1].startswith(b"1"):
             return HeardAnswer(status_code=int(line[1]), head=head, body=body)
-        heard = body  # An interim answer, as 103.
+        heard = body  # An interim response such as 103.
     return None
 
 
 class ListeningHandler(ResponseHandler):
-    """aiohttp's protocol, which also keeps the first bytes of an answer in ``heard``.
+    """aiohttp's protocol, which also keeps the first bytes of a response in ``heard``.
 
     aiohttp refuses a whole answer for a body behind a 204, or for headers that it finds odd or
     long. The status line decides whether a webhook was delivered, and it has come by then.
@@ -115,7 +115,7 @@ class ListeningHandler(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         self.heard += data[: MAX_HEARD_BYTES - len(self.heard)]
         if _WITHOUT_BODY.match(self.heard) and _has_body(self.heard):
-            # What follows would be taken for the beginning of the next answer.
+            # Further bytes would be parsed as the next response.
             self.force_close()
         super().data_received(data)
 
@@ -128,7 +128,7 @@ def _has_body(heard: bytearray) -> bool:
 class VettedConnector(aiohttp.TCPConnector):
     """Unless ``allow_private``, connects to public addresses only.
 
-    A connection is used for ``used_seconds`` after it was dialled. Whoever sends through it sets
+    A connection is used for ``used_seconds`` after it was dialled. The sender sets
     ``using`` first, and asks the receiver to end the connection where ``has_room`` is false.
     """
 
@@ -146,7 +146,7 @@ class VettedConnector(aiohttp.TCPConnector):
             resolver=resolver,
             ttl_dns_cache=SHARED_SECONDS,
             keepalive_timeout=IDLE_SECONDS,
-            limit=0,  # whoever sends counts, so that waiting is not held against the receiver
+            limit=0,  # the sender limits, so that waiting does not count as the endpoint's time
             socket_factory=None if allow_private else vetted_socket,
         )
         # aiohttp has no parameter for it.
@@ -158,13 +158,13 @@ class VettedConnector(aiohttp.TCPConnector):
 
     @property
     def has_room(self) -> bool:
-        """Whether one more connection may be kept."""
+        """Whether one more idle connection may be kept."""
         return len(self._dialled_at) < self._most_kept
 
     async def connect(
         self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
     ) -> Connection:
-        """A kept connection that is still good, or a new one. Called by aiohttp for each request.
+        """A reusable connection or a new one. Called by aiohttp for each request.
 
         Raises what aiohttp's own does.
         """
@@ -185,7 +185,7 @@ class VettedConnector(aiohttp.TCPConnector):
 
     def _is_good(self, protocol: ResponseHandler, transport: asyncio.Transport) -> bool:
         if protocol.should_close:
-            return False  # The receiver said something that nobody had asked for.
+            return False  # The endpoint sent bytes without a request.
         if time.monotonic() - self._dialled_at[protocol] > self._used_seconds:
             return False
         peer = transport.get_extra_info("peername")

@@ -1,6 +1,6 @@
-"""One attempt to deliver a webhook: sign, send, and say what came of it.
+"""One attempt to deliver a webhook: sign, send, and report the outcome.
 
-When to try again, and what is stored, is decided by whoever calls. Source: Standard Webhooks
+The caller decides about retries and storage. Source: Standard Webhooks
 1.0.0, contract 9.
 """
 
@@ -32,12 +32,12 @@ from storage.events.deliveries import SECRET_UNREADABLE, Outcome, Verdict
 
 MAX_EXCERPT_BYTES: Final = 4_096
 SECRET_PREFIX: Final = "whsec_"
-# Of an answer's status line and of each of its headers; some receivers send many cookies.
+# For the status line and for each header; some endpoints send many cookies.
 MAX_HEAD_BYTES: Final = 65_536
 MAX_HEADERS: Final = 1_000
 
-# What aiohttp found, most particular first. httpx's own classes will not do: the transport makes
-# ConnectTimeout of a dropped connection.
+# aiohttp's errors, most specific first. httpx's own classes are too coarse: its transport turns a
+# dropped connection into ConnectTimeout.
 _WORDS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (aiohttp.ServerTimeoutError, "timeout"),
     (aiohttp.ClientConnectorDNSError, "name_not_resolved"),
@@ -62,7 +62,7 @@ _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """``body`` is sent as it is; ``message_id`` is the same on every try; newest secret first."""
+    """``body`` is sent as is. Every attempt has the same ``message_id``. Newest secret first."""
 
     url: str
     message_id: str
@@ -71,7 +71,7 @@ class Attempt:
 
 
 def sign(webhook_id: str, timestamp_seconds: int, body: bytes, secrets: Sequence[str]) -> str:
-    """The ``webhook-signature`` header: one ``v1,`` signature a secret, parted by spaces.
+    """The ``webhook-signature`` header: one ``v1,`` signature per secret, space-separated.
 
     Source: Standard Webhooks, "Signature scheme".
     """
@@ -82,9 +82,9 @@ def sign(webhook_id: str, timestamp_seconds: int, body: bytes, secrets: Sequence
 
 
 class Sender:
-    """An HTTP client for strangers' URLs; use it as a context manager, or ``open`` and ``close``.
+    """An HTTP client for untrusted URLs; use it as a context manager, or ``open`` and ``close``.
 
-    Unless ``allow_private``, nothing is sent to an address that is not public, whatever the name
+    Unless ``allow_private``, nothing is sent to an address that is not public, even if the name
     said before. ``connect_seconds`` covers lookup, connection and TLS together;
     ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
     ``max_connections`` counts towards neither; as many again may be kept for the next attempt, each
@@ -136,12 +136,12 @@ class Sender:
             max_field_size=MAX_HEAD_BYTES,
             max_headers=MAX_HEADERS,
         )
-        # httpx's client on top would follow redirects, keep cookies and unpack answers, none of
-        # which is wanted, and would take as long as everything else together.
+        # Without httpx's client: it would follow redirects, keep cookies and decompress responses,
+        # none of which is wanted, and double the time.
         self._transport = AiohttpTransport(verify=self._tls, trust_env=False, client=session)
 
     async def close(self) -> None:
-        """Close the transport; let attempts under way finish, or cancel them, before."""
+        """Close the transport, after all attempts have finished or were cancelled."""
         if self._transport is not None:
             await self._transport.aclose()
             self._transport = None
@@ -162,7 +162,7 @@ class Sender:
         await self.close()
 
     async def attempt(self, attempt: Attempt, now: datetime) -> Outcome:
-        """Send once, signed as of ``now``; raises for nothing that URL, network or receiver do.
+        """Send once, signed as of ``now``; never raises for errors of URL, network or endpoint.
 
         A 2xx whose body takes longer than the whole attempt may is a time-out: a slow receiver may
         not have finished. A 2xx is delivered once its status line is there, even if the body breaks
@@ -176,9 +176,9 @@ class Sender:
         return _outcome(answer, error, duration_ms, now)
 
     async def _send(self, attempt: Attempt, now: datetime, answer: _Answer) -> str | None:
-        """Fill the answer in as far as it comes; the word for what stopped it, if something did."""
+        """Fill in the response as far as it arrives; returns the error code, if any."""
         if not attempt.secrets:
-            return SECRET_UNREADABLE  # Nothing leaves unsigned.
+            return SECRET_UNREADABLE  # Never send unsigned.
         try:
             url = _checked(attempt.url, self._allow_private)
         except InvalidInput as refusal:
@@ -207,7 +207,7 @@ class Sender:
             ("webhook-timestamp", str(timestamp_seconds)),
             ("webhook-signature", signature),
         ]
-        # A stream, for which httpx adds no headers: aiohttp adds the same ones in less time.
+        # A stream, so that httpx adds no headers; aiohttp adds the same ones faster.
         request = httpx.Request(
             "POST",
             url,
@@ -215,12 +215,12 @@ class Sender:
             stream=httpx.ByteStream(attempt.body),
             extensions=self._extensions,
         )
-        request.headers.encoding = "ascii"  # or httpx would find out
+        request.headers.encoding = "ascii"  # saves httpx the detection
         request.read()
         return request
 
     async def _post_until_heard(self, request: httpx.Request, use: Use, answer: _Answer) -> None:
-        """Post, and once more if the receiver had closed a reused connection meanwhile.
+        """Post, and retry once if the endpoint had closed a reused connection.
 
         An answer that aiohttp cannot read is told from its first bytes.
         """
@@ -244,7 +244,7 @@ class Sender:
         if self._transport is None:
             raise RuntimeError("the sender is not open")
         response = await self._transport.handle_async_request(request)
-        # What httpx.Response's own methods add is of no use here: unpacking, counting.
+        # Without httpx.Response's methods, which also decompress and count.
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream)
         try:
@@ -261,12 +261,12 @@ class Sender:
 
 @lru_cache(maxsize=1_000)
 def _checked(url: str, allow_private: bool) -> httpx.URL:
-    """A webhook's URL, ready to be sent to. Raises InvalidInput as ``check_webhook_url``."""
+    """A webhook's parsed URL. Raises InvalidInput as ``check_webhook_url``."""
     return httpx.URL(check_webhook_url(url, allow_private=allow_private))
 
 
 def _is_silence(failure: Exception) -> bool:
-    """Whether a connection ended before anything of an answer came."""
+    """Whether a connection ended before any byte of a response."""
     found = _cause_of(failure)
     if isinstance(found, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
         return False
@@ -276,12 +276,12 @@ def _is_silence(failure: Exception) -> bool:
 
 
 def _is_stray(heard: bytearray) -> bool:
-    """Whether the bytes are no answer, but the rest of an earlier one on a reused connection."""
+    """Whether the bytes are the rest of an earlier response on a reused connection."""
     return bool(heard) and not heard.startswith(b"HTTP/"[: len(heard)])
 
 
 class _Answer:
-    """What has come back so far; it outlives the time-out that cuts it short."""
+    """The response so far, which is also available after a time-out."""
 
     def __init__(self) -> None:
         self.status_code: int | None = None
@@ -289,7 +289,7 @@ class _Answer:
         self.body = bytearray()
 
     def take(self, heard: bytearray) -> None:
-        """Fill in what aiohttp could not read, from the first bytes of the answer."""
+        """Fill in what aiohttp could not parse, from the response's first bytes."""
         if self.status_code is not None:
             return
         found = heard_answer(heard)
@@ -346,7 +346,7 @@ def _outcome(answer: _Answer, error: str | None, duration_ms: int, now: datetime
 
 
 def parse_retry_after(value: str | None, now: datetime) -> int | None:
-    """Seconds to wait, zero for a date in the past, None for a header absent or unreadable.
+    """Seconds to wait, 0 for a past date, None if the header is absent or unreadable.
 
     Source: RFC 9110, 10.2.3 (seconds or an HTTP date).
     """

@@ -1,4 +1,4 @@
-"""Webhooks on their way out: what the dispatcher claims, sends and settles."""
+"""The dispatcher of webhook deliveries: claim, send, record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.events import deliveries, delivery_queue, webhook_outbox
 from storage.events.deliveries import Outcome, Settled
 from storage.events.delivery_queue import Delivery
 
-# Far more than one endpoint may have: those that hang must leave room for the others.
+# Far more than one endpoint's limit, so that hanging endpoints leave room for others.
 IN_FLIGHT: Final = 128
 
 _log = structlog.stdlib.get_logger("hiatus.webhooks")

@@ -15,7 +15,7 @@ from storage.db.pages import Page
 
 _LONGEST_URL: Final = 2_000
 # Forty webhooks still fit in a view of 250 kB.
-_LONGEST_LISTED: Final = 150
+_MAX_LISTED: Final = 150
 _EVERY: Final = "*"
 
 
@@ -28,7 +28,7 @@ def webhooks(page: Page[Webhook]) -> View:
             webhook.id,
             spoken=gettext("Open {name}", name=webhook.url),
         )
-        lines = text.verbatim(f"{text.cut(webhook.url, _LONGEST_LISTED)}\n{_state(webhook)}")
+        lines = text.verbatim(f"{text.cut(webhook.url, _MAX_LISTED)}\n{_state(webhook)}")
         blocks.append({"type": "section", "text": lines, "accessory": opened})
     if not page.items:
         blocks.append(text.section(gettext("There are no webhooks yet.")))
@@ -131,7 +131,7 @@ def _state(webhook: Webhook) -> str:
     if webhook.is_active:
         return gettext("Active")
     if webhook.disabled_reason:
-        reason = text.cut(gettext(webhook.disabled_reason), _LONGEST_LISTED)
+        reason = text.cut(gettext(webhook.disabled_reason), _MAX_LISTED)
         return gettext("Switched off: {reason}", reason=reason)
     return gettext("Switched off")
 

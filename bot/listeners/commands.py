@@ -82,13 +82,13 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     first_day = local_day(now, user.timezone or config.organisation.timezone)
     last_day = end_of_week(first_day) if is_week else first_day
     page = PageOf(limit=answers.MOST_AWAY)
-    team, everybody = (
+    team, everyone = (
         absences.away(
             tx, page, user, config.organisation, scope, first_day=first_day, last_day=last_day
         )
         for scope in ("team", "org")
     )
-    return Away(first_day=first_day, last_day=last_day, team=team, everybody=everybody)
+    return Away(first_day=first_day, last_day=last_day, team=team, everyone=everyone)
 
 
 # In all languages for everyone, because no word has different meanings in two languages.

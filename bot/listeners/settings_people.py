@@ -85,7 +85,7 @@ async def save_person(interaction: Interaction) -> None:
 
 
 async def new_person(interaction: Interaction) -> None:
-    """Open the form that adds somebody."""
+    """Open the form that adds a person."""
     await interaction.ack()
     by = await modals.admin(interaction)
     config = await interaction.services.database.read(

@@ -25,12 +25,12 @@ _LONGEST_NAME: Final = 35
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Away:
-    """Absences between two days, both inclusive; ``everybody`` includes the team."""
+    """Absences between two days, both inclusive; ``everyone`` includes the team."""
 
     first_day: date
     last_day: date
     team: Page[Absence]
-    everybody: Page[Absence]
+    everyone: Page[Absence]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,14 +68,14 @@ def balance(balance: Balance) -> Message:
 
 
 def out(away: Away) -> Message:
-    """Who is off: first of the team, then of everybody else."""
+    """Who is off: first the team, then everyone else."""
     when = gettext("today, {day}", day=words.short_day(away.first_day))
     if away.first_day != away.last_day:
         when = gettext("from today until {day}", day=words.short_day(away.last_day))
-    if not away.everybody.items:
+    if not away.everyone.items:
         return {"text": gettext("No one is off {when}.", when=when)}
     teammates = {absence.request_id for absence in away.team.items}
-    others = [absence for absence in away.everybody.items if absence.request_id not in teammates]
+    others = [absence for absence in away.everyone.items if absence.request_id not in teammates]
     groups = [
         _group(
             gettext("On your team, off {when}:", when=when), away.team.items, away.team.next_cursor
@@ -85,14 +85,14 @@ def out(away: Away) -> Message:
             if teammates
             else gettext("Off {when}:", when=when),
             others,
-            away.everybody.next_cursor,
+            away.everyone.next_cursor,
         ),
     ]
     return _message([group for group in groups if len(group) > 1])
 
 
 def own_leave(own: OwnLeave) -> Message:
-    """What somebody has before him and waits for."""
+    """Upcoming leave and pending requests."""
     if not own.page.items:
         return {"text": gettext(_NOTHING)}
     lines = [

@@ -12,7 +12,7 @@ from bot.views import text, words
 from storage.slack.digests import Digest, Out
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
-_LONGEST_LIST: Final = 2_600
+_MAX_LIST: Final = 2_600
 # Our own reason beside Slack's error codes.
 SHARED: Final = "externally_shared"
 
@@ -82,7 +82,7 @@ def _that_fit(lines: Sequence[str]) -> list[str]:
     length, shown = 0, []
     for line in lines:
         length += len(text.escaped(line)) + 1
-        if length > _LONGEST_LIST:
+        if length > _MAX_LIST:
             break
         shown.append(line)
     return shown

@@ -335,7 +335,7 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         answers.own_leave(own),
         answers.own_leave_to_cancel(own, "Cancelled."),
         answers.out(
-            Away(first_day=one.start_date, last_day=one.end_date, team=team, everybody=others)
+            Away(first_day=one.start_date, last_day=one.end_date, team=team, everyone=others)
         ),
     ):
         assert problems_of_message(message["text"], message.get("blocks") or []) == []
