@@ -9,11 +9,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from bot.base.settings import SlackSettings
+from playground.loopback.blocks import Payload
 from playground.loopback.delivery import Delivery
-from playground.loopback.records import Message, Payload, View
+from playground.loopback.records import Message, View
 from playground.loopback.server import SlackServer
 from playground.loopback.showing import screen
 from playground.loopback.slack import Slack
@@ -148,7 +149,7 @@ class Playground:
         return message.channel in {dm, CHANNEL_ID}
 
 
-def options_in(body: Any) -> list[Payload]:
+def options_in(body: object) -> list[Payload]:
     """The options in a response to block_suggestion, with groups flattened."""
     if not isinstance(body, dict):
         return []

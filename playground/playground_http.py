@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from playground.loopback.blocks import Payload
 from playground.loopback.records import Answer, Impossible
 from playground.playground import Playground, Unseen, options_in
 
@@ -39,8 +40,8 @@ class Act(BaseModel):
     view_id: str = Text
     block_id: str = Text
     action_id: str = Text
-    value: Any = None
-    filled: list[tuple[str, str, Any]] = Field(default_factory=list, max_length=100)
+    value: object = None
+    filled: list[tuple[str, str, object]] = Field(default_factory=list, max_length=100)
     is_cleared: bool = False
 
 
@@ -98,7 +99,7 @@ async def _wait_for_change(playground: Playground, after: str) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _done(playground: Playground, act: Act) -> dict[str, Any]:
+def _done(playground: Playground, act: Act) -> Payload:
     if act.kind in ("pick", "submit", "suggest"):
         _fill(playground, act)
     answer = _HANDLERS[act.kind](playground, act)
@@ -181,5 +182,5 @@ def _refused(status: int, why: str) -> Response:
     return _answered({"ok": False, "problem": why}, status)
 
 
-def _answered(body: dict[str, Any], status: int = 200) -> Response:
+def _answered(body: Payload, status: int = 200) -> Response:
     return JSONResponse(body, status, {"Cache-Control": "no-store"})

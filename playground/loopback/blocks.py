@@ -6,14 +6,15 @@ Shapes: docs.slack.dev/reference/block-kit and /reference/views; nothing here ju
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+# A JSON object of Slack's, of any kind: what a test reads in it is the test's to know.
 Payload = dict[str, Any]
 
 # How `state.values` names the answer of each stateful element, and what it holds when untouched.
-_STATE_FIELDS: dict[str, tuple[str, Any]] = {
+_STATE_FIELDS: dict[str, tuple[str, object]] = {
     "static_select": ("selected_option", None),
     "external_select": ("selected_option", None),
     "radio_buttons": ("selected_option", None),
@@ -49,7 +50,7 @@ class Button:
     element: Payload = field(repr=False, compare=False)
 
 
-def text_of(thing: Any) -> str:
+def text_of(thing: object) -> str:
     """The text of a text object, or the string itself."""
     return str(thing.get("text", "")) if isinstance(thing, dict) else str(thing or "")
 
@@ -188,7 +189,7 @@ def carried_over(
     return fresh
 
 
-def state_of(element: Payload, value: Any) -> Payload:
+def state_of(element: Payload, value: object) -> Payload:
     """The entry of `state.values` after a person gave `value`; None empties it.
 
     `value` is an option's value (or the option), a list of them for several, an id, a date or text.
@@ -200,6 +201,7 @@ def state_of(element: Payload, value: Any) -> Payload:
     if name == "selected_option":
         value = _option(element, value)
     elif name == "selected_options":
+        assert isinstance(value, Sequence)
         value = [_option(element, one) for one in value]
     elif name in {"selected_date", "value"}:
         value = str(value)
@@ -211,7 +213,7 @@ def is_empty(state: Payload) -> bool:
     return state[_STATE_FIELDS[state["type"]][0]] in (None, [], "")
 
 
-def _option(element: Payload, value: Any) -> Payload:
+def _option(element: Payload, value: object) -> Payload:
     if isinstance(value, dict):
         return value
     for option in options_of(element):
@@ -221,6 +223,6 @@ def _option(element: Payload, value: Any) -> Payload:
     raise KeyError(f"{value!r} is not among {offered}")
 
 
-def chosen_option(element: Payload, value: Any) -> Payload:
+def chosen_option(element: Payload, value: object) -> Payload:
     """The option of an overflow menu with this value; KeyError if it is not there."""
     return _option(element, value)

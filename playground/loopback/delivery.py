@@ -10,7 +10,8 @@ import time
 from typing import Any, TypedDict
 from urllib.parse import urlencode, urlsplit
 
-from playground.loopback.records import Answer, Payload
+from playground.loopback.blocks import Payload
+from playground.loopback.records import Answer
 
 
 class How(TypedDict, total=False):
@@ -45,7 +46,7 @@ class Delivery:
         self.events_path = "/slack/events"
         self.signing_secret = signing_secret
 
-    def deliver(self, kind: str, payload: Payload, how: How, **retry: Any) -> Answer:
+    def deliver(self, kind: str, payload: Payload, how: How, **retry: object) -> Answer:
         """Sends a payload of "slash_commands", "interactive" or "events_api" and waits.
 
         `retry`: `retry_num` and `retry_reason` of an event that is sent again.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from playground.loopback.blocks import Payload
 from playground.loopback.limits import MESSAGE_TEXT_LENGTH
-from playground.loopback.records import Answer, Message, Payload, ResponsePost, SlackRefusal, View
+from playground.loopback.records import Answer, Message, ResponsePost, SlackRefusal, View
 from playground.loopback.web_api import WebApi, is_true
 from playground.loopback.workspace import ResponseAddress
 
 
-def take_reply(api: WebApi, team_id: str, user_id: str, channel: str, body: Any) -> None:
+def take_reply(api: WebApi, team_id: str, user_id: str, channel: str, body: object) -> None:
     """Shows the message that an acknowledged command carries in its body, if it does."""
     reply = {"text": body} if isinstance(body, str) else body
     if isinstance(reply, dict) and (reply.get("text") or reply.get("blocks")):

@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import Any
 
 from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.blocks.block_elements import BlockElement
 from slack_sdk.models.views import View
 
-from playground.loopback.blocks import elements_of, located, options_of
-
-Payload = dict[str, Any]
+from playground.loopback.blocks import Payload, elements_of, located, options_of
 
 VIEW_BYTES = 250_000
 UPDATE_TEXT_LENGTH = 4_000
@@ -243,14 +240,14 @@ def _problems_of_first_value(element: Payload, kind: str, where: str) -> list[st
     return problems
 
 
-def _count(things: Any, where: str, most: int) -> list[str]:
+def _count(things: object, where: str, most: int) -> list[str]:
     if not isinstance(things, list) or not 1 <= len(things) <= most:
         number = len(things) if isinstance(things, list) else "none"
         return [f"{where}: {number}, needs 1 to {most}"]
     return []
 
 
-def _length(text: Any, where: str, most: int, *, required: bool = False) -> list[str]:
+def _length(text: object, where: str, most: int, *, required: bool = False) -> list[str]:
     if text is None and not required:
         return []
     if not isinstance(text, str):
@@ -260,7 +257,7 @@ def _length(text: Any, where: str, most: int, *, required: bool = False) -> list
     return [f"{where}: {len(text)} characters, at most {most}"] if len(text) > most else []
 
 
-def _text(thing: Any, where: str, most: int) -> list[str]:
+def _text(thing: object, where: str, most: int) -> list[str]:
     if not isinstance(thing, dict) or thing.get("type") not in {"plain_text", "mrkdwn"}:
         return [f"{where}: must be a text object"]
     known = {"type", "text", "emoji"} if thing["type"] == "plain_text" else {"type", "text"}
@@ -269,7 +266,7 @@ def _text(thing: Any, where: str, most: int) -> list[str]:
     return problems + _length(thing.get("text"), where, most, required=True)
 
 
-def _plain(thing: Any, where: str, most: int) -> list[str]:
+def _plain(thing: object, where: str, most: int) -> list[str]:
     if isinstance(thing, dict) and thing.get("type") == "mrkdwn":
         return [f"{where}: must be plain_text"]
     return _text(thing, where, most)

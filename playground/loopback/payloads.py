@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import copy
 import time
-from typing import Any
 
-from playground.loopback.blocks import chosen_option, is_stateful, state_of
-from playground.loopback.records import Message, Payload, View
+from playground.loopback.blocks import Payload, chosen_option, is_stateful, state_of
+from playground.loopback.records import Message, View
 from playground.loopback.workspace import Workspace
 
 VERIFICATION_TOKEN = "verification-token-of-old"
@@ -168,7 +167,7 @@ def event(workspace: Workspace, team_id: str, inner: Payload, event_id: str | No
     }
 
 
-def action(block: Payload, element: Payload, value: Any) -> Payload:
+def action(block: Payload, element: Payload, value: object) -> Payload:
     """An entry of `actions`: what a person did with an element."""
     done: Payload = {
         "type": element["type"],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 from zoneinfo import ZoneInfo
 
-Payload = dict[str, Any]
+from playground.loopback.blocks import Payload
 
 # What the manifest asks for, and im:write for conversations.open.
 DEFAULT_SCOPES = (
@@ -47,6 +47,25 @@ class Channel:
     is_archived: bool = False
     is_private: bool = False
     is_ext_shared: bool = False
+
+
+class PersonFields(TypedDict, total=False):
+    """Fields of ``Person`` that a test may set."""
+
+    display_name: str
+    name: str
+    tz: str
+    locale: str
+    deleted: bool
+    is_restricted: bool
+    is_ultra_restricted: bool
+    is_bot: bool
+    is_stranger: bool
+    is_admin: bool
+    is_owner: bool
+    home_team_id: str | None
+    is_email_confirmed: bool
+    updated: int | None
 
 
 @dataclass

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.loopback.blocks import Button, buttons, visible_text
-
-Payload = dict[str, Any]
+from playground.loopback.blocks import Button, Payload, buttons, visible_text
 
 
 class Impossible(Exception):
@@ -20,7 +18,7 @@ class Impossible(Exception):
 class SlackRefusal(Exception):
     """An API method answers `ok: false` with this code and these further fields."""
 
-    def __init__(self, code: str, status: int = 200, **fields: Any) -> None:
+    def __init__(self, code: str, status: int = 200, **fields: object) -> None:
         super().__init__(code)
         self.code = code
         self.status = status

@@ -6,14 +6,14 @@ Each function answers with what the app answered, after Slack has acted on it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
-from typing import Any, Unpack
+from collections.abc import Iterable, Mapping
+from typing import Unpack
 
 from playground.loopback import payloads
-from playground.loopback.blocks import is_empty, is_stateful, located, state_of
+from playground.loopback.blocks import Payload, is_empty, is_stateful, located, state_of
 from playground.loopback.delivery import Delivery, How
 from playground.loopback.effects import take_reply, take_submission
-from playground.loopback.records import Answer, Impossible, Message, Payload, View
+from playground.loopback.records import Answer, Impossible, Message, View
 from playground.loopback.web_api import WebApi
 
 Found = tuple[Payload, Payload]
@@ -61,7 +61,7 @@ class Sending:
         user_id: str,
         message: Message,
         action_id: str,
-        value: Any = None,
+        value: object = None,
         *,
         block_id: str | None = None,
         **how: Unpack[How],
@@ -82,7 +82,7 @@ class Sending:
         user_id: str,
         view: View,
         action_id: str,
-        value: Any = None,
+        value: object = None,
         *,
         block_id: str | None = None,
         **how: Unpack[How],
@@ -96,7 +96,7 @@ class Sending:
         view: View,
         block_id: str | None,
         action_id: str,
-        value: Any,
+        value: object,
         **how: Unpack[How],
     ) -> Answer:
         """Picks or types `value`; the app hears of it only if the element tells it.
@@ -116,7 +116,7 @@ class Sending:
         payload = payloads.action_in_view(self._workspace, user_id, current, chosen)
         return self._delivery.deliver("interactive", payload, how)
 
-    def fill(self, view: View, block_id: str, action_id: str, value: Any) -> None:
+    def fill(self, view: View, block_id: str, action_id: str, value: object) -> None:
         """Types or picks `value`, of which the app hears nothing before the next click."""
         current = self._current(view)
         block, element = _only(_matching(current.blocks, action_id, block_id, None), action_id)
@@ -139,7 +139,7 @@ class Sending:
         self,
         user_id: str,
         view: View,
-        values: dict[str, Any] | None = None,
+        values: Mapping[str, object] | None = None,
         **how: Unpack[How],
     ) -> Answer:
         """Fills in `values` (by block_id or action_id) and presses submit.
@@ -238,7 +238,7 @@ class Sending:
 
 
 def _matching(
-    blocks: Iterable[Payload], action_id: str, block_id: str | None, value: Any
+    blocks: Iterable[Payload], action_id: str, block_id: str | None, value: object
 ) -> list[Found]:
     found = [
         (block, element)
@@ -268,7 +268,7 @@ def _only(found: list[Found], name: str) -> Found:
     return found[0]
 
 
-def _state(element: Payload, value: Any) -> Payload:
+def _state(element: Payload, value: object) -> Payload:
     try:
         return state_of(element, value)
     except (KeyError, TypeError) as error:

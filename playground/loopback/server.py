@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64decode
-from typing import Any
 
 from aiohttp import web
 
+from playground.loopback.blocks import Payload
 from playground.loopback.effects import take_response
-from playground.loopback.records import Call, Payload
+from playground.loopback.records import Call
 from playground.loopback.web_api import WebApi
 
 Client = tuple[str, str]
@@ -47,7 +47,7 @@ class SlackServer:
         return web.json_response(answer, status=status, headers={"x-oauth-scopes": scopes})
 
     def _record(
-        self, method: str, arguments: Payload, token: str | None, status: int, answer: Any
+        self, method: str, arguments: Payload, token: str | None, status: int, answer: object
     ) -> None:
         with self.api.workspace.changed:
             call = Call(method, arguments, token, time.monotonic(), status, answer)

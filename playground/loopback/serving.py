@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aiohttp import web
 
@@ -47,11 +47,11 @@ class LoopbackServer:
         self._loop.close()
         self._thread = None
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+    def submit(self, work: Coroutine[object, None, T]) -> Future[T]:
         """Starts `work` on the server's loop; callable from any thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def run(self, work: Coroutine[Any, Any, T], timeout_seconds: float = 10) -> T:
+    def run(self, work: Coroutine[object, None, T], timeout_seconds: float = 10) -> T:
         """Runs `work` on the server's loop and waits; never call it from that loop."""
         return self.submit(work).result(timeout_seconds)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from playground.loopback.records import Message, Payload, View
+from playground.loopback.blocks import Payload
+from playground.loopback.records import Message, View
 from playground.loopback.workspace import Workspace
 
 # A screen that grows without end would be slow to draw; Slack loads older messages by scrolling.
@@ -49,7 +48,7 @@ def _message(message: Message) -> Payload:
 
 
 def _view(view: View, depth: int) -> Payload:
-    body: dict[str, Any] = view.body
+    body: Payload = view.body
     return {
         "id": view.id,
         "hash": view.hash,

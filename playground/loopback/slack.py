@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, Unpack
 
 import playground.loopback.web_methods  # noqa: F401  registers methods of the Web API
+from playground.loopback.blocks import Payload
 from playground.loopback.delivery import Delivery
-from playground.loopback.people import Channel, Person, Team
-from playground.loopback.records import Payload
+from playground.loopback.people import Channel, Person, PersonFields, Team
 from playground.loopback.sending import Sending
 from playground.loopback.server import SlackServer
 from playground.loopback.serving import LoopbackServer
@@ -72,9 +72,11 @@ class Slack(Sending):
         self.add_person(team.bot_user_id, team_id=id, real_name="Hiatus", is_bot=True)
         return team
 
-    def add_channel(self, id: str, name: str, **fields: Any) -> Channel:
-        """A channel; the fields of `Channel` and `team_id` may be given."""
-        channel = Channel(id, fields.pop("team_id", self.team_id), name, **fields)
+    def add_channel(
+        self, id: str, name: str, *, team_id: str | None = None, **flags: bool
+    ) -> Channel:
+        """A channel; `flags` are those of `Channel`."""
+        channel = Channel(id, team_id or self.team_id, name, **flags)
         with self._workspace.changed:
             self._workspace.channels[id] = channel
         return channel
@@ -86,7 +88,7 @@ class Slack(Sending):
         real_name: str = "",
         *,
         team_id: str | None = None,
-        **fields: Any,
+        **fields: Unpack[PersonFields],
     ) -> Person:
         """Adds a person to the directory. `fields` are those of `Person`."""
         team_id = team_id or self.team_id

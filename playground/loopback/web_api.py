@@ -9,8 +9,8 @@ import copy
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from playground.loopback.blocks import Payload
 from playground.loopback.limits import (
     MESSAGE_TEXT_LENGTH,
     UPDATE_TEXT_LENGTH,
@@ -19,7 +19,7 @@ from playground.loopback.limits import (
     problems_of_view,
 )
 from playground.loopback.people import Team
-from playground.loopback.records import Message, Payload, SlackRefusal, Violation
+from playground.loopback.records import Message, SlackRefusal, Violation
 from playground.loopback.workspace import Workspace
 
 _STRUCTURED = ("blocks", "view", "metadata", "attachments")
@@ -174,7 +174,7 @@ class WebApi:
             messages = [f"[ERROR] {one}" for one in refused]
             raise SlackRefusal("invalid_blocks", response_metadata={"messages": messages})
 
-    def check_view(self, where: str, view: Any, kind: str | None = None) -> Payload:
+    def check_view(self, where: str, view: object, kind: str | None = None) -> Payload:
         """The view. Raises SlackRefusal view_too_large, invalid_arguments; each is recorded."""
         if not isinstance(view, dict):
             raise _invalid(["view: must be an object"])
@@ -208,7 +208,7 @@ def _parsed(arguments: Payload) -> Payload:
     return parsed
 
 
-def is_true(value: Any) -> bool:
+def is_true(value: object) -> bool:
     """A flag as JSON or a form carries it."""
     return str(value).lower() in {"1", "true"}
 

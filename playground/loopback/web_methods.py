@@ -5,8 +5,9 @@ Importing this module adds them to `web_api.METHODS`.
 
 from __future__ import annotations
 
+from playground.loopback.blocks import Payload
 from playground.loopback.people import Person, Team
-from playground.loopback.records import Payload, SlackRefusal, View
+from playground.loopback.records import SlackRefusal, View
 from playground.loopback.web_api import WebApi, api_method, is_true
 
 

@@ -11,15 +11,13 @@ import secrets
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any
 
-from playground.loopback.blocks import carried_over, first_state, with_ids
+from playground.loopback.blocks import Payload, carried_over, first_state, with_ids
 from playground.loopback.people import Channel, Person, Team
 from playground.loopback.records import (
     Call,
     Impossible,
     Message,
-    Payload,
     ResponsePost,
     SlackRefusal,
     View,
@@ -106,9 +104,11 @@ class Workspace:
             for things in (self.triggers, self.responses):
                 for name in list(things)[: -keep or None]:
                     del things[name]
-            kept: list[list[Any]] = [self.messages, self.ephemerals, self.deleted, self.calls]
-            for happened in [*kept, self.violations, self.response_posts]:
-                del happened[: -keep or None]
+            for kept in (self.messages, self.ephemerals, self.deleted):
+                del kept[: -keep or None]
+            del self.calls[: -keep or None]
+            del self.violations[: -keep or None]
+            del self.response_posts[: -keep or None]
             for message in [*self.messages, *self.ephemerals]:
                 del message.history[:-1]
             for view in self.views.values():
@@ -284,7 +284,7 @@ class Workspace:
         return view
 
     def _view_body(self, team_id: str, body: Payload) -> Payload:
-        defaults: dict[str, Any] = {
+        defaults: Payload = {
             "callback_id": "",
             "private_metadata": "",
             "external_id": "",

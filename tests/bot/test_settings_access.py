@@ -106,7 +106,7 @@ def test_what_is_wrong_is_said_at_the_field(
 ) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
 
-    answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]} | filled)
+    answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"], **filled})
 
     assert list(answer.errors) == [field]
     assert keys_of(world, ADA) == []

@@ -36,9 +36,9 @@ import copy
 from dataclasses import replace
 from typing import Any, Self
 
-from playground.loopback.blocks import Button, buttons, visible_text
+from playground.loopback.blocks import Button, Payload, buttons, visible_text
 from playground.loopback.people import Team
-from playground.loopback.records import Answer, Impossible, Message, Payload, View
+from playground.loopback.records import Answer, Impossible, Message, View
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
 from playground.loopback.workspace import Workspace

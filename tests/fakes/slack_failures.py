@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from playground.loopback.records import Payload
+from playground.loopback.blocks import Payload
 from playground.loopback.server import Client, SlackServer
 from playground.loopback.serving import reset_connection
 from playground.loopback.web_api import WebApi
