@@ -111,7 +111,7 @@ def test_forms_of_people_and_departments(
         Department(**blank | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": other})
         for number in range(departments)
     ]
-    somebody = replace(
+    employee = replace(
         user(name, other),
         id=REQUEST_ID,
         email="e" * 242 + "@example.com",
@@ -125,15 +125,15 @@ def test_forms_of_people_and_departments(
     for drawn in (
         settings_people.people(),
         settings_people.new_person(many),
-        settings_people.person(somebody, somebody, many),
+        settings_people.person(employee, employee, many),
         settings_departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
         settings_departments.department(None, None),
-        *(settings_departments.department(one, somebody) for one in many[:1]),
+        *(settings_departments.department(one, employee) for one in many[:1]),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
     assert len(settings_people.department_options(many, "")) <= 100
-    offered: Any = settings_people.person_options([somebody] * 99, with_no_one=True)
+    offered: Any = settings_people.person_options([employee] * 99, with_no_one=True)
     assert len(offered) <= 100
     assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
 
@@ -142,7 +142,7 @@ def test_forms_of_people_and_departments(
 def test_questions_about_what_follows(
     name: str, other: str, number: int, status: LeaveStatus
 ) -> None:
-    somebody = replace(user(name, other), id=REQUEST_ID, email="ada@example.com")
+    employee = replace(user(name, other), id=REQUEST_ID, email="ada@example.com")
     before = LeaveRequest(
         **dict.fromkeys(field_names(LeaveRequest))  # type: ignore[arg-type]
         | {
@@ -158,9 +158,9 @@ def test_questions_about_what_follows(
     after = replace(before, status=status, end_date=date(2026, 8, 4), total_half_days=number)
     named_effects = NamedEffects(
         effects=Effects(
-            leave=(LeaveEffect(user=somebody, before=before, after=after),) * number,
+            leave=(LeaveEffect(user=employee, before=before, after=after),) * number,
             rerouted=(
-                Reassigned(request=before, before=(somebody,) * 50, after=(somebody,) * number),
+                Reassigned(request=before, before=(employee,) * 50, after=(employee,) * number),
             )
             * number,
             api_keys=number,
@@ -180,8 +180,8 @@ def test_questions_about_what_follows(
         created_at=NOW,
     )
     for drawn in (
-        settings_people.deactivation(somebody, named_effects),
-        settings_people.archiving(somebody, named_effects),
+        settings_people.deactivation(employee, named_effects),
+        settings_people.archiving(employee, named_effects),
         settings_holidays.removal(REQUEST_ID, changed, named_effects),
         consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
