@@ -35,7 +35,8 @@ from storage.db.database import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
-THREADS = 4
+# A thread waits most of the time, for the network and for commits to reach the disk.
+THREADS = 8
 ATTEMPTS = 3
 _UNDONE_BY_OTHERS = (
     psycopg.errors.DeadlockDetected,
