@@ -1,1 +1,1 @@
-"""How fast Hiatus is, against a bare Starlette route in the same run: ``python -m tests.bench``."""
+"""The benchmark: Hiatus compared with bare Starlette routes in the same run (``make bench``)."""

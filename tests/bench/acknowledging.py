@@ -1,7 +1,7 @@
-"""How soon Slack hears back while the database is busy: ``python -m tests.bench.acknowledging``.
+"""Slack's acknowledgements while the database is busy: ``python -m tests.bench.acknowledging``.
 
-A running ``hiatus serve`` takes creations over REST from 32 connections, as in the other benchmark,
-and one thing after the other from Slack, for every listener in turn, signed and over HTTP.
+A running ``hiatus serve`` takes creations over REST from 32 connections and, one at a time, signed
+payloads from Slack over HTTP for every listener in turn.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import typer
 
 from bot.listeners import registered
 from storage.base.secrets import new_secret_key
-from tests import postgres
 from tests.bench import prepared as preparing
 from tests.bench import servers
+from tests.bench.goals import POSTGRESQL, SQLITE
 from tests.bench.load import Load, Outcome, run_apart
 from tests.bench.measuring import CONNECTIONS, MOST_PER_SECOND
 from tests.bot.anything import Subject, send_all
@@ -36,21 +36,21 @@ _WARM_UP_SECONDS = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Acknowledged:
-    """Seconds that acknowledging took, of each kind; ``load`` is what REST did meanwhile."""
+    """Seconds to the acknowledgement by kind of payload, and the REST load meanwhile."""
 
     by_kind: dict[str, list[float]]
     load: Outcome
 
 
 def measure(url: str, seconds: float, folder: Path) -> Acknowledged:
-    """Fill the empty database, serve it, and measure for so long."""
+    """Fill the empty database, serve it, and measure for ``seconds``."""
     key = new_secret_key()
     with ExitStack() as stack:
         slack = stack.enter_context(LoopbackSlack())
         ready = stack.enter_context(preparing.prepared(url, key))
         ready.link(slack.team_id)
         if url.startswith("postgresql:"):
-            # What autovacuum does within a minute of so many changes.
+            # As autovacuum does within a minute of so many changes.
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("ANALYZE")
         slack.add_person(PERSON, "person.1@example.com", "Person Number")
@@ -80,15 +80,15 @@ def _under_load(
     outcomes: list[Outcome] = []
     loading = threading.Thread(target=lambda: outcomes.append(run_apart(load)))
     loading.start()
-    # Until the load's process is up.
+    # Until the load's process runs.
     time.sleep(_WARM_UP_SECONDS)
     by_kind: dict[str, list[float]] = defaultdict(list)
-    # No request of that id: what it takes to find that out is what any click takes.
+    # An unknown id: every click takes the time to find that out.
     what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XPERSON", "1.1")
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         for listener in registered("/timeoff"):
-            # Its own workspace would be gone afterwards.
+            # These would remove the workspace.
             if listener.name not in ("app_uninstalled", "tokens_revoked"):
                 answers = send_all(slack, listener, PERSON, what)
                 by_kind[listener.kind] += [answer.elapsed_seconds for answer in answers]
@@ -97,7 +97,7 @@ def _under_load(
 
 
 def percentile(seconds: list[float], share: float) -> float:
-    """The time within which that share of them was answered."""
+    """The time within which that share was answered."""
     ordered = sorted(seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -105,22 +105,16 @@ def percentile(seconds: list[float], share: float) -> float:
 def main(
     seconds: Annotated[float, typer.Option(help="How long to measure each engine.")] = 15.0,
 ) -> None:
-    """Measure both engines; exits with 1 where the 99th percentile misses one second."""
+    """Measure both engines; exits with 1 if a 99th percentile is one second or more."""
     missed = False
-    for engine in ("sqlite", "postgresql"):
-        with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as name:
-            folder = Path(name)
-            if engine == "sqlite":
-                found = measure(f"sqlite:///{folder / 'hiatus.db'}", seconds, folder)
-            else:
-                running = postgres.start(durable=True)
-                try:
-                    url = postgres.make_database(running.url, "hiatus")
-                    found = measure(url, seconds, folder)
-                finally:
-                    running.stop()
-        typer.echo(f"{engine}: {found.load.per_second:,.0f} creations/s meanwhile")
-        for kind, taken in sorted(found.by_kind.items()):
+    for engine in (SQLITE, POSTGRESQL):
+        with (
+            tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder,
+            servers.empty_database(engine, Path(folder), "hiatus") as url,
+        ):
+            measured = measure(url, seconds, Path(folder))
+        typer.echo(f"{engine}: {measured.load.per_second:,.0f} creations/s meanwhile")
+        for kind, taken in sorted(measured.by_kind.items()):
             p50, p99 = percentile(taken, 0.5), percentile(taken, 0.99)
             typer.echo(
                 f"  {kind:<12}{len(taken):>7,}  p50 {p50 * 1000:>6.1f} ms  "

@@ -1,7 +1,7 @@
-"""What everything is compared with: Starlette routes that return ready bytes, and nothing else.
+"""The base of every comparison: Starlette routes that return ready bytes.
 
 ``python -m tests.bench.bare PORT FILE`` serves the ``Ready`` answers in the file from one uvicorn
-worker. A route neither looks at the request nor reads its body.
+worker. A route ignores the request and its body.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ready:
-    """One route's answer; ``path`` as Starlette's routes have it, ``body`` in base64."""
+    """One route's answer; ``path`` in Starlette's syntax, ``body`` in base64."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ def _route(ready: Ready) -> Route:
 
 
 if __name__ == "__main__":
-    answers = [Ready(**one) for one in json.loads(Path(sys.argv[2]).read_text())]
+    answers = [Ready(**answer) for answer in json.loads(Path(sys.argv[2]).read_text())]
     uvicorn.run(
         Starlette(routes=[_route(ready) for ready in answers]),
         host="127.0.0.1",

@@ -16,9 +16,9 @@ COMMITS_PER_SECOND = 20
 
 @contextmanager
 def committing(port: int, creations: Iterator[str]) -> Iterator[None]:
-    """Send a creation every 50 ms over one connection; a late one is not made up for.
+    """Send a creation every 50 ms over one connection; late creations are not made up for.
 
-    Raises UnexpectedAnswer at the end if one of them failed or none was left.
+    Raises UnexpectedAnswer at the end if a creation failed or none was left.
     """
     is_over = threading.Event()
     failures: list[str] = []

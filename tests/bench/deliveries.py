@@ -105,12 +105,12 @@ def _queue(tx: Transaction, url: str, deliveries: int) -> None:
     events, queued = [], []
     for number in range(deliveries):
         event_id = new_id(now)
-        known = {"organisation_id": organisation.id, "sequence": 1, "created_at": now}
+        common = {"organisation_id": organisation.id, "sequence": 1, "created_at": now}
         events.append(
-            known | {"id": event_id, "type": "leave_request.created", "body": b"x" * BODY_BYTES}
+            common | {"id": event_id, "type": "leave_request.created", "body": b"x" * BODY_BYTES}
         )
         queued.append(
-            known
+            common
             | {
                 "id": new_id(now),
                 "webhook_id": endpoints[number % ENDPOINTS],

@@ -1,8 +1,8 @@
 """The load: keep-alive connections that send prepared bytes, in a process of its own.
 
 ``python -m tests.bench.load`` reads one ``Load`` as JSON from standard input and writes one
-``Outcome`` to standard output. It parses no more than a status and a length, so that one core of
-it asks for several times what one core of Starlette can answer.
+``Outcome`` to standard output. It parses only the status and the length, so one core of load sends
+several times what one core of Starlette can answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LENGTH = b"content-length: "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
-    """What to send to a port of this machine: ``requests`` again and again, or each of them once.
+    """The load on a port of this machine: ``requests`` repeatedly, or each of them once.
 
     It ends after ``seconds`` or with the last request. ``status`` is what every answer must have.
     """
@@ -79,7 +79,7 @@ class UnexpectedAnswer(Exception):
 
 
 class _Run:
-    """What the connections of one load share."""
+    """The state that the connections of one load share."""
 
     def __init__(self, load: Load) -> None:
         prepared = [request.encode() for request in load.requests]
@@ -104,7 +104,7 @@ class _Connection(asyncio.Protocol):
         self._sent_at = 0.0
 
     def connection_made(self, transport: Any) -> None:
-        # uvloop's transports are not asyncio.Transport's children.
+        # uvloop's transports do not inherit from asyncio.Transport.
         self._transport = transport
         self._send_next(time.perf_counter())
 
@@ -113,10 +113,10 @@ class _Connection(asyncio.Protocol):
         head = received.find(b"\r\n\r\n")
         if head < 0:
             return
-        found = received.find(_LENGTH, 0, head)
+        length_at = received.find(_LENGTH, 0, head)
         # A 304 has no length.
-        if found >= 0:
-            length = int(received[found + len(_LENGTH) : received.find(b"\r\n", found)])
+        if length_at >= 0:
+            length = int(received[length_at + len(_LENGTH) : received.find(b"\r\n", length_at)])
             if len(received) < head + 4 + length:
                 return
         now = time.perf_counter()
@@ -167,5 +167,5 @@ async def _run(load: Load) -> Outcome:
 
 if __name__ == "__main__":
     gc.disable()
-    asked = Load(**json.load(sys.stdin))
-    sys.stdout.write(json.dumps(as_dict(uvloop.run(_run(asked)))))
+    load = Load(**json.load(sys.stdin))
+    sys.stdout.write(json.dumps(as_dict(uvloop.run(_run(load)))))

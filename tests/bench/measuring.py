@@ -121,12 +121,12 @@ def measure(
     with ExitStack() as stack:
         sides = {engine: stack.enter_context(_side(engine, folder)) for engine in engines}
         chosen = [SCENARIOS[name] for name in scenarios]
-        asked = {}
+        sample = {}
         answers = []
         for scenario in chosen:
             side = next(iter(sides.values()))
-            asked[scenario.name] = side.requests(scenario, 1)[0]
-            answers.append(_answer(scenario, side.server, asked[scenario.name]))
+            sample[scenario.name] = side.requests(scenario, 1)[0]
+            answers.append(_answer(scenario, side.server, sample[scenario.name]))
         bare = stack.enter_context(servers.bare(answers, folder))
         for side in sides.values():
             creations = side.prepared.background_creations
@@ -135,14 +135,14 @@ def measure(
             for scenario in chosen:
                 length = seconds if number else WARM_UP_SECONDS
                 repeated = replace(scenario, is_once=False)
-                found = [_measured(repeated, BARE, bare, [asked[scenario.name]], length)]
+                of_round = [_measured(repeated, BARE, bare, [sample[scenario.name]], length)]
                 # In alternating order, so that no engine always follows the other one.
                 for engine in list(sides)[:: 1 if number % 2 else -1]:
                     side = sides[engine]
                     requests = side.requests(scenario, round(length * MOST_PER_SECOND))
-                    found.append(_measured(scenario, engine, side.server, requests, length))
+                    of_round.append(_measured(scenario, engine, side.server, requests, length))
                 if number:
-                    yield from found
+                    yield from of_round
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""A receiver of webhooks that costs next to nothing: it reads a length and answers 204.
+"""A minimal receiver of webhooks: it reads the length and answers 204.
 
-``python -m tests.bench.receiving PORT`` serves until it is ended.
+``python -m tests.bench.receiving PORT`` serves until it is stopped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LAST_ANSWER = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 
 class _Connection(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
-        # uvloop's transports are not asyncio.Transport's children.
+        # uvloop's transports do not inherit from asyncio.Transport.
         self._transport = transport
         self._received = b""
 
@@ -28,8 +28,8 @@ class _Connection(asyncio.Protocol):
         if head < 0:
             return
         lines = self._received[:head].lower()
-        found = lines.index(_LENGTH) + len(_LENGTH)
-        length = int(lines[found:].split(b"\r\n", 1)[0])
+        value_at = lines.index(_LENGTH) + len(_LENGTH)
+        length = int(lines[value_at:].split(b"\r\n", 1)[0])
         if len(self._received) < head + 4 + length:
             return
         self._received = b""

@@ -25,7 +25,7 @@ from storage.db.engines import open_database
 from storage.events.deliveries import Settled
 
 BODY_BYTES = 1_500
-# Sent before the clock starts: queries are compiled and connections are made by then.
+# Sent before the clock starts, so that queries are compiled and connections are open.
 WARM_UP = 300
 _START_SECONDS = 120
 
@@ -43,7 +43,7 @@ class Sending:
 
 
 def run_apart(sending: Sending) -> float:
-    """Deliveries a second. Raises CalledProcessError, TimeoutExpired."""
+    """Returns deliveries per second. Raises CalledProcessError, TimeoutExpired."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.sending"],
         input=json.dumps(as_dict(sending)),

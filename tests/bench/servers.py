@@ -25,13 +25,13 @@ _STOP_SECONDS = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """A server that answers."""
+    """A running server."""
 
     port: int
     pid: int
 
     def resident_megabytes(self) -> float:
-        """Its resident memory in units of 1,000,000 bytes; 0 where there is no /proc."""
+        """The resident memory in units of 1,000,000 bytes; 0 without /proc."""
         try:
             pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         except FileNotFoundError:
@@ -39,7 +39,7 @@ class Server:
         return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
 
     def cpu_seconds(self) -> float:
-        """The processor time that it has used so far; 0 where there is no /proc."""
+        """The processor time used so far; 0 without /proc."""
         try:
             fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         except FileNotFoundError:

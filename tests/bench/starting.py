@@ -16,13 +16,13 @@ from tests.bench import servers
 from tests.bench.prepared import organisation
 from tests.fakes.slack import LoopbackSlack
 
-# Periodic jobs and connections that are made at the start have come to rest.
+# Long enough for the jobs that run at the start.
 IDLE_AFTER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Start:
-    """One start on one engine; ``cpu_seconds`` is less than ``seconds`` on a quiet machine too."""
+    """One start on one engine; ``megabytes`` of resident memory once it is idle."""
 
     engine: str
     seconds: float
