@@ -1,15 +1,14 @@
-"""Raw rows into values: the columns to select for each, and how to read them.
+"""The mapping of rows to values: by the names of columns and the types of the values' fields.
 
-Rows come back alike from both engines: ids and dates as text, instants as milliseconds.
+Both engines return ids and dates as text, instants as milliseconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 import orjson
 from peewee import Select
@@ -18,7 +17,15 @@ from storage.base.amounts import days_of
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
 from storage.base.records import LeaveRequestRecord
-from storage.base.values import ApiKey, Department, LeaveRequest, LeaveType, Organisation, User
+from storage.base.values import (
+    ApiKey,
+    Department,
+    LeaveRequest,
+    LeaveType,
+    Organisation,
+    User,
+    field_names,
+)
 from storage.db.named_rows import Row
 from storage.db.tables import (
     ApiKeyRow,
@@ -30,11 +37,14 @@ from storage.db.tables import (
     WebhookRow,
 )
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 day = date.fromisoformat
 
 
-# Rows are read far more often than made, and most of one row's instants are the same.
+# The instants of one row are often equal, and rows are read far more often than written.
 @lru_cache(maxsize=16_384)
 def instant(milliseconds: int) -> datetime:
     """A column's milliseconds as an aware UTC datetime."""
@@ -76,13 +86,13 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
 
 
 def json_text(value: Any) -> str:
-    """A list or dict as a TextField holds it."""
+    """A list or dict as JSON text, for a TextField."""
     return orjson.dumps(value).decode()
 
 
 def columns_of(table: Any, value: type[Any]) -> tuple[Any, ...]:
     """The columns of a table that have the names of a value's fields."""
-    return tuple(getattr(table, field.name) for field in fields(value))
+    return tuple(getattr(table, name) for name in field_names(value))
 
 
 ORGANISATION: Final = columns_of(OrganisationRow, Organisation)
@@ -95,7 +105,7 @@ WEBHOOK: Final = columns_of(WebhookRow, Webhook)
 
 
 def with_names(leave: Select) -> Select:
-    """A query of leave requests joined with whose they are and of which type."""
+    """A query of leave requests, joined with their people and leave types."""
     return leave.join(
         UserRow,
         on=(UserRow.organisation_id == LeaveRequestRow.organisation_id)
@@ -112,7 +122,7 @@ def mapper(value: type[T]) -> Callable[[Row], T]:
 
     The types of the fields say how columns are converted. Other columns are ignored.
     """
-    names = [field.name for field in fields(value)]  # type: ignore[arg-type]
+    names = field_names(value)
     types = get_type_hints(value)
     converted = [(name, _CONVERTERS[types[name]]) for name in names if types[name] in _CONVERTERS]
 
