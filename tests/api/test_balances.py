@@ -171,7 +171,9 @@ def test_adjustments_are_found_where_they_were_said_to_be(client: Client, team: 
     assert client.get(own, team.owners_key).status_code == 404
 
 
-def test_who_may_see_and_who_may_adjust(client: Client, team: Team, database: Database) -> None:
+def test_rights_to_see_and_to_adjust_balances(
+    client: Client, team: Team, database: Database
+) -> None:
     stranger = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
     body = {"days": 1, "reason": "Overtime", "leave_year": 2026}
 

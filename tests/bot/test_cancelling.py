@@ -67,7 +67,7 @@ def test_approvers_hear_that_approved_leave_was_cancelled(world: World) -> None:
     assert news(world, EVE) == []
 
 
-def test_who_cancels_is_not_told_of_it(world: World) -> None:
+def test_users_who_cancel_get_no_message_about_it(world: World) -> None:
     request = approved(world)
     grace = world.people[GRACE]
     world.database.write_now(

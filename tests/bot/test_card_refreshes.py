@@ -115,7 +115,7 @@ def test_the_leave_of_an_archived_colleague_leaves_the_card(world: World) -> Non
 
 
 @pytest.mark.both_engines
-def test_two_who_ask_at_the_same_moment_are_on_each_others_cards(world: World) -> None:
+def test_simultaneous_requests_show_on_each_others_cards(world: World) -> None:
     world.link()
     together = threading.Barrier(2)
 

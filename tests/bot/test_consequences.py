@@ -139,7 +139,7 @@ def test_another_manager_is_asked_instead(world: World) -> None:
     assert world.cards(EVE)
 
 
-def test_who_moves_to_another_department_is_decided_on_there(world: World) -> None:
+def test_a_move_to_another_department_changes_the_approvers(world: World) -> None:
     sales = a_department(world.database, world.acme, name="Sales", manager_id=world.people[EVE].id)
     world.submit_over_rest(ADA)
 
@@ -250,7 +250,7 @@ def test_it_is_asked_in_german(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_who_was_demoted_between_question_and_answer_saves_nothing(world: World) -> None:
+def test_an_admin_demoted_before_confirming_saves_nothing(world: World) -> None:
     world.submit_over_rest(ADA)
     question = asked(world, form_of(world), {"working_days": MORNING})
     demote_the_admin(world)

@@ -285,7 +285,7 @@ def test_a_double_click_makes_one_decision(world: World) -> None:
     assert len(_approvals_told(world)) == 1
 
 
-def test_who_has_nothing_to_do_with_it_decides_nothing(world: World) -> None:
+def test_unrelated_users_cannot_decide(world: World) -> None:
     request = world.a_request()
 
     world.click(EVE, ids.APPROVE, world.card(GRACE))

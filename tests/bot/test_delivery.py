@@ -92,7 +92,7 @@ def test_what_would_fail_again_is_given_up(world: World, code: str) -> None:
     assert world.deliver() == 0
 
 
-def test_who_is_not_in_the_workspace_is_not_tried_again(world: World) -> None:
+def test_a_user_missing_in_the_workspace_is_not_retried(world: World) -> None:
     world.slack.change_person(GRACE, email="somebody.else@example.com")
 
     world.send_form()

@@ -52,7 +52,7 @@ def test_changes_that_no_event_told_are_made_good(world: World) -> None:
     assert kept.locale == "it-IT"
 
 
-def test_people_who_left_slack_unnoticed_are_deactivated(world: World) -> None:
+def test_the_sync_deactivates_people_who_left_slack(world: World) -> None:
     linked(world, ADA)
     linked(world, EVE)
     world.slack.change_person(ADA, deleted=True)
@@ -75,7 +75,7 @@ def test_a_deleted_account_that_is_not_linked_deactivates_no_user(world: World) 
     assert (person(world, EVE).status, person(world, EVE).slack_user_id) == ("active", None)
 
 
-def test_people_who_came_back_unnoticed_are_active_again(world: World) -> None:
+def test_the_sync_reactivates_people_who_returned_to_slack(world: World) -> None:
     linked(world, ADA)
     change(world, ADA, deleted=True)
     world.slack.change_person(ADA, deleted=False, updated=person_updated(world, ADA) + 60)

@@ -121,7 +121,7 @@ def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World
     assert [one.source for one in found.items] == ["slack"]
 
 
-def test_who_comes_back_to_slack_is_active_again(world: World) -> None:
+def test_a_user_who_returns_to_slack_is_reactivated(world: World) -> None:
     world.open_form(ADA)
     change(world, ADA, deleted=True)
 
@@ -130,7 +130,7 @@ def test_who_comes_back_to_slack_is_active_again(world: World) -> None:
     assert person(world, ADA).status == "active"
 
 
-def test_whom_an_admin_switched_off_slack_does_not_switch_on(world: World) -> None:
+def test_slack_does_not_reactivate_people_whom_an_admin_deactivated(world: World) -> None:
     world.open_form(ADA)
     change(world, ADA, deleted=True)
     change(world, ADA, deleted=False)

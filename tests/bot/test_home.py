@@ -157,7 +157,7 @@ def test_an_approver_approves_from_home_and_every_card_says_so(world: World) -> 
 
 
 @pytest.mark.both_engines
-def test_who_is_overtaken_is_told_by_whom_and_sees_what_is_now(world: World) -> None:
+def test_a_late_decision_shows_the_decider_and_the_current_state(world: World) -> None:
     request = world.submit_over_rest(ADA)
     stale = opened(world, GRACE)
     world.database.write_now(
@@ -441,7 +441,7 @@ def test_guests_bots_and_strangers_read_why_there_is_nothing(
     assert world.slack.home("UGUEST").buttons == []
 
 
-def test_who_was_switched_off_sees_nothing_any_more(world: World) -> None:
+def test_a_deactivated_user_sees_nothing(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
     world.database.write_now(

@@ -120,7 +120,7 @@ def test_it_keeps_to_slacks_limits(home: Home) -> None:
 
 
 @given(text(3_000))
-def test_whom_it_is_closed_to_reads_a_sentence(sentence: str) -> None:
+def test_users_without_access_get_an_explanation(sentence: str) -> None:
     assert problems_of_view(views.closed(sentence)) == []
 
 

@@ -102,7 +102,7 @@ def test_the_first_installation_makes_the_organisation_and_its_owner(world: Worl
     )
 
 
-def test_who_installs_first_owns_the_organisation_whether_or_not_the_address_is_confirmed(
+def test_the_first_installer_owns_the_organisation_with_any_address(
     world: World,
 ) -> None:
     world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
@@ -118,7 +118,7 @@ def test_who_installs_first_owns_the_organisation_whether_or_not_the_address_is_
     assert (ina.role, ina.status) == ("owner", "active")
 
 
-def test_who_installed_it_can_use_it_at_once(world: World) -> None:
+def test_the_installer_can_use_the_app_at_once(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
 
     world.slack.command(INA, "/timeoff", team_id="T2")
@@ -421,7 +421,7 @@ def test_a_wrong_state_writes_nothing(database: Database, slack: LoopbackSlack) 
         assert writes.count == before
 
 
-def test_who_does_not_agree_is_told_so(world: World) -> None:
+def test_a_refused_installation_is_explained(world: World) -> None:
     browser = Browser(world)
     state = browser.begin()["state"]
 

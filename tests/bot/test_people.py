@@ -113,7 +113,7 @@ def test_a_second_account_with_a_persons_address_is_told_what_to_do(world: World
     assert ada.id == world.people[ADA].id
 
 
-def test_who_is_known_is_not_looked_up_again(world: World) -> None:
+def test_a_known_user_is_not_looked_up_again(world: World) -> None:
     world.open_form(ADA)
     world.open_form(ADA)
 

@@ -111,7 +111,7 @@ def test_everything_that_happens_moves_the_version(playground: Playground) -> No
     assert before < opened < playground.version
 
 
-def test_people_who_are_not_there_are_made_up_for_by_others(playground: Playground) -> None:
+def test_absent_approvers_are_replaced_by_others(playground: Playground) -> None:
     assert playground.first(["grace@example.com", "nobody@example.com"]) == [GRACE, ADA]
 
 

@@ -142,7 +142,7 @@ def test_others_change_no_decision(world: World, who: str, told: str) -> None:
     assert world.request().version == version
 
 
-def test_who_is_no_longer_an_approver_changes_no_decision(world: World) -> None:
+def test_a_former_approver_cannot_reverse_a_decision(world: World) -> None:
     approved(world)
     world.click(GRACE, ids.RECONSIDER)
     form = world.slack.open_modal(GRACE)
@@ -169,7 +169,7 @@ def test_sending_the_form_twice_decides_once(world: World) -> None:
     assert world.request().status == "declined"
 
 
-def test_who_is_no_longer_asked_reads_so(world: World) -> None:
+def test_a_former_approvers_card_says_so(world: World) -> None:
     world.a_request()
 
     _demote(world, GRACE)

@@ -42,7 +42,7 @@ def cards(world: World, who: str) -> list[Message]:
     return [one for one in world.cards(who) if one.blocks]
 
 
-def test_who_does_not_answer_is_reminded_after_one_three_and_five_working_days(
+def test_reminders_follow_after_one_three_and_five_working_days(
     world: World,
 ) -> None:
     world.a_request()
@@ -280,7 +280,7 @@ def test_a_request_decided_meanwhile_is_not_escalated(world: World) -> None:
     assert world.audited("leave_request.next_step_asked") == 0
 
 
-def test_who_gets_the_card_meanwhile_is_not_asked_as_the_next_step(world: World) -> None:
+def test_an_approver_who_got_the_card_meanwhile_gets_no_escalation(world: World) -> None:
     request = world.a_request()
     owner = world.acme.owner.id
 

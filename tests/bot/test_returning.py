@@ -110,7 +110,7 @@ def test_what_was_on_its_way_is_given_up_with_the_app(world: World, logged: Logg
     assert "slack.notice_not_delivered" not in "".join(logged.lines)
 
 
-def test_who_ends_it_and_who_records_what_was_shown_never_wait_for_each_other(
+def test_uninstalling_and_recording_messages_do_not_deadlock(
     world: World,
 ) -> None:
     assert world.send_form().errors == {}
@@ -164,7 +164,7 @@ def test_of_two_who_find_the_token_refused_at_once_one_ends_it(world: World) -> 
     assert world.audited("slack_installation.ended") == 1
 
 
-def test_who_installs_while_the_end_is_written_is_shown_what_waits(world: World) -> None:
+def test_reinstalling_during_an_uninstallation_shows_pending_requests(world: World) -> None:
     request = world.a_request()
     card = world.card(GRACE)
     now = world.clock()

@@ -162,7 +162,7 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
     assert world.slack.open_modal(EVE).title == "Hiatus"
 
 
-def test_who_was_switched_off_makes_no_key(world: World) -> None:
+def test_a_deactivated_user_cannot_create_a_key(world: World) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
     world.database.write_now(
         people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()

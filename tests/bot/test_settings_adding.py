@@ -74,7 +74,7 @@ def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     assert newest(world).department_id == sales.id
 
 
-def test_who_was_added_is_the_one_who_comes(world: World) -> None:
+def test_an_added_person_is_matched_when_they_use_slack(world: World) -> None:
     world.slack.submit(ADMIN, adding(world), {"slack_user_id": NEW})
     added = newest(world)
 
@@ -153,7 +153,7 @@ def test_errors_of_a_new_person_are_shown_at_their_field(
     assert all_users(world) == before
 
 
-def test_who_is_known_by_the_slack_account_is_not_added_by_another_address(world: World) -> None:
+def test_a_linked_slack_account_is_not_added_by_another_address(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
     form, before = adding(world), all_users(world)
@@ -244,7 +244,7 @@ def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
     assert world.cards(ADMIN)
 
 
-def test_who_is_archived_is_found_no_more(world: World) -> None:
+def test_archived_people_are_not_found(world: World) -> None:
     asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
     world.slack.submit(ADMIN, asked)
 

@@ -117,7 +117,7 @@ def test_a_button_of_ones_own_making_opens_nothing(world: World) -> None:
     assert world.audited("user.deactivated") == before
 
 
-def test_who_was_demoted_meanwhile_saves_nothing(world: World) -> None:
+def test_an_admin_demoted_meanwhile_saves_nothing(world: World) -> None:
     form = form_of(world)
     world.database.write_now(
         people.update,

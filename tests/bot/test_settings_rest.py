@@ -309,7 +309,7 @@ def test_one_that_was_deleted_meanwhile_is_said_at_its_form(world: World) -> Non
     assert "This no longer exists." in answer.errors["url"]
 
 
-def test_who_is_no_admin_any_more_moves_no_webhook(world: World) -> None:
+def test_a_former_admin_cannot_change_a_webhooks_url(world: World) -> None:
     form = form_of(world)
     world.database.write_now(
         people.update,

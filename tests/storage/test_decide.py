@@ -196,7 +196,7 @@ def test_an_approver_who_is_no_admin_can_neither_edit_nor_cancel(database: Datab
             step(database, request.id, caller_for(acme, grace))
 
 
-def test_who_decided_once_and_lost_the_office_sees_and_cannot_decide(database: Database) -> None:
+def test_a_former_approver_sees_the_request_and_cannot_decide(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)

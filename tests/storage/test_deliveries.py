@@ -540,7 +540,7 @@ def test_an_endpoint_that_is_moved_while_it_fails_for_too_long_stays_on(database
 @pytest.mark.parametrize(
     ("outcome", "hours"), [(GONE, 0), (FAILED, 120)], ids=["gone", "for too long"]
 )
-def test_who_switches_an_endpoint_off_and_who_changes_it_never_wait_for_each_other(
+def test_disabling_and_changing_an_endpoint_do_not_deadlock(
     database: Database, outcome: Outcome, hours: float
 ) -> None:
     acme = listening(database)

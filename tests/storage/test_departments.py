@@ -242,7 +242,7 @@ def test_pages_come_in_the_order_of_creation(database: Database) -> None:
     assert second.next_cursor is None
 
 
-def test_who_joins_a_department_and_who_changes_it_never_wait_for_each_other(
+def test_joining_and_changing_a_department_do_not_deadlock(
     database: Database,
 ) -> None:
     acme = an_organisation(database)

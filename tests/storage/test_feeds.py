@@ -44,7 +44,7 @@ def test_a_token_belongs_to_its_owner(database: Database) -> None:
     assert owner.department_id == department.id
 
 
-def test_who_has_no_time_zone_gets_the_organisations(database: Database) -> None:
+def test_a_user_without_a_time_zone_has_the_organisations(database: Database) -> None:
     acme = an_organisation(database, timezone="Europe/London")
 
     token = database.write_now(personal_token, by=acme.caller, now=NOW)

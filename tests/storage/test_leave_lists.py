@@ -230,7 +230,7 @@ def test_an_id_that_is_none_is_not_found(database: Database) -> None:
             database.read_now(leave_reading.get, request_id, by=acme.caller, now=NOW)
 
 
-def test_who_decided_still_sees_the_request(database: Database) -> None:
+def test_the_decider_still_sees_the_request(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)

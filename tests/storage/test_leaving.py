@@ -262,7 +262,7 @@ def test_leave_asked_for_meanwhile_awaits_the_approver_who_comes_to_the_departme
     assert {user_id for _, user_id in rerouted_cards(database, acme)} == {grace.id, acme.owner.id}
 
 
-def test_who_is_asked_when_two_steps_of_the_ladder_go_at_the_same_moment(
+def test_approvers_when_two_levels_leave_at_the_same_moment(
     database: Database,
 ) -> None:
     acme = in_slack(database)
@@ -409,7 +409,7 @@ def asked_now(database: Database, acme: Acme, people_of: dict[str, User]) -> dic
         ("admin", {"role": "approver", "department_id": "eng"}, {"ada", "boss", "owner", "grace"}),
     ],
 )
-def test_whom_a_change_of_a_person_asks_is_foreseen(
+def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
     database: Database,
     cast: tuple[Acme, dict[str, User], dict[str, str]],
     who: str,
@@ -455,7 +455,7 @@ def test_whom_a_change_of_a_person_asks_is_foreseen(
         ("sales", "boss", set()),
     ],
 )
-def test_whom_a_departments_other_manager_asks_is_foreseen(
+def test_a_dry_run_shows_approvers_after_another_department_manager(
     database: Database,
     cast: tuple[Acme, dict[str, User], dict[str, str]],
     department: str,

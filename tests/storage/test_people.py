@@ -669,7 +669,7 @@ def test_only_an_owner_unlinks_an_owner_and_members_unlink_no_one(database: Data
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_who_is_switched_off_stays_out(database: Database, status: Any) -> None:
+def test_a_deactivated_user_stays_deactivated(database: Database, status: Any) -> None:
     acme = an_organisation(database)
     a_person(database, acme, email="ada@example.com", status=status)
 
@@ -886,7 +886,7 @@ def test_of_two_who_take_a_free_address_at_once_one_gets_it(database: Database) 
     assert codes == ["email_taken"]
 
 
-def test_who_is_hired_again_uses_slack_as_a_new_person(database: Database) -> None:
+def test_a_rehired_person_uses_slack_as_a_new_person(database: Database) -> None:
     acme = an_organisation(database)
     former = joined(database, acme)
     archived(database, acme, former)
@@ -905,7 +905,7 @@ def test_who_is_hired_again_uses_slack_as_a_new_person(database: Database) -> No
     )
 
 
-def test_a_restored_person_leaves_their_slack_account_to_whom_it_is_linked(
+def test_a_restored_person_does_not_take_back_a_relinked_slack_account(
     database: Database,
 ) -> None:
     acme = an_organisation(database)

@@ -123,7 +123,7 @@ def test_requesters_cannot_reverse_decisions_on_their_own_requests(database: Dat
         )
 
 
-def test_who_no_longer_decides_on_it_cannot_change_it(database: Database) -> None:
+def test_a_former_approver_cannot_change_the_decision(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "approved")
     database.write_now(

@@ -96,7 +96,7 @@ def test_a_holiday_that_is_taken_back_counts_again(database: Database) -> None:
     assert as_it_is(database, acme, request).counted_halves == "3"
 
 
-def test_only_those_who_go_by_a_set_are_concerned(database: Database) -> None:
+def test_only_people_of_the_holiday_set_are_affected(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     ada = a_person(database, acme)

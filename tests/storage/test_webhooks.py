@@ -378,7 +378,7 @@ def test_an_organisation_has_a_bounded_number_of_webhooks(database: Database) ->
     a_webhook(database, acme)
 
 
-def test_who_asks_for_leave_and_who_deletes_a_webhook_never_wait_for_each_other(
+def test_requesting_leave_and_deleting_a_webhook_do_not_deadlock(
     database: Database,
 ) -> None:
     acme = an_organisation(database)
@@ -397,7 +397,7 @@ def test_who_asks_for_leave_and_who_deletes_a_webhook_never_wait_for_each_other(
 
 
 @pytest.mark.parametrize("change", [switched_off, with_a_new_secret])
-def test_who_changes_a_webhook_and_who_deletes_it_never_wait_for_each_other(
+def test_changing_and_deleting_a_webhook_do_not_deadlock(
     database: Database, change: Callable[[Transaction, str, Caller], object]
 ) -> None:
     acme = an_organisation(database)

@@ -46,7 +46,7 @@ def test_the_nth_working_day_after(worktime: Worktime, day: str, number: int, fo
     assert nth_after(worktime.halves, date.fromisoformat(day), number) == date.fromisoformat(found)
 
 
-def test_who_never_works_has_no_working_day() -> None:
+def test_without_working_days_there_is_no_next_working_day() -> None:
     assert nth_after(lambda _: NOTHING, date(2026, 6, 1), 1) is None
 
 
