@@ -39,7 +39,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
 def create(
     tx: Transaction, fields_of_department: Mapping[str, object], *, by: Caller, now: datetime
 ) -> Department:
-    """Add a department: ``name`` and whatever else ``update`` takes.
+    """Add a department: ``name`` and any other field of ``update``.
 
     Raises InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
@@ -198,7 +198,7 @@ def _concerned(
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    """Remove a department that nobody belongs to; archived people, who cannot be moved, leave it.
+    """Remove a department without people; archived ones, who cannot be moved, leave it.
 
     Raises NotFound, InsufficientRole or InUse; then nothing has changed.
     """
@@ -206,7 +206,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     locks.organisation(tx, by.organisation_id)
     department = get(tx, department_id, by=by, for_update=True)
     if (
-        tx.first(_anybody, organisation_id=by.organisation_id, department_id=department_id)
+        tx.first(_any_person, organisation_id=by.organisation_id, department_id=department_id)
         is not None
     ):
         raise InUse(
@@ -233,7 +233,7 @@ def page(
 ) -> Page[Department]:
     """One page of the departments, oldest first.
 
-    Raises NotFound for a manager who is nobody, UnusableCursor.
+    Raises NotFound for an unknown manager, UnusableCursor.
     """
     if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
         raise NotFound("user")
@@ -298,7 +298,7 @@ def _names(organisation_id: Param[str]) -> Select:
 
 
 @compiled
-def _anybody(organisation_id: Param[str], department_id: Param[str]) -> Select:
+def _any_person(organisation_id: Param[str], department_id: Param[str]) -> Select:
     return (
         UserRow.select(UserRow.id)
         .where(

@@ -114,7 +114,7 @@ class EffectsRecorder:
     def balance_changes(
         self, tx: Transaction, known: Reference, users: Iterable[User]
     ) -> tuple[BalanceEffect, ...]:
-        """What differs by now of the balances that were read of these people, in their order."""
+        """The balances of these people that changed since they were read, in their order."""
         people = list(users)
         if not people:
             return ()

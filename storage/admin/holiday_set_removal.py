@@ -19,7 +19,7 @@ from storage.events.organisation_config import Reference
 
 
 class HolidaySetInUse(InUse):
-    """The organisation or somebody who is not archived goes by these public holidays."""
+    """The organisation or a person who is not archived uses these public holidays."""
 
     code = "holiday_set_in_use"
     title = "The holiday set is still in use."

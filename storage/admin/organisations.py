@@ -67,7 +67,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
 }
 
 
-# Settings that decide what anybody is granted, and in which leave year.
+# Settings that decide what people are granted, and in which leave year.
 _OF_ALLOWANCES: Final = (
     "leave_year_type",
     "leave_year_start_month",
@@ -291,7 +291,7 @@ def _check_slug(tx: Transaction, slug: str) -> str:
 
 
 def _free_slug(tx: Transaction, name: str) -> str:
-    """``acme``, or the first of ``acme-2``, ``acme-3``, … that nobody has."""
+    """``acme``, or the first of ``acme-2``, ``acme-3``, … that is free."""
     base = fields.slug_of(name, LONGEST_SLUG) or "organisation"
     numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
     taken = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}

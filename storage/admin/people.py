@@ -31,7 +31,7 @@ from storage.rules import days, holiday_calendar, request_rules
 
 # The most that the unpaged list holds.
 Sort = Literal["created_at", "-created_at"]
-# The most people that anybody is given at once.
+# The most people in one answer.
 LONGEST_LIST: Final = 10_000
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
@@ -78,7 +78,7 @@ class UserArchived(Conflict):
 def create(
     tx: Transaction, fields_of_user: Mapping[str, object], *, by: Caller, now: datetime
 ) -> User:
-    """Add a pending person: ``email``, ``first_name``, ``last_name`` and whatever ``update`` takes.
+    """Add a pending person: ``email``, ``first_name``, ``last_name``, other ``update`` fields.
 
     Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput or
     EmailTaken; then nothing has changed.
@@ -246,9 +246,9 @@ def page(
     email: str | None = None,
     sort: Sort = "created_at",
 ) -> Page[User]:
-    """One page of everybody who passes the filters, by the time at which they were added.
+    """One page of the people who pass the filters, by the time at which they were added.
 
-    Raises NotFound for a department or manager that is nobody's, UnusableCursor.
+    Raises NotFound for an unknown department or manager, UnusableCursor.
     """
     _check_filter(tx, department_id, by=by)
     if manager_id is not None:
@@ -275,12 +275,12 @@ def page(
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
-    """Whoever has the address, compared without case, whatever his status."""
+    """The person with that address, case-insensitive, in any status."""
     return people_rows.find_by_email(tx, organisation_id, email)
 
 
 def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
-    """Whoever was matched with that Slack user before, whatever his status."""
+    """The person who was linked to that Slack user, in any status."""
     return people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
 
 
@@ -292,7 +292,7 @@ def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None
 
 
 def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
-    """Raises LastOwner when nobody else would be an active owner; needs the organisation's lock."""
+    """Raises LastOwner when no other active owner would remain; needs the organisation's lock."""
     if user.role != "owner" or user.status in ("deactivated", "archived"):
         return
     if not people_rows.has_other_active_owner(tx, by.organisation_id, user.id):
@@ -310,7 +310,7 @@ def check_department(tx: Transaction, department_id: str | None, *, by: Caller) 
 def check_manager(
     tx: Transaction, manager_id: str | None, *, by: Caller, of_user_id: str | None = None
 ) -> None:
-    """Refuse a manager who is unknown, archived or stands below the person himself.
+    """Refuse a manager who is unknown, archived or managed by the person.
 
     Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
     the organisation's lock.

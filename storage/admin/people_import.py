@@ -58,7 +58,7 @@ class _NewDepartment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Person:
-    """A line with all that was found of it; ``user`` is None for somebody new."""
+    """A line with what was found for it; ``user`` is None for a new person."""
 
     line: Line
     id: str
@@ -72,7 +72,7 @@ class _Person:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plan:
-    """``people`` are in an order in which every manager precedes whom he manages."""
+    """``people`` are ordered so that managers precede their reports."""
 
     people: list[_Person]
     new_departments: list[_NewDepartment]
@@ -263,7 +263,7 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
 
 
 def _managers(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Mapping[str, str | None]:
-    """Who would manage whom: the file's people, and everybody above them."""
+    """The manager of each person in the file and of all people above them."""
     managers: dict[str, str | None] = {
         person.id: person.values.get("manager_id")
         or (None if person.user is None else person.user.manager_id)
@@ -276,7 +276,7 @@ def _managers(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Mappi
 
 
 def _circles(managers: Mapping[str, str | None]) -> set[str]:
-    """Everybody from whom the way up leads back to himself."""
+    """The people who would be their own manager, directly or not."""
     circles: set[str] = set()
     seen: set[str] = set()
     for user_id in managers:

@@ -142,7 +142,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
 
     Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
     their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
-    linked to another person by now. Raises NotFound, InsufficientRole (only an owner restores an
+    linked to another person. Raises NotFound, InsufficientRole (only an owner restores an
     owner), or EmailTaken while another person has the address; then nothing has changed.
     """
     request_rules.check_role(by.role, "admin")
@@ -165,7 +165,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
 
 
 def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Reassigned]:
-    """What awaits the person now that he is back."""
+    """The requests that are assigned to the person again."""
     requests = reassignment.awaiting(tx, known, user, now=now)
     before = reassignment.asked(tx, known, requests, now=now, absent_id=user.id)
     return reassignment.difference(
@@ -179,7 +179,7 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     people.check_may_manage(by, user)
-    # First: the last owner can only be met by himself, and should hear why it cannot work.
+    # First: only the last owner can try this on the last owner, and needs this reason.
     people.check_owner_remains(tx, user, by=by)
     if user.id == by.user_id:
         raise CannotArchiveSelf

@@ -1,7 +1,7 @@
 """Pending requests that await other people than before: who they are, and telling them in Slack.
 
-Approvers are worked out whenever somebody asks (approvers.py), so nothing is moved here. New
-approvers get the request's card, everybody's cards are redrawn, and the audit trail says who was
+Approvers are computed on every read (approvers.py), so nothing is moved here. New
+approvers get the request's card, all its cards are refreshed, and the audit trail says who was
 asked before and who is now.
 """
 
@@ -26,7 +26,7 @@ Asked = dict[str, list[User]]
 
 
 def without(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[Reassigned]:
-    """What awaits the person, and whom it would await if he were no longer there."""
+    """The requests that would be assigned to others if the person were inactive."""
     requests = awaiting(tx, known, user, now=now)
     before = asked(tx, known, requests, now=now)
     after = asked(tx, known, requests, now=now, absent_id=user.id)
@@ -52,7 +52,7 @@ def pending_of(
     user_id: str | None = None,
     department_id: str | None = None,
 ) -> list[LeaveRequest]:
-    """The pending requests of a person, or of everybody in a department."""
+    """The pending requests of a person, or of all people in a department."""
     return leave_rows.pending_of(
         tx,
         known.organisation.id,

@@ -1,7 +1,7 @@
-"""Leave that lies ahead, counted anew when what its days count has changed (contract 5).
+"""Future leave, recalculated when what its days count has changed (contract 5).
 
 What lies ahead are the days from today on, in the organisation's time zone: a request that is
-running keeps what its past days counted. Nobody's leave is taken from him by a recount: it stays
+running keeps what its past days counted. Recalculation never takes leave away: it stays
 even where nothing of it counts any more, or where it overdraws the allowance.
 """
 
@@ -41,7 +41,7 @@ _STANDING: Final = ("pending", "approved")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """Why leave was counted anew. The last three codes come with the date, and a name if known."""
+    """Why leave was recalculated. The last three codes come with the date, and a name if known."""
 
     code: CauseCode
     holiday_date: date | None = None
@@ -59,7 +59,7 @@ class News:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoneBy:
-    """Whose leave may change: everybody who goes by one of these, archived people aside.
+    """The people whose leave may change: all who use one of these, except archived people.
 
     ``own_country``: this code as ``public_holiday_country_code``. ``default_country`` and
     ``default_week``: none of one's own, so that the organisation's holds.
@@ -71,7 +71,7 @@ class GoneBy:
 
 
 def cause_of(before: User, after: User) -> Cause | None:
-    """Why a change of a person makes his leave count anew; None when it does not."""
+    """Why a change of a person recalculates their leave; None when it does not."""
     return _cause(
         before.working_days != after.working_days,
         before.public_holiday_country_code != after.public_holiday_country_code,

@@ -228,7 +228,7 @@ def chains_of(organisation_id: Expr, user_ids: Expr) -> tuple[Expr, Expr, Expr, 
         senior.organisation_id == organisation_id,
         senior.role.in_(("approver", "admin", "owner")),
     )
-    anybody = managers.union_all(heads).union_all(seniors)
+    all_levels = managers.union_all(heads).union_all(seniors)
     query = (
         candidate.select(
             requester.id.alias("requester_id"),
@@ -244,6 +244,6 @@ def chains_of(organisation_id: Expr, user_ids: Expr) -> tuple[Expr, Expr, Expr, 
             on=(department.organisation_id == organisation_id)
             & (department.id == requester.department_id),
         )
-        .where(candidate.organisation_id == organisation_id, candidate.id.in_(anybody))
+        .where(candidate.organisation_id == organisation_id, candidate.id.in_(all_levels))
     )
     return candidate, requester, department, query

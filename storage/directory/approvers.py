@@ -1,7 +1,7 @@
 """Who approves a person's leave: computed from the current data on every call.
 
 The approval chain has four levels: the person's manager, the department's manager, the department's
-approvers, admins and owners. A level is assigned when nobody on the levels below is present: active
+approvers, admins and owners. A level is assigned when no one on the levels below is present: active
 or pending with a known Slack account, not the requester, and not on approved leave today.
 ``approval_rule`` has that as SQL; ``pending_approvals`` adds escalated requests.
 """
@@ -29,7 +29,7 @@ _ABOVE_ALL_LEVELS: Final = 5
 
 
 def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: date) -> list[User]:
-    """The approvers of a person's leave, ordered by id; empty when nobody else could decide."""
+    """The approvers of a person's leave, ordered by id; empty when no one else could decide."""
     found = tx.all(
         _approvers, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
     )

@@ -1,4 +1,4 @@
-"""Who of a person's team is off when he is: one rule for forms, cards, previews and feeds."""
+"""Who of a person's team is off at the same time: one rule for forms, cards, previews and feeds."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _team_off(
             LeaveRequestRow.start_date <= last_day,
             LeaveRequestRow.end_date >= first_day,
         )
-        # No order and no earliest start: for either, SQLite would walk through everybody's leave.
+        # No order and no earliest start: for either, SQLite would read all leave.
         .limit(limit)
     )
 

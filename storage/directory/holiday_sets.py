@@ -97,7 +97,7 @@ def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Reference, H
 
 
 def check_year(year: int, field: str) -> None:
-    """Raises InvalidInput ``out_of_range`` for a year whose public holidays nobody knows."""
+    """Raises InvalidInput ``out_of_range`` for a year whose public holidays are unknown."""
     if not EARLIEST_YEAR <= year <= LATEST_YEAR:
         raise InvalidInput.of(
             field,
@@ -152,7 +152,7 @@ def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDat
 
 
 def country_code_of(known: Reference, user: User) -> str:
-    """Whose public holidays hold for the person: his own choice, else the organisation's."""
+    """The country whose public holidays the person has: their choice, else the organisation's."""
     return user.public_holiday_country_code or known.organisation.country_code
 
 
@@ -161,7 +161,7 @@ def holidays_between(
 ) -> Mapping[date, Holiday]:
     """The public holidays between two dates, both included, with the overrides of that set.
 
-    An override replaces whatever the country says of that date, or takes it (or one half) away.
+    An override replaces the country's holiday on that date, or takes it (or one half) away.
     Raises InvalidInput ``unknown_country``.
     """
     found = holiday_calendar.holidays_between(country_code, first_day, last_day)

@@ -60,7 +60,7 @@ def may_reconsider(
 def of_request(
     tx: Transaction, organisation_id: str, request: LeaveRequest, *, today: date
 ) -> list[User]:
-    """Whom a pending request awaits, at most 50 of either kind: the ladder, then its next step."""
+    """The approvers of a pending request, at most 50 of each kind: assigned, then by escalation."""
     asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
     known = {user.id for user in asked}
     later = tx.all(
@@ -75,8 +75,8 @@ def of_request(
 def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
     """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are params.
 
-    ``for_each``: the ladder is looked at for each request, which admins need: everybody's may end
-    at them. Else it is looked at once for everybody who could have the viewer on it.
+    ``for_each``: the approval chain is checked for each request, which admins need: every chain may
+    end at them. Else it is checked once for all people who could have the viewer on theirs.
     """
     query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
     next_step = LeaveRequestRow.id.in_(

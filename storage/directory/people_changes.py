@@ -18,7 +18,7 @@ from storage.db.tables import UserRow
 from storage.directory import people_rows
 from storage.events import audit, feed_changes
 
-# What other people's calendars show of somebody, and whose team he is in.
+# What other people's calendars show of a person, and the person's team.
 _IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
 # Those of them that the events themselves show.
 _IN_EVENTS: Final = frozenset({"first_name", "last_name", "timezone"})
@@ -38,7 +38,7 @@ class ChangedMeanwhile(Conflict):
 def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now: datetime) -> User:
     """Write a person whose values have been checked; needs the organisation's lock.
 
-    A newcomer waits for whoever counts everybody's leave anew: his own cannot be missed then.
+    The lock makes a new person wait for a recalculation of all leave, which would miss theirs.
     Raises EmailTaken.
     """
     user = _new(values, status, now)

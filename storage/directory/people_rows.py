@@ -64,7 +64,7 @@ def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) 
 
 
 def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, str]:
-    """The names of the people of these ids, whatever their status."""
+    """The names of the people of these ids, in any status."""
     if not user_ids:
         return {}
     found = tx.all(_names, organisation_id=organisation_id, user_ids=sorted(user_ids))
@@ -92,7 +92,7 @@ def check_can_manage(tx: Transaction, organisation_id: str, manager_id: str | No
 
 
 def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: str) -> bool:
-    """Whether the user is that manager, or manages him at whatever distance."""
+    """Whether the user is that manager, or above them in the chain of managers."""
     row = tx.first(
         _in_chain_above, organisation_id=organisation_id, user_id=user_id, manager_id=manager_id
     )
@@ -247,7 +247,7 @@ def users(
 def _in_chain_above(
     organisation_id: Param[str], manager_id: Param[str], user_id: Param[str]
 ) -> Select:
-    """The user, if he is met on the way up from the manager, who counts himself."""
+    """The user, if they are the manager or above the manager."""
     first = UserRow.select(UserRow.id, UserRow.manager_id).where(
         UserRow.organisation_id == organisation_id, UserRow.id == manager_id
     )

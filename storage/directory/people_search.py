@@ -1,4 +1,4 @@
-"""Looking people up by a part of their name or address, for menus that cannot list everybody."""
+"""Looking people up by a part of their name or address, for menus that cannot list all people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.db.tables import UserRow
 from storage.directory import people_rows
 from storage.rules import request_rules
 
-# As many as a menu of Slack's takes, less one for "nobody".
+# As many as a Slack menu takes, less one for "None".
 MOST_FOUND: Final = 99
 
 

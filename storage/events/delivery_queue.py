@@ -5,7 +5,7 @@ endpoint with a long backlog would delay all others. Every endpoint has a queue 
 the table: a claim takes the first of each, then the second of each, up to ``MAX_IN_FLIGHT`` of one.
 
 Reading the queues costs a few index seeks for each webhook with pending deliveries, however many
-these are. One seek skips the deliveries of a webhook that is switched off.
+these are. One seek skips the deliveries of a disabled webhook.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SHARDS: Final = 16
 
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
-    """Note that a person's leave, or what calendars show of him, changes in this transaction.
+    """Record that a person's leave, or what calendars show of them, changes in this transaction.
 
     Call it last: others of the same counter wait until the transaction ends.
     """

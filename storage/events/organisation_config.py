@@ -95,12 +95,12 @@ def changed(tx: Transaction, organisation_id: str) -> None:
     # and a process that remembers the lost one would take that for the new one.
     version = secrets.randbelow(_MAX_VERSION) + 1
     tx.change(_set_version, organisation_id=organisation_id, version=version)
-    # This very transaction may read again before anybody knows whether it commits.
+    # This transaction may read again before it commits or fails.
     tx.reference_cache.pop(organisation_id, None)
 
 
 def _load(tx: Transaction, organisation_id: str) -> Reference:
-    # The version is read with the organisation, before the rest: what is newer is read anew later.
+    # The version is read with the organisation, before the rest: newer data is read again later.
     row = tx.first(_organisation, organisation_id=organisation_id)
     if row is None:
         raise NotFound("organisation")

@@ -116,7 +116,7 @@ def page(
 ) -> Page[Adjustment]:
     """The person's adjustments of all leave years, newest first.
 
-    For whoever may see his balance. Raises NotFound, InsufficientRole or UnusableCursor.
+    For callers who may see the balance. Raises NotFound, InsufficientRole or UnusableCursor.
     """
     user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
     bound_to = ("adjustments", by.organisation_id, user.id)

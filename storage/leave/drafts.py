@@ -1,4 +1,4 @@
-"""What somebody asks for: counted day by day and held against every rule. Nothing is stored here.
+"""Drafts of leave requests: days are counted and every rule is checked. Nothing is stored here.
 
 The same functions decide and explain: what a form says is what submitting does.
 """
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
-    """What somebody asks for."""
+    """The leave that a person requests."""
 
     leave_type_id: str
     start_date: date

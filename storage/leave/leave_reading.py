@@ -1,4 +1,4 @@
-"""Reading leave requests: one, the caller's lists, what he may see, what awaits him."""
+"""Reads leave requests: one, or lists that the caller may see or has to decide on."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class _VisibleFilters(TypedDict):
 
 
 def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
-    """One request: for its owner, whoever may decide on it or did, admins and owners.
+    """One request, for its requester, its approvers, who decided on it, admins and owners.
 
-    Raises NotFound for everybody else, as for a request that never was.
+    Raises NotFound for all others, as for a request that does not exist.
     """
     found = (
         leave_rows.find(tx, by.organisation_id, request_id) if fields.is_id(request_id) else None
@@ -80,10 +80,10 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
 def page(
     tx: Transaction, page: PageOf, *, by: Caller, **filters: Unpack[Filters]
 ) -> Page[LeaveRequest]:
-    """The caller's own requests; for admins and owners everybody's.
+    """The caller's own requests; for admins and owners those of all people.
 
-    Raises InsufficientRole when somebody else asks for another's, NotFound for a filter's id that
-    is nobody's, UnusableCursor.
+    Raises InsufficientRole when another caller filters by a person, NotFound for a filter's
+    unknown id, UnusableCursor.
     """
     return _page_as(rows.leave_request, tx, page, by, filters)
 
@@ -144,10 +144,10 @@ def visible(
     starts_after: date | None = None,
     starts_before: date | None = None,
 ) -> Page[LeaveRequest]:
-    """What the caller may see, newest first: his own, what he may decide on or did; admins all.
+    """The requests that the caller may see, newest first: own, to decide, decided; admins: all.
 
     ``starts_after`` and ``starts_before`` leave out the day itself. Raises NotFound for a
-    ``user_id`` that is nobody's, UnusableCursor.
+    unknown ``user_id``, UnusableCursor.
     """
     _check_user(tx, user_id, by)
     filters = _VisibleFilters(
@@ -210,7 +210,7 @@ def awaiting_all(
     today: date,
     limit: int,
 ) -> list[LeaveRequest]:
-    """All that awaits somebody's decision, oldest first, up to a limit."""
+    """All pending requests that are assigned to approvers, oldest first, up to a limit."""
     found = tx.all(
         _awaiting,
         organisation_id=organisation_id,
@@ -386,7 +386,7 @@ def _awaiting(
 
 
 def _ever_visible(organisation_id: Expr, viewer_id: Expr) -> Expr:
-    """The ids of all requests that can be visible to somebody who is no admin."""
+    """The ids of all requests that can be visible to a caller who is not an admin."""
     own, decided = LeaveRequestRow.alias(), LeaveRequestRow.alias()
     return (
         own.select(own.id)

@@ -30,7 +30,7 @@ from storage.rules import days
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
-    """Request leave for the caller: pending, or approved where nobody needs to or could approve.
+    """Request leave for the caller: pending, or approved where no one needs to or could approve.
 
     Raises InvalidInput, OverlappingLeave or InsufficientAllowance, or Unauthenticated for a person
     who was deactivated since they were authenticated; then nothing has changed.
@@ -71,10 +71,10 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         reference=subject.reference,
         now=now,
     )
-    somebody_decides = found.leave_type.requires_approval and (
+    needs_decision = found.leave_type.requires_approval and (
         subject.has_admin or bool(asked or request_steps.approvers_of(tx, subject))
     )
-    if not somebody_decides:
+    if not needs_decision:
         return request_steps.approve_at_once(tx, request, subject, found.leave_type, by=by, now=now)
     _look_for_approvers(tx, subject, asked, now)
     notification_outbox.notify(
@@ -105,7 +105,7 @@ def edit(
 ) -> LeaveRequest:
     """Change a pending request's dates, halves or note; its days are counted and checked again.
 
-    ``changes`` holds only the fields that were sent; without a difference nobody is notified. By
+    ``changes`` holds only the fields that were sent; without a difference no one is notified. By
     its requester, admins and owners. Raises NotFound, InvalidTransition and the errors of
     ``submit``; then nothing has changed.
     """

@@ -51,7 +51,7 @@ def save(
     """Write and audit ``after``, if the request still is as ``before``; False if it is not.
 
     One statement checks and moves, so of two people at once one changes no row. It sets what
-    differs: SQLite writes every index anew whose columns are set at all.
+    differs: SQLite rewrites every index of a column that is set.
     """
     known = _columns(before)
     moved = tx.update(
@@ -116,7 +116,7 @@ def save_all(
         for before, after in changes
     ]
     audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
-    # One of each counter that anybody's calendars look at; there are 16 (feed_changes.py).
+    # One of each counter that calendars read; there are 16 (feed_changes.py).
     owners = {after.user_id[-1]: after.user_id for _, after in changes}
     for _, user_id in sorted(owners.items()):
         feed_changes.count(tx, by.organisation_id, user_id)

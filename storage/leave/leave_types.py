@@ -41,7 +41,7 @@ def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
 def create(
     tx: Transaction, fields_of_type: Mapping[str, object], *, by: Caller, now: datetime
 ) -> LeaveType:
-    """Add a type: ``name`` and whatever else ``update`` takes.
+    """Add a type: ``name`` and any other field of ``update``.
 
     An absent code is made from the name. Unless said otherwise a type needs approval, is paid and
     comes out of the allowance. Raises InsufficientRole, InvalidInput, CodeTaken or NameTaken; then
@@ -155,7 +155,7 @@ def page(
 
 
 def by_word(known: Reference, word: str) -> LeaveType:
-    """The type that somebody means by an id, a code or a name, without case.
+    """The type with that id, code or name, case-insensitive.
 
     A type in use comes before an archived one of the same name. Raises InvalidInput
     ``unknown_leave_type`` at ``/leave_type``.

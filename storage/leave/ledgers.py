@@ -25,7 +25,7 @@ from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance
 
-# Farther from today nobody plans, and every year on the way has to be worked out.
+# Every year up to then has to be computed.
 REACH_YEARS: Final = 20
 # For one person and leave year; it bounds the ledger.
 MOST_ADJUSTMENTS: Final = 200
@@ -39,7 +39,7 @@ LineType = Literal[
 class Line:
     """One line; what is taken has a minus.
 
-    ``source`` says whose figure an allowance is, ``day`` since when somebody is there (pro rata) or
+    ``source`` says whose figure an allowance is, ``day`` when the person joined (pro rata) or
     until when carried days could be taken (expired); ``from_year`` is what days are carried over
     from.
     """
@@ -80,7 +80,7 @@ def balance(
 ) -> Balance:
     """The balance of the leave year that ``on`` falls in; today's unless named.
 
-    For the person, whoever may decide on his leave, admins and owners. Raises NotFound,
+    For the person, their approvers, admins and owners. Raises NotFound,
     InsufficientRole, InvalidInput ``out_of_range``.
     """
     user = person_seen_by(tx, user_id, by=by, now=now)
@@ -111,9 +111,9 @@ def balance(
 
 
 def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """The person, for a caller who may see his balance.
+    """The person, for a caller who may see their balance.
 
-    Raises NotFound, or InsufficientRole: everybody may know that a colleague exists.
+    Raises NotFound, or InsufficientRole: that a colleague exists is no secret.
     """
     user = people_rows.find(tx, by.organisation_id, user_id)
     if user is None:

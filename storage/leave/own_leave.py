@@ -1,4 +1,4 @@
-"""The leave that a person still has before him, and what he waits for."""
+"""A person's future leave and pending requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.db.tables import LeaveRequestRow
 
 
 def page(tx: Transaction, page: PageOf, *, by: Caller, today: date) -> Page[LeaveRequest]:
-    """The caller's pending requests, and his approved ones that are not over, by first day.
+    """The caller's pending requests and current or future approved ones, by first day.
 
     Raises UnusableCursor.
     """

@@ -46,7 +46,7 @@ class Preview:
 
     ``leave_type`` is None, and nothing is counted, where the dates or the type are refused.
     ``approvers``: whose decision it would await. ``approved_because`` says why it would be
-    approved at once; None where somebody decides. ``colleagues``: at most ten, by first day, of
+    approved at once; None where an approver decides. ``colleagues``: at most ten, by first day, of
     ``colleagues_count``, with approved leave. ``pending_colleagues_count``: requests of colleagues
     for these days that are not decided yet; they are counted and never named. ``unreachable``:
     pending people whom the approval chain skips, as no Slack account of theirs is known.
@@ -80,8 +80,8 @@ def preview(
 ) -> Preview:
     """What would come of asking for this leave, or of changing the request ``replaces`` to it.
 
-    For oneself; admins and owners also for the request of somebody else. Changes nothing. Raises
-    NotFound or InsufficientRole; whatever would refuse the draft is in the preview.
+    For the caller; admins and owners also for requests of others. Changes nothing. Raises
+    NotFound or InsufficientRole; errors that would refuse the draft are in the preview.
     """
     if by.user_id is None:
         raise InsufficientRole("member")
@@ -135,7 +135,7 @@ def preview(
 
 
 def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ExplainedRequest:
-    """A request's dates, for whoever sees the request; the stored count is what holds.
+    """A request's dates, for callers who see the request; the stored count is final.
 
     Raises NotFound.
     """
@@ -216,7 +216,7 @@ def _deciders(
     replaced: LeaveRequest | None,
     today: date,
 ) -> tuple[list[User], WhyUnasked | None]:
-    """Whom it would await, or why nobody is asked; what is changed stays pending."""
+    """The approvers, or why the request needs none; an edited request stays pending."""
     if replaced is None and not leave_type.requires_approval:
         return [], request_steps.why_unasked(leave_type)
     deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)

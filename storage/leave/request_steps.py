@@ -57,7 +57,7 @@ def approve_at_once(
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
-    """Approve a request that needs no decision, or that nobody could decide on."""
+    """Approve a request that needs no decision, or that no one could decide on."""
     why = why_unasked(leave_type)
     after = replace(request, status="approved", decided_at=now, decision_reason=None)
     return take(tx, "approve", request, after, subject, by=by, now=now, why=why, is_new=True)

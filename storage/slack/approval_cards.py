@@ -37,7 +37,7 @@ class ApprovalCard:
 
     ``awaited_names``: whose decision it awaits, by name; empty unless it is pending.
     ``may_decide``: whether the viewer could approve or decline it now; ``may_reconsider``: whether
-    he could change the decision. ``balances``: a line for
+    they could reverse the decision. ``balances``: a line for
     each leave year that it touches, oldest first; none for types that do not deduct and for
     requests that came to nothing. ``colleagues``: at most ten, by first day, of
     ``colleagues_count``. ``timezone`` is the viewer's. ``cancelled_by_name``: None unless a person

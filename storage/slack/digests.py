@@ -111,7 +111,7 @@ def postpone(tx: Transaction, digest: Digest, seconds: float, *, now: datetime) 
 
 
 def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> None:
-    """Slack will not take it for that channel: admins are told, and it is not tried again there."""
+    """Slack refused the channel: admins are notified, and it is not tried again there."""
     is_released = _release(
         tx,
         digest.organisation_id,
@@ -149,7 +149,7 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
     row = tx.first(_row, organisation_id=organisation.id)
     channel, team_id = organisation.digest_channel, organisation.slack_team_id
     if row is None or channel is None:
-        # Naming the channel again begins anew.
+        # Choosing a channel again starts over.
         tx.change(_forget, organisation_id=organisation.id)
         return None
     due_at = _next_look(known, today, local.time())

@@ -1,4 +1,4 @@
-"""Escalations: a request that nobody decided goes to the next level of the approval chain."""
+"""Escalations: an undecided request goes to the next level of the approval chain."""
 
 from __future__ import annotations
 

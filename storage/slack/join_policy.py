@@ -1,4 +1,4 @@
-"""How somebody of a linked Slack workspace becomes one of the organisation's people."""
+"""Who joins from Slack: how a workspace's member becomes one of the organisation's people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.events import organisation_config
 
 
 class NotAMember(Forbidden):
-    """The Slack user is nobody of the organisation, or may not act for it any more."""
+    """The Slack user is no member of the organisation, or is archived or deactivated."""
 
     code = "not_a_member"
     title = "You are not a member of this organisation."
@@ -27,7 +27,7 @@ class NotAMember(Forbidden):
 def join_from_slack(
     tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
 ) -> User:
-    """The active person behind a full member of the workspace, made where there is none.
+    """The active person of a full member of the workspace, created where there is none.
 
     Matched as slack_matching.py says, which links the Slack account; pending turns active. The
     caller keeps out guests, bots and strangers. Raises NotAMember when the person is archived or
@@ -37,7 +37,7 @@ def join_from_slack(
     user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
     if user is not None and user.status == "active":
         return user
-    # Slack sends the same first word several times at once; only one may make the person.
+    # Slack sends a first message several times at once; only one may create the person.
     locks.organisation(tx, organisation_id)
     by = Caller(
         organisation_id=organisation_id,
@@ -78,7 +78,7 @@ def _recognised(
     )
     if after == user:
         return user
-    # Being recognised is for him who was active before, being activated for him who was not.
+    # An active person is returned as they are; a pending one is activated.
     action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
     after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
@@ -113,5 +113,5 @@ def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime
 
 
 def _timezone(name: str | None) -> str | None:
-    """The zone where it is known: one that is not keeps nobody out."""
+    """The time zone if it is known; an unknown one refuses no one."""
     return name if name is not None and fields.is_timezone(name) else None

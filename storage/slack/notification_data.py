@@ -85,7 +85,7 @@ class SummaryNotificationData:
 class NotificationData:
     """All that drawing a notice takes. ``message`` is the card that the person has already.
 
-    ``news`` is set where the person is told that his leave counts something else now. ``locale``
+    ``news`` is set where recalculation changed the days of the person's leave. ``locale``
     is the recipient's, as Slack names it. ``is_superseded``: a later notice draws the same card.
     """
 
@@ -153,7 +153,7 @@ def load_webhook(tx: Transaction, notice: Notice) -> WebhookNotificationData | N
 
 
 def load_digest(tx: Transaction, notice: Notice) -> DigestNotificationData | None:
-    """Why the digest cannot be posted; None once another channel was chosen, or for nobody."""
+    """Why the digest cannot be posted; None with another channel or without a recipient."""
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     found = digests.refusal(tx, notice.organisation_id)
     if found is None or recipient is None or recipient.status != "active":
@@ -173,7 +173,7 @@ def load_digest(tx: Transaction, notice: Notice) -> DigestNotificationData | Non
 def load_summary(
     tx: Transaction, notice: Notice, *, now: datetime
 ) -> SummaryNotificationData | None:
-    """What waits for the person now; None where nothing does, or nobody is there to hear."""
+    """The requests assigned to the person; None without any, or without a recipient."""
     organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
     recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
     found = tx.all(

@@ -29,12 +29,12 @@ from storage.leave import card_refreshes
 from storage.slack import reminders, slack_messages
 from storage.slack.slack_messages import Posted
 
-# Waits after the 1st, 2nd … failed attempt; the last one again and again.
+# Waits after the 1st, 2nd … failed attempt; the last one is repeated.
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)
-# A notice that could not be shown for so long is given up.
+# A notification is given up after this time.
 WORTH_TRYING: Final = timedelta(hours=24)
 
-# Cards that ask somebody; those of other events only show what became of it.
+# Events whose cards ask for a decision; other cards only show the result.
 _ASKING: Final = ("leave_request.created", "leave_request.updated", "leave_request.rerouted")
 
 Verdict = Literal["delivered", "retry", "failed"]
@@ -42,10 +42,10 @@ Verdict = Literal["delivered", "retry", "failed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notice:
-    """Something to show one person; ``attempts`` counts those before this claim.
+    """A notification for one person; ``attempts`` counts earlier ones.
 
-    It is about the webhook if it has one, about leave of the person between two days if it has
-    those, else about the leave request.
+    Its subject is the webhook if it has one, the person's leave between two days if it has those,
+    else the leave request.
     """
 
     organisation_id: str
@@ -63,13 +63,13 @@ class Notice:
 
     @property
     def is_refresh(self) -> bool:
-        """Whether it only redraws a card whose request has not changed."""
+        """Whether it only refreshes a card whose request has not changed."""
         return self.event_type == notification_outbox.CARD_REFRESH
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drawn:
-    """A card as it went out: where it stands, and the request's version that it shows."""
+    """A card that was sent: its message, and the version of the request that it shows."""
 
     message: Posted
     version: int
@@ -77,10 +77,10 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What came of an attempt.
+    """The result of an attempt.
 
-    ``error`` says why it was not delivered. ``retry_after_seconds`` is what Slack asked for.
-    ``drawn`` is set when a card was posted or redrawn, ``gone`` when the one we knew is no more.
+    ``error`` says why it was not delivered. ``retry_after_seconds`` is Slack's ``Retry-After``.
+    ``drawn`` is set when a card was posted or refreshed, ``gone`` when a known card was deleted.
     """
 
     verdict: Verdict
@@ -97,7 +97,7 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
         other.user_id == notice.user_id,
         other.leave_request_id == notice.leave_request_id,
         other.status == "pending",
-        # What is only due later holds nothing up.
+        # A notification that is due later blocks no other.
         (other.event_type != notification_outbox.SETTLED) | (other.due_at <= now),
         (other.id < notice.id)
         | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
@@ -159,7 +159,7 @@ def _notice(row: Row, claim_id: str) -> Notice:
 
 
 def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
-    """Queue the redraws that follow from a ``cover_changed`` notice."""
+    """Queue the refreshes that follow from a ``cover_changed`` notice."""
     if notice.first_day is not None and notice.last_day is not None:
         change = card_refreshes.CoverChange(
             organisation_id=notice.organisation_id,
@@ -171,9 +171,9 @@ def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
 
 
 def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
-    """Record what came of attempts: delivered, tried again later, or given up.
+    """Record the results of attempts: delivered, to be retried, or failed.
 
-    Where a card stands is remembered even by a process that lost its claim: the message is there.
+    The message of a card is recorded even when the claim no longer holds, because it was sent.
     """
     for notice, outcome in outcomes:
         attempts = notice.attempts + 1
@@ -192,9 +192,9 @@ def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: 
 
 
 def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Try no notice of the organisation again: its workspace does not have the app any more.
+    """Give up the organisation's notifications: its workspace no longer has the app.
 
-    What is just being recorded of one is left to that; the next attempt finds no workspace.
+    Rows that another transaction has locked are skipped; their next attempt finds no workspace.
     """
     tx.change(
         _give_up,
@@ -205,14 +205,14 @@ def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
 
 
 def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
-    """How long to wait after that many attempts; Slack's own ``Retry-After`` replaces our step."""
+    """The wait after that many attempts; Slack's ``Retry-After`` replaces the schedule."""
     if outcome.retry_after_seconds is not None:
         return min(max(outcome.retry_after_seconds, 1), RETRY_AFTER_SECONDS[-1])
     return wait_after(attempts, RETRY_AFTER_SECONDS)
 
 
 def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
-    """Delete up to ``limit`` notices that were settled before that instant; how many there were."""
+    """Delete up to ``limit`` notifications that ended before that instant; how many there were."""
     return tx.change(_prune, before=before, limit=limit)
 
 
@@ -227,9 +227,9 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
         _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
     )
     is_outdated = row is not None and row.version != outcome.drawn.version
-    # A requester hears of every change by a notice of its own.
+    # A requester gets a notification of every change.
     if notice.kind == "approval_card" and is_outdated and not has_another_pending(tx, notice):
-        # The request changed while it was drawn: no live button may stay behind.
+        # The request changed while its card was rendered: its buttons must go.
         tx.insert(
             NoticeRow,
             organisation_id=notice.organisation_id,
@@ -247,7 +247,7 @@ def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: dateti
 
 
 def has_another_pending(tx: Transaction, notice: Notice) -> bool:
-    """Whether another notice will draw the card anyway."""
+    """Whether another notification will render the card anyway."""
     found = tx.first(
         _other_pending,
         organisation_id=notice.organisation_id,

@@ -1,7 +1,7 @@
-"""A workspace that has the app again: what its people missed meanwhile.
+"""A workspace that reinstalled the app: its people get what they missed.
 
-Nothing is queued for a workspace that is gone. When it is back, what is true by then is shown:
-whatever waits, to whom it awaits, and to requesters what became of their leave since.
+Nothing is queued while a workspace does not have the app. Afterwards approvers get the pending
+requests, and requesters the decisions on theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from storage.events.organisation_config import Reference
 from storage.leave import leave_rows
 from storage.slack import reminders
 
-# Of what waits, and of what was decided meanwhile; Home shows the rest.
+# Of pending and of decided requests each; Home shows the rest.
 MOST_REQUESTS: Final = 1_000
 
 _NEWS: Final[dict[LeaveStatus, NotificationEvent]] = {
@@ -38,9 +38,9 @@ _NEWS: Final[dict[LeaveStatus, NotificationEvent]] = {
 def show_missed(
     tx: Transaction, organisation_id: str, *, since: datetime | None, now: datetime
 ) -> None:
-    """Queue it. ``since`` is when the app was last there; None where it never was.
+    """Queue what people missed since the app was last installed; ``since`` None: never.
 
-    Cards that still stand are drawn anew, others posted; reminders begin from the start.
+    Existing cards are refreshed, others posted; reminders restart.
     """
     known = organisation_config.of_organisation(tx, organisation_id)
     waiting = leave_rows.pending_of(tx, organisation_id, limit=MOST_REQUESTS)
@@ -105,7 +105,7 @@ def _decided(
     since: Param[datetime],
     limit: Param[int],
 ) -> Select:
-    """The requests that somebody decided on or cancelled; latest first."""
+    """The requests that were decided or cancelled, latest first."""
     return (
         AuditRow.select(AuditRow.subject_id)
         .where(

@@ -15,15 +15,15 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackEventRow
 
-# Longer than handling takes, and no longer than Slack's second repetition waits: what a process
-# had begun when it died is done again.
+# Longer than handling takes, and shorter than the wait before Slack's second repetition, which then
+# takes over an event whose process crashed.
 LEASE: Final = timedelta(seconds=50)
 # The last repetition comes six minutes after the first delivery.
 KEPT: Final = timedelta(days=1)
 
 
 def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
-    """Whether the caller is to handle the event: nobody has, and nobody living is about to."""
+    """Whether the caller has to handle the event: it is neither handled nor claimed."""
     if tx.change(_insert, event_id=event_id, now=now):
         return True
     taken_over = tx.change(_take_over, event_id=event_id, now=now, before=now - LEASE)
@@ -31,17 +31,17 @@ def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
 
 
 def is_handled(tx: Transaction, event_id: str) -> bool:
-    """Whether the event needs nothing more; False also while somebody is at it."""
+    """Whether the event was handled; False while it is being handled."""
     return tx.first(_handled, event_id=event_id) is not None
 
 
 def finish(tx: Transaction, event_id: str, *, now: datetime) -> None:
-    """Remember that the event needs nothing more."""
+    """Record that the event was handled."""
     tx.update(SlackEventRow, {"handled_at": now}, event_id=event_id)
 
 
 def release(tx: Transaction, event_id: str) -> None:
-    """Let the next repetition be handled; this one failed."""
+    """End a claim that failed, so that the next repetition is handled."""
     tx.change(_release, event_id=event_id)
 
 

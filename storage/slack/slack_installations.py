@@ -1,10 +1,10 @@
-"""Installations by OAuth: whose a workspace becomes, its token, and the end of it.
+"""Installations by OAuth: a workspace is linked to an organisation, its token stored or removed.
 
-A workspace that no organisation has is linked only on proof from both sides. Slack vouches that the
-installer may install in the workspace (the code that its consent page gave, bound to his browser by
-the state), that he is a full member there, and that he has confirmed his e-mail address. We require
-that exactly one organisation without a workspace has the address's domain for its own, and that the
-address is that of one of its admins or owners who are not switched off. Anything less never links.
+A new workspace is linked only with proof from both sides. Slack vouches that the installer may
+install in the workspace (the code from its consent page, bound to the browser by the state), that
+they are a full member there, and that they have confirmed their e-mail address. Hiatus requires
+that exactly one organisation without a workspace has the address's domain, and that the address is
+that of one of its active admins or owners.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Installation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewInstallation:
-    """What Slack told when somebody installed the app; ``scopes`` were granted."""
+    """What Slack returned for an installation; ``scopes`` were granted."""
 
     team_id: str
     team_name: str
@@ -354,7 +354,7 @@ def _of_domain(domain: Param[str]) -> Select:
 
 @compiled
 def _administered(domain: Param[str], email_key: Param[str]) -> Select:
-    """Those of them that whoever has the address runs."""
+    """The organisations among them that the owner of the address runs."""
     row = OrganisationRow
     return (
         row.select(*rows.ORGANISATION)

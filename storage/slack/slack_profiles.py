@@ -36,7 +36,7 @@ _FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Synced:
-    """``owner_kept``: Slack switched off the last owner, whom nothing here may switch off."""
+    """``owner_kept``: Slack deactivated the last owner, who stays active here."""
 
     user: User
     owner_kept: bool = False
@@ -195,7 +195,7 @@ def add(
     by: Caller,
     now: datetime,
 ) -> User:
-    """Add a full member of the workspace whom an admin chose there; he is pending until he comes.
+    """Add a full member of the workspace whom an admin chose, as a pending person.
 
     ``values`` are what ``people.create`` takes; what is absent of address and names is Slack's.
     Raises what ``people.create`` raises, and InvalidInput at ``slack_user_id`` for somebody who is
@@ -303,7 +303,7 @@ def _held(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User 
     if user is None:
         return None
     if profile.is_deleted or user.status == "deactivated" or user.slack_user_id is None:
-        # Before the person's row, as everybody takes them; the Slack user may be another by now.
+        # Locked before the person's row, as ``locks`` says; the Slack user may have changed.
         locks.organisation(tx, organisation_id)
         user = slack_matching.find(tx, organisation_id, profile)
     return user and people_rows.find(tx, organisation_id, user.id, for_update=True)

@@ -20,7 +20,7 @@ from storage.events import audit, organisation_config
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """What is known of somebody in Slack: the workspace's organisation, and who that is in it."""
+    """A Slack user's organisation, by workspace, and their person in it."""
 
     organisation: Organisation
     user: User | None
@@ -33,7 +33,7 @@ def find(tx: Transaction, team_id: str) -> Organisation | None:
 
 
 def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> Known | None:
-    """Who the Slack user is, whatever his status; None when the workspace is nobody's."""
+    """The Slack user's person, in any status; None for an unlinked workspace."""
     organisation = find(tx, team_id)
     if organisation is None:
         return None
@@ -46,7 +46,7 @@ def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> Known | No
 def link(
     tx: Transaction, organisation: Organisation, team_id: str, *, source: Source, now: datetime
 ) -> None:
-    """Tie the organisation to a workspace, unless it is tied to that one already.
+    """Link the organisation to a workspace, unless it is linked to that one already.
 
     Raises AlreadyExists when the organisation has another workspace, or the workspace another
     organisation; then nothing has changed.
@@ -60,7 +60,7 @@ def link(
     if not linked:
         found = find(tx, team_id)
         if found is not None and found.id == organisation.id:
-            return  # By somebody else, at this very moment.
+            return  # Another transaction linked it meanwhile.
         raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
     by = Caller(
         organisation_id=organisation.id,
@@ -102,7 +102,7 @@ def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> O
 def remember_slack_id(
     tx: Transaction, organisation_id: str, user_id: str, slack_user_id: str, *, now: datetime
 ) -> None:
-    """Keep who a person is in Slack, unless that is known already, or somebody else is he."""
+    """Link a person to a Slack user, unless either is linked already."""
     # Whoever joins takes it first, too: a Slack user is one person.
     locks.organisation(tx, organisation_id)
     user = people_rows.find(tx, organisation_id, user_id, for_update=True)
