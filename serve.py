@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """The settings of the environment. ``slack`` is None if Slack is not set up."""
 
@@ -56,9 +56,9 @@ class Settings:
         """Read all of them. Raises SettingsError with every problem at once."""
         environment = Environment({**env, "BASE_URL": public_url(env)})
         settings = cls(
-            StorageSettings.read(environment),
-            ApiSettings.read(environment),
-            SlackSettings.read(environment),
+            storage=StorageSettings.read(environment),
+            api=ApiSettings.read(environment),
+            slack=SlackSettings.read(environment),
         )
         environment.check()
         return settings

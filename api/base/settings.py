@@ -34,7 +34,7 @@ _URLS_OF_PLATFORMS: Final = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ApiSettings:
     """``base_url`` has no trailing slash; rate limits have the form ``600/minute``."""
 

@@ -49,7 +49,7 @@ _OF_SLACK: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SlackSettings:
     """Has either a bot token (one workspace) or a client id and secret (many, by OAuth).
 

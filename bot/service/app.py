@@ -32,7 +32,7 @@ from storage.base.errors import DatabaseUnavailable, InvalidInput
 from storage.db.database import Database
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SlackApp:
     """``bolt`` handles incoming payloads, ``notifier`` sends notifications.
 
@@ -103,13 +103,13 @@ def build_app(
     register(bolt, services, registered(settings.command) if listeners is None else listeners)
     register(bolt, services, unknown.LISTENERS)
     return SlackApp(
-        bolt,
-        Notifier(database, workspaces, clock, Homes(services)),
-        workspaces,
-        services,
-        Installing(settings, slack, database, clock) if settings.is_oauth else None,
-        PeriodicJobs(database, clock, Digests(database, workspaces, clock)),
-        DirectorySync(database, workspaces, clock),
+        bolt=bolt,
+        notifier=Notifier(database, workspaces, clock, Homes(services)),
+        workspaces=workspaces,
+        services=services,
+        installing=Installing(settings, slack, database, clock) if settings.is_oauth else None,
+        periodic_jobs=PeriodicJobs(database, clock, Digests(database, workspaces, clock)),
+        directory=DirectorySync(database, workspaces, clock),
         signing_secret=settings.signing_secret,
     )
 

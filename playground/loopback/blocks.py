@@ -37,7 +37,7 @@ _STATE_FIELDS: dict[str, tuple[str, object]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Button:
     """A button as shown; `element` is its Block Kit object."""
 

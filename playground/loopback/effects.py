@@ -30,11 +30,21 @@ def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Pa
             status, answer = 200, "ok"
         except SlackRefusal as refusal:
             refused = {"ok": False, "error": refusal.code} | refusal.fields
-            post = ResponsePost(response_id, user_id, channel, body, refusal.status)
+            post = ResponsePost(
+                response_id=response_id,
+                user_id=user_id,
+                channel=channel,
+                body=body,
+                status=refusal.status,
+            )
             workspace.response_posts.append(post)
             workspace.note_change()
             return refusal.status, refused
-        workspace.response_posts.append(ResponsePost(response_id, user_id, channel, body, status))
+        workspace.response_posts.append(
+            ResponsePost(
+                response_id=response_id, user_id=user_id, channel=channel, body=body, status=status
+            )
+        )
         workspace.note_change()
         return status, answer
 

@@ -115,7 +115,7 @@ class View:
         return buttons(self.blocks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
     """One call of the Web API: `answer` is None where the connection was reset."""
 
@@ -127,7 +127,7 @@ class Call:
     answer: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Violation:
     """What Slack would have refused, cut or shown badly, and the method that sent it."""
 
@@ -137,7 +137,7 @@ class Violation:
     payload: Payload
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ResponsePost:
     """One POST to a response_url."""
 

@@ -50,7 +50,14 @@ class SlackServer:
         self, method: str, arguments: Payload, token: str | None, status: int, answer: object
     ) -> None:
         with self.api.workspace.changed:
-            call = Call(method, arguments, token, time.monotonic(), status, answer)
+            call = Call(
+                method=method,
+                arguments=arguments,
+                token=token,
+                at_seconds=time.monotonic(),
+                status=status,
+                answer=answer,
+            )
             self.api.workspace.calls.append(call)
             self.api.workspace.note_change()
 

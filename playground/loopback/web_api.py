@@ -25,7 +25,7 @@ from playground.loopback.workspace import Workspace
 _STRUCTURED = ("blocks", "view", "metadata", "attachments")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Method:
     """An API method: what it does, the scope it asks for, the arguments it cannot do without."""
 
@@ -41,7 +41,7 @@ _Run = Callable[["WebApi", Team, Payload], Payload]
 
 def api_method(name: str, scope: str | None = None, required: str = "") -> Callable[[_Run], _Run]:
     def register(run: _Run) -> _Run:
-        METHODS[name] = Method(run, scope, tuple(required.split()))
+        METHODS[name] = Method(run=run, scope=scope, required=tuple(required.split()))
         return run
 
     return register
@@ -152,7 +152,9 @@ class WebApi:
 
     def violation(self, where: str, code: str, problems: list[str], payload: Payload) -> None:
         """Records a violation of Slack's limits."""
-        self.workspace.violations.append(Violation(where, code, tuple(problems), payload))
+        self.workspace.violations.append(
+            Violation(where=where, code=code, problems=tuple(problems), payload=payload)
+        )
 
     def check_message(self, where: str, arguments: Payload, *, longest: int) -> None:
         """Raises SlackRefusal no_text, msg_too_long, invalid_blocks; each is also recorded."""

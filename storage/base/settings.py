@@ -132,7 +132,7 @@ class Environment:
             raise SettingsError(self.problems)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StorageSettings:
     """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts.
 
@@ -153,7 +153,9 @@ class StorageSettings:
         timeout = environment.seconds(
             "HIATUS_DATABASE_TIMEOUT", _DATABASE_TIMEOUT, least=2, most=600
         )
-        return cls(url, _secret_keys(environment, url), timeout)
+        return cls(
+            database_url=url, secret_keys=_secret_keys(environment, url), database_timeout=timeout
+        )
 
     @classmethod
     def from_env(cls, values: Mapping[str, str]) -> StorageSettings:

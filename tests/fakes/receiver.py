@@ -179,7 +179,12 @@ class LoopbackReceiver:
             headers = {name.lower(): value for name, value in request.headers.items()}
             status = 0 if script.reset else script.status
             received = Received(
-                request.method, request.path_qs, headers, body, time.monotonic(), status
+                method=request.method,
+                path=request.path_qs,
+                headers=headers,
+                body=body,
+                received_at=time.monotonic(),
+                status=status,
             )
             self._requests.append(received)
             self._changed.notify_all()

@@ -215,7 +215,7 @@ def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
         }
     )
 
-    assert settings == StorageSettings("postgresql://db/hiatus", (KEY,))
+    assert settings == StorageSettings(database_url="postgresql://db/hiatus", secret_keys=(KEY,))
 
 
 @pytest.mark.parametrize("made", ["absent", "empty", "binary"])
@@ -279,10 +279,10 @@ def test_rest_takes_what_it_is_told() -> None:
     )
 
     assert settings == ApiSettings(
-        "https://hiatus.example.com/leave",
-        "10/second",
-        "redis://redis:6379/0",
-        "1000/day",
+        base_url="https://hiatus.example.com/leave",
+        rate_limit="10/second",
+        rate_limit_storage="redis://redis:6379/0",
+        feed_rate_limit="1000/day",
         webhook_allow_private=True,
         scheduler_on=False,
         log_format="console",
