@@ -13,7 +13,7 @@ from storage.db.database import Transaction
 from storage.db.tables import SlackStateRow
 
 LIFE: Final = timedelta(minutes=10)
-# Whoever asks for states in bulk clears away more than he leaves behind.
+# Each request deletes more expired states than it adds, which bounds the table.
 _PRUNED_AT_ONCE: Final = 100
 
 

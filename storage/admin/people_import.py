@@ -39,10 +39,10 @@ class Imported:
 
 
 class FileOvertaken(Conflict):
-    """Somebody added a person of the file while it was being brought in."""
+    """Another request added a person of the file during the import."""
 
     code = "file_overtaken"
-    title = "Somebody added a person of the file at the same moment."
+    title = "Another request added a person of the file at the same time."
 
     def __init__(self) -> None:
         super().__init__("Nothing was imported; run the command again.")

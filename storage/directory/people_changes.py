@@ -26,10 +26,10 @@ _NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
 
 
 class ChangedMeanwhile(Conflict):
-    """Somebody else changed the same thing between reading and writing it."""
+    """Another request changed the same resource between read and write."""
 
     code = "changed_meanwhile"
-    title = "Somebody else changed this at the same moment."
+    title = "This was changed by another request at the same time."
 
     def __init__(self) -> None:
         super().__init__("Read it again, then repeat the change.")

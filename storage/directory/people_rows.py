@@ -177,7 +177,7 @@ def _names(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
 
 @compiled
 def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Select:
-    """Whoever has one of the addresses, which are case-folded; whole rows."""
+    """The people with one of the case-folded addresses, as whole rows."""
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.email_key, email_keys)
     )

@@ -1,6 +1,6 @@
 """Who is out today, for one channel of an organisation: what to say, and when (contract 10).
 
-A row for each organisation that named a channel. Whoever moves its ``due_at`` on draws and posts
+A row for each organisation with a channel. The process that moves its ``due_at`` on posts
 the message; a process that dies meanwhile is followed by another one after the lease. The message
 is compared with what was shown last, so that leave needs no event of its own to get in.
 """
@@ -42,7 +42,7 @@ _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Out:
-    """Somebody's approved leave. ``type_name`` is None where the type is private, ``half`` where
+    """A person's approved leave. ``type_name`` is None where the type is private, ``half`` where
     it takes the whole day."""
 
     name: str

@@ -200,10 +200,12 @@ def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[
 
 
 def _save(
-    tx: Transaction, organisation_id: str, user_id: str, leafed: str, *, now: datetime
+    tx: Transaction, organisation_id: str, user_id: str, cursors: str, *, now: datetime
 ) -> None:
     """Save that the person views Home, with the pages of its lists."""
-    tx.change(_save_home, organisation_id=organisation_id, user_id=user_id, leafed=leafed, now=now)
+    tx.change(
+        _save_home, organisation_id=organisation_id, user_id=user_id, cursors=cursors, now=now
+    )
 
 
 def _watched_lists(
@@ -217,9 +219,9 @@ def _watched_lists(
 
 @compiled
 def _save_home(
-    organisation_id: Param[str], user_id: Param[str], leafed: Param[str], now: Param[datetime]
+    organisation_id: Param[str], user_id: Param[str], cursors: Param[str], now: Param[datetime]
 ) -> Any:
-    kept = {"opened_at": now, "leafed": leafed}
+    kept = {"opened_at": now, "leafed": cursors}
     return SlackHomeRow.insert(
         organisation_id=organisation_id, user_id=user_id, **kept
     ).on_conflict(conflict_target=(SlackHomeRow.organisation_id, SlackHomeRow.user_id), update=kept)

@@ -198,7 +198,7 @@ def add(
     """Add a full member of the workspace whom an admin chose, as a pending person.
 
     ``values`` are what ``people.create`` takes; what is absent of address and names is Slack's.
-    Raises what ``people.create`` raises, and InvalidInput at ``slack_user_id`` for somebody who is
+    Raises what ``people.create`` raises, and InvalidInput at ``slack_user_id`` for a person who is
     one of the people already, or of whom Slack tells too little.
     """
     request_rules.check_role(by.role, "admin")

@@ -86,7 +86,7 @@ def link(
 def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
     """The workspace's organisation; the deployment's only one, if it has no workspace yet.
 
-    None when neither is there. Whoever calls has proof that the workspace is the bot token's own.
+    None if there is neither. The caller has verified that the workspace is the bot token's own.
     Source: contract 10.
     """
     found = find(tx, team_id)
@@ -103,7 +103,7 @@ def remember_slack_id(
     tx: Transaction, organisation_id: str, user_id: str, slack_user_id: str, *, now: datetime
 ) -> None:
     """Link a person to a Slack user, unless either is linked already."""
-    # Whoever joins takes it first, too: a Slack user is one person.
+    # Provisioning takes this lock first, too: a Slack user belongs to one person.
     locks.organisation(tx, organisation_id)
     user = people_rows.find(tx, organisation_id, user_id, for_update=True)
     if user is None or user.slack_user_id is not None:
