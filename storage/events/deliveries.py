@@ -124,12 +124,9 @@ def record_results(
     ]
     sent = [result for result in recorded if result[1].verdict != "unsigned"]
     # A delivery that was never sent has one attempt in the log, which says why it failed.
-    unsigned = [
-        result
-        for result in recorded
-        if result[1].verdict == "unsigned" and _has_failed(*result, now)
-    ]
-    _log(tx, (*sent, *unsigned), now)
+    unsigned = [result for result in recorded if result[1].verdict == "unsigned"]
+    failed = [result for result in unsigned if _has_failed(*result, now)]
+    _log(tx, (*sent, *failed), now)
     _update_health(tx, sent, gone, for_long, now)
 
 
