@@ -19,11 +19,11 @@ EXAMPLE_URL: Final = "https://hiatus.example.com"
 # Every bot scope with its reason, as a comment in the manifest.
 SCOPES: Final[Mapping[str, str]] = {
     "commands": "The slash command and the shortcut.",
-    "chat:write": "Direct messages to approvers and requesters, and keeping their buttons true.",
-    "channels:read": "Tells whether the digest's channel is shared with another organisation.",
-    "groups:read": "The same, where that channel is private.",
-    "users:read": "Names, time zones, locales and deactivation of the people who use it.",
-    "users:read.email": "Tells which person of the organisation a Slack account belongs to.",
+    "chat:write": "Direct messages to approvers and requesters, and updates of these messages.",
+    "channels:read": "To check whether the digest's channel is shared with another organisation.",
+    "groups:read": "The same for private channels.",
+    "users:read": "Names, time zones, locales and deactivation of people.",
+    "users:read.email": "To match Slack accounts with people of the organisation.",
 }
 
 # The scope of each Web API method that the code calls; None if any token works.
@@ -54,13 +54,13 @@ class Event:
 
 
 EVENTS: Final[Mapping[str, Event]] = {
-    "app_home_opened": Event(scope=None, reason="Draws the Home tab."),
+    "app_home_opened": Event(scope=None, reason="Renders the Home tab."),
     "app_uninstalled": Event(
         scope=None, reason="Deliveries to the workspace stop; its data stays."
     ),
-    "tokens_revoked": Event(scope=None, reason="The same, where only the token was taken away."),
+    "tokens_revoked": Event(scope=None, reason="The same if only the token was revoked."),
     "user_change": Event(
-        scope="users:read", reason="Keeps names, time zones, locales and deactivation in step."
+        scope="users:read", reason="Keeps names, time zones, locales and deactivation up to date."
     ),
 }
 
@@ -104,8 +104,8 @@ def _introduction(*, is_socket_mode: bool) -> list[str]:
     way = "Socket Mode (`hiatus bot`)" if is_socket_mode else "HTTP (`hiatus serve`)"
     return [
         f'# The Slack app "Hiatus", over {way}: create it at https://api.slack.com/apps,',
-        '# "From a manifest". It asks for what this version listens to, and for no more.',
-        "# Printed by `hiatus slack manifest`, which takes your own address and command.",
+        '# "From a manifest". It requests only the scopes and events that this version uses.',
+        "# `hiatus slack manifest` prints it with your address and command.",
         "_metadata:",
         "  major_version: 2",
         "  minor_version: 1",
@@ -123,14 +123,14 @@ def _features(command: str, events_url: str | None) -> list[str]:
         "features:",
         "  app_home:",
         "    home_tab_enabled: true",
-        "    # Where people find what Hiatus wrote to them. Nothing typed there would be answered.",
+        "    # Where people find messages from Hiatus. Hiatus does not answer messages there.",
         "    messages_tab_enabled: true",
         "    messages_tab_read_only_enabled: true",
         "  bot_user:",
         "    display_name: Hiatus",
         "    always_online: true",
         "  shortcuts:",
-        "    # The way in that no other app's command can shadow.",
+        "    # Works even if another app has the same slash command.",
     ]
     for shortcut in SHORTCUTS:
         lines += [
@@ -144,7 +144,7 @@ def _features(command: str, events_url: str | None) -> list[str]:
         f"    - command: {command}",
         "      description: Request leave and see what it does to your balance",
         '      usage_hint: "[3-7 aug sick | balance | out | mine | cancel | help]"',
-        "      # A mentioned colleague arrives as an id instead of a name that may change.",
+        "      # A mentioned colleague arrives as an id, not as a name that may change.",
         "      should_escape: true",
     ]
     return [*lines, *([f"      url: {events_url}"] if events_url else []), ""]
@@ -154,7 +154,7 @@ def _oauth(base_url: str | None) -> list[str]:
     lines = ["oauth_config:"]
     if base_url:
         lines += [
-            "  # Only used where workspaces install the app themselves, from /slack/install.",
+            "  # Only needed if workspaces install the app themselves, from /slack/install.",
             "  redirect_urls:",
             f"    - {base_url}/slack/oauth_redirect",
         ]
