@@ -252,6 +252,19 @@ def test_an_unanswered_request_escalates_to_the_next_level(
     assert request.status == "pending"
 
 
+def test_an_approver_of_the_next_level_is_reminded_too(world: World) -> None:
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    world.a_request()
+
+    tick(world, TUESDAY + timedelta(days=7))
+    tick(world, TUESDAY + timedelta(days=7, minutes=1))
+    before = reminded(world, "UOWNER")
+    tick(world, TUESDAY + timedelta(days=8))
+
+    assert len(cards(world, "UOWNER")) == 1
+    assert (before, reminded(world, "UOWNER")) == (0, 1)
+
+
 @pytest.mark.both_engines
 def test_two_processes_ask_the_next_step_once(world: World) -> None:
     world.a_request()
