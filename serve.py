@@ -6,11 +6,12 @@ Modules that only a server needs are imported where they are used, so that comma
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -68,6 +69,21 @@ def utc_now() -> datetime:
     """The only clock, in the database's whole milliseconds. Other modules get it passed in."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+@contextmanager
+def made_for_good() -> Iterator[None]:
+    """Exempt what is made inside, modules above all, from garbage collection.
+
+    It lives as long as the process. A full collection of it takes 70 ms, in which the event loop
+    answers no request.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def build(
@@ -178,7 +194,8 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
             more_routes: list[BaseRoute] = []
             if demo:
                 settings, more_routes = open_demo(database, settings, address, stack)
-            application = build(settings, database, utc_now, more_routes)
+            with made_for_good():
+                application = build(settings, database, utc_now, more_routes)
             proxies = [*settings.api.trusted_proxies]
             server.run(application, host, port, trusted_proxies=proxies)
 
@@ -245,7 +262,8 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             raise typer.Exit(1)
         database = open_database(settings)
         leave_playground(database, settings)
-        slack = slack_app(settings.slack, settings.api, database, utc_now)
+        with made_for_good():
+            slack = slack_app(settings.slack, settings.api, database, utc_now)
         try:
             health_at = None if health_port is None else (health_host, health_port)
             asyncio.run(

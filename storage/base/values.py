@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import date, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
@@ -229,10 +230,11 @@ class Reassigned:
     after: tuple[User, ...]
 
 
-def field_names(value: DataclassInstance | type[DataclassInstance]) -> tuple[str, ...]:
+@cache
+def field_names(value: type[DataclassInstance]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(value))
 
 
 def as_dict(value: DataclassInstance) -> dict[str, Any]:
     """A value's fields by name; unlike ``dataclasses.asdict``, without copies."""
-    return {name: getattr(value, name) for name in field_names(value)}
+    return {name: getattr(value, name) for name in field_names(type(value))}

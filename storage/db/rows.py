@@ -90,7 +90,7 @@ def json_text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def columns_of(table: Any, value: type[Any]) -> tuple[Any, ...]:
+def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:
     """The columns of a table that have the names of a value's fields."""
     return tuple(getattr(table, name) for name in field_names(value))
 
