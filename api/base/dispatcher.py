@@ -22,7 +22,7 @@ DRAIN_SECONDS: Final = 20.0
 # Outcomes within this time are recorded together: a commit costs more than the wait.
 GATHER_SECONDS: Final = 0.005
 # More would block the event loop too long.
-MOST_RECORDED: Final = 64
+MAX_RECORDED: Final = 64
 
 _log = structlog.get_logger("hiatus.dispatcher")
 
@@ -161,9 +161,9 @@ class Dispatcher(Generic[Work, Outcome]):
     async def _record(self) -> None:
         """Record finished attempts in one transaction."""
         done = [await self._done.get()]
-        if self._done.qsize() < MOST_RECORDED - 1:
+        if self._done.qsize() < MAX_RECORDED - 1:
             await asyncio.sleep(GATHER_SECONDS)
-        while len(done) < MOST_RECORDED and not self._done.empty():
+        while len(done) < MAX_RECORDED and not self._done.empty():
             done.append(self._done.get_nowait())
         try:
             await self._settle(done)

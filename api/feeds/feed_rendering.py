@@ -29,7 +29,7 @@ from storage.rules.days import AFTERNOON, MORNING
 
 Coding = Literal["identity", "gzip"]
 
-# Contract 8: twelve months back, twenty-four ahead.
+# Feeds show twelve months back and twenty-four ahead.
 DAYS_BACK: Final = timedelta(days=366)
 DAYS_AHEAD: Final = timedelta(days=731)
 

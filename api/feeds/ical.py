@@ -1,6 +1,6 @@
 """Absences as iCalendar bytes (RFC 5545, RFC 7986); pure.
 
-An ``Absence`` holds only what its reader may see. Equal values have equal bytes. Contract 8.
+An ``Absence`` holds only what its reader may see. Equal values have equal bytes.
 """
 
 from __future__ import annotations

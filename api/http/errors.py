@@ -1,6 +1,6 @@
 """Errors as HTTP responses: their status and `application/problem+json` bodies.
 
-Source: RFC 9457; contract 6. Nothing of an unexpected error reaches a client.
+Source: RFC 9457. Nothing of an unexpected error reaches a client.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class DryRun(Query):
 
 
 class Paged(Query):
-    """The two parameters of every list (contract 6)."""
+    """The two parameters of every list."""
 
     # Without a maximum in the schema, because a larger number gives 100.
     limit: Annotated[

@@ -1,6 +1,6 @@
 """`Idempotency-Key`: which requests are equal, and which responses are stored.
 
-Source: draft-ietf-httpapi-idempotency-key-header; contract 6.
+Source: draft-ietf-httpapi-idempotency-key-header.
 """
 
 from __future__ import annotations

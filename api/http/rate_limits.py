@@ -1,7 +1,7 @@
 """Rate limits of API keys and feed tokens, and of failed authentications per address.
 
 Windows begin with their first request and are counted in this process, or in Redis for many.
-Source: draft-ietf-httpapi-ratelimit-headers; contract 6.
+Source: draft-ietf-httpapi-ratelimit-headers.
 """
 
 from __future__ import annotations

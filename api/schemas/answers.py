@@ -177,12 +177,12 @@ def pagination(page: Page[T]) -> PaginationRecord:
 
 
 def listing(page: Page[T], record: Callable[[T], R]) -> Listing[R]:
-    """One page in the wrapper that every list has (contract 6)."""
+    """A page in the wrapper that all lists share."""
     return {"data": [record(item) for item in page.items], "pagination": pagination(page)}
 
 
 def leave(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
-    """The second shape, whose two flags say where the counted time begins and ends (contract 4)."""
+    """The shape whose two flags say whether the leave begins or ends at midday."""
     return {
         "id": request.id,
         "user_id": request.user_id,

@@ -19,7 +19,7 @@ from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
 # Of each list; the totals count everything.
-MOST_SHOWN: Final = 100
+_MAX_SHOWN: Final = 100
 
 Effect = Literal["recounted", "shortened", "cancelled"]
 LeaveWarning = Literal["counts_nothing"]
@@ -149,10 +149,10 @@ def shown(known: Reference, found: Effects) -> EffectsRecord:
             "departments": len(found.departments),
             "overdrawn": len({one.user_id for one in found.overdrawn}),
         },
-        "leave_requests": [_leave(known, one) for one in leave[:MOST_SHOWN]],
-        "rerouted": [_rerouted(one) for one in found.rerouted[:MOST_SHOWN]],
+        "leave_requests": [_leave(known, one) for one in leave[:_MAX_SHOWN]],
+        "rerouted": [_rerouted(one) for one in found.rerouted[:_MAX_SHOWN]],
         "balances": [_balance(one) for one in found.balances],
-        "has_more": max(map(len, (leave, found.rerouted, found.overdrawn))) > MOST_SHOWN,
+        "has_more": max(map(len, (leave, found.rerouted, found.overdrawn))) > _MAX_SHOWN,
         "warnings": _warnings(found),
     }
 

@@ -1,4 +1,4 @@
-"""The query parameters of each list. An unknown one is refused, never ignored (contract 6)."""
+"""The query parameters of each list. Unknown parameters are refused."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def check_webhook_url(url: str, *, allow_private: bool) -> str:
     """The URL unchanged, if its form and any address in it are allowed; resolves no names.
 
     Any port from 1 to 65535 will do. Raises InvalidInput with ``url_invalid``, ``url_not_https``,
-    ``url_has_user_info`` or ``url_private_address``. Source: contract 9.
+    ``url_has_user_info`` or ``url_private_address``.
     """
     if len(url) > MAX_URL_CHARACTERS:
         raise _refusal(

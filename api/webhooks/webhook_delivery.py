@@ -1,7 +1,6 @@
 """One attempt to deliver a webhook: sign, send, and report the outcome.
 
-The caller decides about retries and storage. Source: Standard Webhooks
-1.0.0, contract 9.
+The caller decides about retries and storage. Source: Standard Webhooks 1.0.0.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def keys(page: Page[ApiKey], timezone: str, now: datetime) -> View:
             gettext("Revoke this key?"),
             gettext(
                 "{name} will stop working right away. This can't be undone.",
-                name=text.cut(key.name, text.LONGEST_NAME),
+                name=text.cut(key.name, text.MAX_NAME),
             ),
             gettext("Revoke"),
             gettext("Keep it"),
@@ -196,7 +196,7 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
         gettext("Remove this feed?"),
         gettext(
             "The link for {name} will stop working right away.",
-            name=text.cut(name, text.LONGEST_NAME),
+            name=text.cut(name, text.MAX_NAME),
         ),
         gettext("Remove"),
         gettext("Keep it"),

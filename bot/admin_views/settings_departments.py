@@ -63,7 +63,7 @@ def department(department: Department | None, manager: User | None) -> View:
         gettext("Delete this department?"),
         gettext(
             "{name} will be deleted. This only works if no one belongs to it.",
-            name=text.cut(department.name, text.LONGEST_NAME),
+            name=text.cut(department.name, text.MAX_NAME),
         ),
         gettext("Delete"),
         gettext("Keep it"),

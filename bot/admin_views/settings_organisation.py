@@ -16,7 +16,7 @@ from storage.base.calendar_values import Country
 from storage.base.values import LeaveType, Organisation
 from storage.db.pages import Page
 
-_MOST_FOUND: Final = 100
+_MAX_FOUND: Final = 100
 # The default for a new leave type.
 _COLOUR: Final = "#4a7fb5"
 _ARCHIVED: Final = gettext_noop("Archived")
@@ -147,9 +147,9 @@ def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
             for code, label in places
             if wanted in label.casefold()
         ]
-        if len(options) >= _MOST_FOUND:
+        if len(options) >= _MAX_FOUND:
             break
-    return options[:_MOST_FOUND]
+    return options[:_MAX_FOUND]
 
 
 def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
@@ -158,7 +158,7 @@ def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
     matching = [timezone for timezone in timezones if wanted in timezone.casefold()]
     return [
         fields.option(Option(label=timezone, value=timezone))
-        for timezone in sorted(matching)[:_MOST_FOUND]
+        for timezone in sorted(matching)[:_MAX_FOUND]
     ]
 
 
@@ -270,6 +270,6 @@ def _national(country: Country) -> str:
 
 def _fitting(label: str, code: str) -> str:
     """The label cut to Slack's limit; the code is kept."""
-    if len(label) <= text.LONGEST_OPTION:
+    if len(label) <= text.MAX_OPTION:
         return label
-    return f"{text.cut(label, text.LONGEST_OPTION - len(code) - 3)} ({code})"
+    return f"{text.cut(label, text.MAX_OPTION - len(code) - 3)} ({code})"

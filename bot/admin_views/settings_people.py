@@ -175,7 +175,7 @@ def department_options(departments: Iterable[Department], typed: str) -> list[Bl
     wanted = typed.casefold().strip()
     matching = [option for option in _named(departments) if wanted in option.label.casefold()]
     return [
-        fields.option(option) for option in [_no_department(), *matching[: fields.MOST_OPTIONS - 1]]
+        fields.option(option) for option in [_no_department(), *matching[: fields.MAX_OPTIONS - 1]]
     ]
 
 
@@ -204,7 +204,7 @@ def _role_fields(
 def _department(departments: Sequence[Department], chosen: str | None) -> Block:
     """A menu, or a search if there are more options than a menu can have."""
     options = [_no_department(), *_named(departments)]
-    if len(options) <= fields.MOST_OPTIONS:
+    if len(options) <= fields.MAX_OPTIONS:
         return fields.menu(options, chosen or ids.NOTHING)
     first = [option for option in options if option.value == (chosen or ids.NOTHING)]
     return fields.search(ids.DEPARTMENT_SEARCH, first[0] if first else None)

@@ -13,7 +13,7 @@ from bot.views.fields import Option
 from storage.base.event_values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
 from storage.db.pages import Page
 
-_LONGEST_URL: Final = 2_000
+_MAX_URL: Final = 2_000
 # Forty webhooks still fit in a view of 250 kB.
 _MAX_LISTED: Final = 150
 _EVERY: Final = "*"
@@ -42,7 +42,7 @@ def form(webhook: Webhook | None = None) -> View:
         *(Option(label=name, value=name) for name in EVENT_TYPES),
     ]
     url = fields.typed(
-        webhook.url if webhook else None, _LONGEST_URL, placeholder="https://example.com/hook"
+        webhook.url if webhook else None, _MAX_URL, placeholder="https://example.com/hook"
     )
     blocks = [
         fields.field("url", gettext("URL"), url),

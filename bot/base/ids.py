@@ -29,8 +29,8 @@ DECLINE: Final = "leave.decline"
 DECLINE_FORM: Final = "leave.decline.form"
 # Shown for ten minutes after a decision; it opens one of the two forms.
 RECONSIDER: Final = "leave.reconsider"
-APPROVE_AFTER_ALL_FORM: Final = "leave.approve.after_all.form"
-DECLINE_AFTER_ALL_FORM: Final = "leave.decline.after_all.form"
+REVERSE_TO_APPROVED_FORM: Final = "leave.approve.after_all.form"
+REVERSE_TO_DECLINED_FORM: Final = "leave.decline.after_all.form"
 
 # Block ids of the request form equal the field names in InvalidInput.
 LEAVE_TYPE: Final = "leave_type_id"

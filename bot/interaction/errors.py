@@ -279,7 +279,7 @@ def sentence(refusal: DomainError) -> str:
     return SENTENCES.get(type(refusal), detail)(refusal)
 
 
-def not_after_all(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
+def not_reversible(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
     """Why a declined request can no longer be approved, for its approver."""
     if isinstance(refusal, errors.OverlappingLeave):
         when = _other_leave(refusal)

@@ -81,7 +81,7 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
     user = people_rows.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or config.organisation.timezone)
     last_day = end_of_week(first_day) if is_week else first_day
-    page = PageOf(limit=answers.MOST_AWAY)
+    page = PageOf(limit=answers.MAX_AWAY)
     team, everyone = (
         absences.away(
             tx, page, user, config.organisation, scope, first_day=first_day, last_day=last_day

@@ -106,12 +106,12 @@ async def ask_to_reconsider(interaction: Interaction) -> None:
     await interaction.open(decline.reconsidered(card, _kept(clicked)))
 
 
-async def approve_after_all(interaction: Interaction) -> None:
+async def reverse_to_approved(interaction: Interaction) -> None:
     """Reverse a decline within the reversal window."""
     await _reconsidered(interaction, "approved")
 
 
-async def decline_after_all(interaction: Interaction) -> None:
+async def reverse_to_declined(interaction: Interaction) -> None:
     """Reverse an approval within the reversal window."""
     await _reconsidered(interaction, "declined")
 
@@ -131,7 +131,7 @@ async def _reconsidered(interaction: Interaction, to_status: Decision) -> None:
             interaction=interaction,
         )
     except (OverlappingLeave, InsufficientAllowance) as refusal:
-        await interaction.tell(errors.not_after_all(refusal))
+        await interaction.tell(errors.not_reversible(refusal))
     except (InvalidTransition, NotYourApproval) as refusal:
         await interaction.tell(errors.sentence(refusal))
     await interaction.ack()
@@ -223,6 +223,6 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.DECLINE, act=ask_reason),
     Listener(kind="view", name=ids.DECLINE_FORM, act=decline_with_reason),
     Listener(kind="action", name=ids.RECONSIDER, act=ask_to_reconsider),
-    Listener(kind="view", name=ids.APPROVE_AFTER_ALL_FORM, act=approve_after_all),
-    Listener(kind="view", name=ids.DECLINE_AFTER_ALL_FORM, act=decline_after_all),
+    Listener(kind="view", name=ids.REVERSE_TO_APPROVED_FORM, act=reverse_to_approved),
+    Listener(kind="view", name=ids.REVERSE_TO_DECLINED_FORM, act=reverse_to_declined),
 )

@@ -83,7 +83,7 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or config.organisation.timezone)
-    page = own_leave.page(tx, PageOf(limit=answers.MOST_OWN), by=by, today=today)
+    page = own_leave.page(tx, PageOf(limit=answers.MAX_OWN), by=by, today=today)
     return OwnLeave(page=page, leave_types=config.leave_types)
 
 

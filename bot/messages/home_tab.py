@@ -26,7 +26,7 @@ from storage.slack.home import Home
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
 PAUSE_SECONDS: Final = 0.7
 # Per workspace; further people see the change when they open the tab again.
-MOST_WAITING: Final = 1_000
+MAX_WAITING: Final = 1_000
 # Workspaces in the queue, and workspaces refreshed concurrently.
 MOST_QUEUES: Final = 1_000
 MOST_AT_ONCE: Final = 8
@@ -83,7 +83,7 @@ class Homes:
                 return
             self._queues[organisation_id] = {user_id: None}
             self._work_on(organisation_id)
-        elif len(queue) < MOST_WAITING:
+        elif len(queue) < MAX_WAITING:
             queue[user_id] = None
 
     def _work_on(self, organisation_id: str) -> None:

@@ -20,7 +20,7 @@ from bot.service.installing import Installing
 from bot.service.receiving import dispatch
 
 # A view has at most 250 kB; percent-encoded it may be three times as long.
-LONGEST_BODY_BYTES: Final = 1_000_000
+MAX_BODY_BYTES: Final = 1_000_000
 
 
 def routes(bolt: AsyncApp, signing_secret: str) -> list[Route]:
@@ -83,7 +83,7 @@ async def _body(request: Request) -> bytes | None:
     try:
         async for chunk in request.stream():
             body += chunk
-            if len(body) > LONGEST_BODY_BYTES:
+            if len(body) > MAX_BODY_BYTES:
                 return None
     except ClientDisconnect:
         return None

@@ -29,7 +29,7 @@ from bot.base.payloads import (
 
 # Without it, Slack resends a refused event three times.
 _NO_RETRY: Final[dict[str, str | Sequence[str]]] = {"x-slack-no-retry": "1"}
-_LONGEST_LOGGED: Final = 80
+_MAX_LOGGED: Final = 80
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -103,4 +103,4 @@ def _refused(kind: str, why: str) -> BoltResponse:
 
 
 def _short(found: object) -> str:
-    return str(found)[:_LONGEST_LOGGED]
+    return str(found)[:_MAX_LOGGED]

@@ -21,7 +21,7 @@ _MONTH_FIRST: Final = frozenset(
 _EITHER: Final = frozenset(("CA", "ZA"))
 
 # The longest leave between two days without a year; longer leave needs the year.
-_LONGEST_GUESS_DAYS: Final = 183
+_MAX_GUESS_DAYS: Final = 183
 # How long ago leave without a year may be, for types that are recorded afterwards.
 _NEAR_PAST_DAYS: Final = 92
 
@@ -216,7 +216,7 @@ def _since(day: Day, today: date) -> date:
         start = typed_dates.resolved(day, today, today)
     elif day.month is not None:
         start = typed_dates.checked(day, typed_dates.latest_date(day, today))
-        if (today - start).days >= _LONGEST_GUESS_DAYS:
+        if (today - start).days >= _MAX_GUESS_DAYS:
             raise Unclear("which_year", day.typed)
     elif day.which_week is None:
         start = typed_dates.weekday_before(day, today)
@@ -261,7 +261,7 @@ def _from_to(first: Day, last: Day, seen: _SeenFrom, *, is_since: bool) -> tuple
         raise Unclear("which_day", typed)
     is_future = start >= today or not (is_since or seen.prefers_past)
     is_running = is_future and _is_running(first, last, today)
-    if (end - start).days >= _LONGEST_GUESS_DAYS or is_running:
+    if (end - start).days >= _MAX_GUESS_DAYS or is_running:
         raise Unclear("which_year", typed)
     return start, end
 
@@ -272,7 +272,7 @@ def _is_running(first: Day, last: Day, today: date) -> bool:
         return False
     start = typed_dates.latest_date(first, today)
     end = typed_dates.next_date(last, start)
-    return start < today <= end and (end - start).days < _LONGEST_GUESS_DAYS
+    return start < today <= end and (end - start).days < _MAX_GUESS_DAYS
 
 
 def _is_certain(day: Day) -> bool:

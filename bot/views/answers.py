@@ -17,10 +17,10 @@ from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 
 # A message has at most 50 blocks; App Home shows the complete lists.
-MOST_OWN: Final = 20
-MOST_AWAY: Final = 20
+MAX_OWN: Final = 20
+MAX_AWAY: Final = 20
 # Twenty names with dates fit in a section.
-_LONGEST_NAME: Final = 35
+_MAX_NAME: Final = 35
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +121,7 @@ _STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gette
 
 
 def _what(request: LeaveRequest, own: OwnLeave) -> str:
-    name = text.cut(own.leave_types[request.leave_type_id].name, _LONGEST_NAME)
+    name = text.cut(own.leave_types[request.leave_type_id].name, _MAX_NAME)
     when = words.span(
         request.start_date, request.end_date, request.start_half_day, request.end_half_day
     )
@@ -163,11 +163,11 @@ def _more(next_cursor: str | None) -> list[str]:
 
 
 def _line(absence: Absence) -> str:
-    name = gettext("You") if absence.is_own else text.cut(absence.person_name, _LONGEST_NAME)
+    name = gettext("You") if absence.is_own else text.cut(absence.person_name, _MAX_NAME)
     what = (
         gettext("Away")
         if absence.summary_type is None
-        else text.cut(absence.summary_type, _LONGEST_NAME)
+        else text.cut(absence.summary_type, _MAX_NAME)
     )
     when = words.span(
         absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
@@ -185,7 +185,7 @@ def _fallback(lines: Sequence[str]) -> str:
     said = ""
     for line in lines:
         longer = f"{said}\n{text.escaped(line)}".strip()
-        if len(longer) > text.LONGEST_MESSAGE:
+        if len(longer) > text.MAX_MESSAGE:
             break
         said = longer
     return said

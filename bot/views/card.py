@@ -69,7 +69,7 @@ def state(card: ApprovalCard) -> str:
 
 
 def _outcome(card: ApprovalCard) -> str:
-    by = card.ended_by_name and text.cut(card.ended_by_name, text.LONGEST_NAME)
+    by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
     match card.request.status:
         case "cancelled":
             return gettext("Cancelled by {name}", name=by) if by else gettext("Cancelled")
@@ -82,7 +82,7 @@ def _outcome(card: ApprovalCard) -> str:
 
 def _waiting(card: ApprovalCard) -> str:
     request = card.request
-    names = [text.cut(name, text.LONGEST_NAME) for name in card.awaited_names]
+    names = [text.cut(name, text.MAX_NAME) for name in card.awaited_names]
     waits = gettext("Awaiting {names}", names=words.names(names))
     sentence = waits if names else gettext("Awaiting a decision")
     if request.version > 1:

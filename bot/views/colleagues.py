@@ -28,8 +28,8 @@ def _line(colleague: ColleagueOff) -> str:
     what = (
         gettext("Away")
         if colleague.type_name is None
-        else text.cut(colleague.type_name, text.LONGEST_NAME)
+        else text.cut(colleague.type_name, text.MAX_NAME)
     )
     if colleague.is_pending:
         what = gettext("{leave_type}, pending", leave_type=what)
-    return f"• {text.cut(colleague.name, text.LONGEST_NAME)}: {when} ({what})"
+    return f"• {text.cut(colleague.name, text.MAX_NAME)}: {when} ({what})"

@@ -16,9 +16,9 @@ from storage.base.values import LeaveEffect, Reassigned, User
 T = TypeVar("T")
 
 # The rest is counted.
-_MOST_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 # Approvers of one request, before and after.
-_MOST_ASKED: Final = 2
+_MAX_ASKED: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,9 +32,9 @@ class NamedEffects:
 
 def named(effects: Effects) -> list[str]:
     """The user ids that ``NamedEffects.names`` must contain."""
-    requesters = {effect.request.user_id for effect in effects.rerouted[:_MOST_NAMED]}
-    overdrawn = {effect.user_id for effect in effects.overdrawn[:_MOST_NAMED]}
-    return sorted(requesters | overdrawn | set(effects.reports[:_MOST_NAMED]))
+    requesters = {effect.request.user_id for effect in effects.rerouted[:_MAX_NAMED]}
+    overdrawn = {effect.user_id for effect in effects.overdrawn[:_MAX_NAMED]}
+    return sorted(requesters | overdrawn | set(effects.reports[:_MAX_NAMED]))
 
 
 def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> View:
@@ -156,7 +156,7 @@ def _overdrawn(named_effects: NamedEffects) -> list[str]:
 
 
 def _asked(users: Sequence[User]) -> str:
-    return words.names([_name(user.name) for user in users], _MOST_ASKED) or gettext("No one")
+    return words.names([_name(user.name) for user in users], _MAX_ASKED) or gettext("No one")
 
 
 def _others(named_effects: NamedEffects) -> list[str]:
@@ -193,11 +193,11 @@ def _others(named_effects: NamedEffects) -> list[str]:
 
 
 def _few(things: Sequence[T], line: Callable[[T], str]) -> list[str]:
-    lines = [f"• {line(thing)}" for thing in things[:_MOST_NAMED]]
+    lines = [f"• {line(thing)}" for thing in things[:_MAX_NAMED]]
     if more := len(things) - len(lines):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     return lines
 
 
 def _name(typed: str) -> str:
-    return text.cut(" ".join(typed.split()), text.LONGEST_NAME)
+    return text.cut(" ".join(typed.split()), text.MAX_NAME)

@@ -52,11 +52,15 @@ def reconsidered(card: ApprovalCard, subject: Subject) -> View:
             title,
             gettext("Decline instead"),
             [*blocks, _reason()],
-            callback_id=ids.DECLINE_AFTER_ALL_FORM,
+            callback_id=ids.REVERSE_TO_DECLINED_FORM,
             kept=kept,
         )
     return _modal(
-        title, gettext("Approve instead"), blocks, callback_id=ids.APPROVE_AFTER_ALL_FORM, kept=kept
+        title,
+        gettext("Approve instead"),
+        blocks,
+        callback_id=ids.REVERSE_TO_APPROVED_FORM,
+        kept=kept,
     )
 
 

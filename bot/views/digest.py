@@ -61,11 +61,9 @@ def refused(channel: str, because: str) -> Message:
 
 
 def _line(absence: Out, today: date) -> str:
-    name = text.cut(absence.name, text.LONGEST_NAME)
+    name = text.cut(absence.name, text.MAX_NAME)
     what = (
-        gettext("Away")
-        if absence.type_name is None
-        else text.cut(absence.type_name, text.LONGEST_NAME)
+        gettext("Away") if absence.type_name is None else text.cut(absence.type_name, text.MAX_NAME)
     )
     if absence.half == "am":
         return gettext("{name}: {what}, morning", name=name, what=what)

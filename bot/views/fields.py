@@ -16,10 +16,10 @@ from bot.base.language import gettext
 from bot.base.payloads import Answer, Values
 from bot.views import text
 
-LONGEST_LABEL: Final = 75
+MAX_LABEL: Final = 75
 # For options in a menu, and for option groups.
-MOST_OPTIONS: Final = 100
-_LONGEST_PLACEHOLDER: Final = 150
+MAX_OPTIONS: Final = 100
+_MAX_PLACEHOLDER: Final = 150
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +44,7 @@ def button(label: str, action_id: str, value: str = "", style: str = "", spoken:
     if style:
         made["style"] = style
     if spoken:
-        made["accessibility_label"] = text.cut(spoken, LONGEST_LABEL)
+        made["accessibility_label"] = text.cut(spoken, MAX_LABEL)
     return made
 
 
@@ -69,15 +69,15 @@ def modal(
     """A modal; ``submit`` makes it a form. ``kept`` is the private metadata."""
     view: View = {
         "type": "modal",
-        "title": text.plain(title, text.LONGEST_TITLE),
-        "close": text.plain(close or gettext("Close"), text.LONGEST_TITLE),
+        "title": text.plain(title, text.MAX_TITLE),
+        "close": text.plain(close or gettext("Close"), text.MAX_TITLE),
         "blocks": list(blocks),
         "private_metadata": kept,
     }
     if callback_id:
         view["callback_id"] = callback_id
     if submit:
-        view["submit"] = text.plain(submit, text.LONGEST_TITLE)
+        view["submit"] = text.plain(submit, text.MAX_TITLE)
     return view
 
 
@@ -99,7 +99,7 @@ def typed(value: str | None = None, longest: int = 200, placeholder: str = "") -
     if value:
         element["initial_value"] = value[:longest]
     if placeholder:
-        element["placeholder"] = text.plain(placeholder, _LONGEST_PLACEHOLDER)
+        element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
     return element
 
 
@@ -131,7 +131,7 @@ def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str 
     if first:
         element["initial_option"] = option(first[0])
     if placeholder:
-        element["placeholder"] = text.plain(placeholder, _LONGEST_PLACEHOLDER)
+        element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
     return element
 
 
@@ -163,7 +163,7 @@ def search(
     if chosen is not None:
         element["initial_option"] = option(chosen)
     if placeholder:
-        element["placeholder"] = text.plain(placeholder, _LONGEST_PLACEHOLDER)
+        element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
     return element
 
 
@@ -173,7 +173,7 @@ def said(options: Sequence[Option]) -> list[Option]:
 
 
 def option(offered: Option) -> Block:
-    return {"text": text.plain(offered.label, text.LONGEST_OPTION), "value": offered.value}
+    return {"text": text.plain(offered.label, text.MAX_OPTION), "value": offered.value}
 
 
 def answer(values: Values, name: str) -> str | None:
@@ -209,16 +209,16 @@ def _state(values: Values, name: str) -> Answer:
 
 
 def _offered(options: Sequence[Option]) -> Block:
-    if len(options) <= MOST_OPTIONS:
+    if len(options) <= MAX_OPTIONS:
         return {"options": [option(offered) for offered in options]}
-    starts = range(0, min(len(options), MOST_OPTIONS**2), MOST_OPTIONS)
-    return {"option_groups": [_group(options[at : at + MOST_OPTIONS]) for at in starts]}
+    starts = range(0, min(len(options), MAX_OPTIONS**2), MAX_OPTIONS)
+    return {"option_groups": [_group(options[at : at + MAX_OPTIONS]) for at in starts]}
 
 
 def _group(options: Sequence[Option]) -> Block:
-    half = text.LONGEST_OPTION // 2 - 2
+    half = text.MAX_OPTION // 2 - 2
     label = f"{text.cut(options[0].label, half)} – {text.cut(options[-1].label, half)}"
     return {
-        "label": text.plain(label, text.LONGEST_OPTION),
+        "label": text.plain(label, text.MAX_OPTION),
         "options": [option(offered) for offered in options],
     }

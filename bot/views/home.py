@@ -19,7 +19,7 @@ from storage.slack.home import Home, Item, PageCursors
 _BAR_LENGTH: Final = 20
 _TAKEN, _PENDING, _LEFT = "█", "▒", "░"
 # After escaping, the longest note and two names still fit in a section.
-_LONGEST_NOTE: Final = 200
+_MAX_NOTE: Final = 200
 
 
 def view(home: Home) -> View:
@@ -141,7 +141,7 @@ def _asked(item: Item) -> list[Block]:
     ]
     if request.note:
         # In plain text as on the card, so that Slack does not format user input.
-        note = gettext("Note: {note}", note=text.cut(_one_line(request.note), _LONGEST_NOTE))
+        note = gettext("Note: {note}", note=text.cut(_one_line(request.note), _MAX_NOTE))
         shown.append(text.paragraph(note))
     return shown
 
@@ -246,13 +246,13 @@ def _absent(absence: Absence) -> str:
     when = words.span(
         absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
     )
-    what = text.cut(absence.summary_type or gettext("Away"), text.LONGEST_NAME)
+    what = text.cut(absence.summary_type or gettext("Away"), text.MAX_NAME)
     if absence.status == "pending":
         what = gettext("{leave_type}, pending", leave_type=what)
     who = (
         gettext("You")
         if absence.is_own
-        else _one_line(text.cut(absence.person_name, text.LONGEST_NAME))
+        else _one_line(text.cut(absence.person_name, text.MAX_NAME))
     )
     return f"{who}: {when} ({what})"
 

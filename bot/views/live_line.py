@@ -12,8 +12,8 @@ from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
 
 # Further non-working days are only counted.
-_MOST_DAYS_NAMED = 4
-_MOST_PROBLEMS = 5
+_MAX_DAYS_NAMED = 4
+_MAX_PROBLEMS = 5
 
 
 def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
@@ -24,7 +24,7 @@ def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
     """
     if preview is None:
         return [_paragraph([gettext("Choose a leave type to see the total.")])]
-    refused = [f"⚠️ {text.cut(problem, 500)}" for problem in problems[:_MOST_PROBLEMS]]
+    refused = [f"⚠️ {text.cut(problem, 500)}" for problem in problems[:_MAX_PROBLEMS]]
     if preview.leave_type is None:
         return [_plain(refused or [gettext("These days can't be counted.")], ids.LIVE)]
     shown = [_plain(refused, ids.PROBLEMS)] if refused else []
@@ -79,7 +79,7 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
     holidays = [day for day in lines if day.reason == "public_holiday"]
     if holidays:
         named = [
-            f"{words.short_day(day.date)} ({text.cut(day.holiday_name or '', text.LONGEST_NAME)})"
+            f"{words.short_day(day.date)} ({text.cut(day.holiday_name or '', text.MAX_NAME)})"
             for day in holidays
         ]
         said.append(gettext("Public holidays: {days}", days=_named(named)))
@@ -87,7 +87,7 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
 
 
 def _named(days: Sequence[str]) -> str:
-    shown = list(days[:_MOST_DAYS_NAMED])
+    shown = list(days[:_MAX_DAYS_NAMED])
     more = len(days) - len(shown)
     if more:
         shown.append(ngettext("{count} more day", "{count} more days", more))
@@ -99,7 +99,7 @@ def _what_happens(preview: Preview) -> str:
         return gettext("No approval needed: it's approved as soon as you send it.")
     if preview.approved_because == "nobody_could_approve":
         return gettext("No one else can approve it, so it's approved as soon as you send it.")
-    names = [text.cut(user.name, text.LONGEST_NAME) for user in preview.approvers]
+    names = [text.cut(user.name, text.MAX_NAME) for user in preview.approvers]
     if not names:
         return gettext("This will be sent for approval.")
     return gettext("This will go to {names} for approval.", names=words.names(names))
@@ -107,7 +107,7 @@ def _what_happens(preview: Preview) -> str:
 
 def _skipped(preview: Preview) -> str:
     """The approvers who are skipped because they cannot be reached yet."""
-    names = [text.cut(user.name or user.email, text.LONGEST_NAME) for user in preview.unreachable]
+    names = [text.cut(user.name or user.email, text.MAX_NAME) for user in preview.unreachable]
     return gettext(
         "Skipped: {names}. They haven't used Hiatus yet, and I don't know their Slack account.",
         names=words.names(names),

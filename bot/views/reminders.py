@@ -35,7 +35,7 @@ def summary(data: SummaryNotificationData) -> Message:
     cure = gettext("Approve or decline them in the Hiatus Home tab.")
     fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), cure))
     return {
-        "text": fallback if len(fallback) <= text.LONGEST_MESSAGE else f"{title}. {cure}",
+        "text": fallback if len(fallback) <= text.MAX_MESSAGE else f"{title}. {cure}",
         "blocks": [
             text.section(f"*{title}*"),
             text.paragraph("\n".join(lines)),
@@ -50,8 +50,8 @@ def _waiting(request: WaitingRequest) -> str:
     )
     return gettext(
         "{requester}: {leave_type}, {dates}, {amount}",
-        requester=text.cut(request.requester_name, text.LONGEST_NAME),
-        leave_type=text.cut(request.leave_type_name, text.LONGEST_NAME),
+        requester=text.cut(request.requester_name, text.MAX_NAME),
+        leave_type=text.cut(request.leave_type_name, text.MAX_NAME),
         dates=when,
         amount=words.amount(request.total_half_days),
     )

@@ -26,14 +26,14 @@ EXAMPLES: Final = (
     gettext_noop("24 dec - 2 jan unpaid"),
 )
 
-_LONGEST_COMMAND = 40
+_MAX_COMMAND = 40
 
 
 def help_text(command: str, unknown_words: str = "") -> str:
     """The command's help in mrkdwn; it first names ``unknown_words`` that were not understood."""
     intro = ""
     if unknown_words:
-        shown = text.escaped(text.cut(unknown_words, _LONGEST_COMMAND))
+        shown = text.escaped(text.cut(unknown_words, _MAX_COMMAND))
         intro = gettext("Sorry, I didn't understand “{words}”.", words=shown) + "\n"
     examples = [f"{command} {gettext(typed)}" for typed in EXAMPLES]
     lines = (
@@ -65,7 +65,7 @@ def help_text(command: str, unknown_words: str = "") -> str:
 
 def unknown_command(command: str) -> str:
     """The response to a command that is in the manifest but not in the settings, in mrkdwn."""
-    shown = text.escaped(text.cut(command, _LONGEST_COMMAND))
+    shown = text.escaped(text.cut(command, _MAX_COMMAND))
     return gettext(
         "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
         "in `HIATUS_SLACK_COMMAND`.",
@@ -77,7 +77,7 @@ def notice(title: str, sentence: str) -> View:
     """A modal with one sentence in plain text."""
     return {
         "type": "modal",
-        "title": text.plain(title, text.LONGEST_TITLE),
+        "title": text.plain(title, text.MAX_TITLE),
         "close": text.plain(gettext("Close")),
         "blocks": [text.paragraph(sentence)],
     }
@@ -144,7 +144,7 @@ def _what(card: ApprovalCard) -> str:
 
 def _own_buttons(card: ApprovalCard) -> Block:
     what = (
-        f"{text.cut(card.leave_type.name, text.LONGEST_NAME)}, {cards.dates(card.request)}, "
+        f"{text.cut(card.leave_type.name, text.MAX_NAME)}, {cards.dates(card.request)}, "
         f"{words.amount(card.request.total_half_days)}"
     )
     edit: Block = {
@@ -296,7 +296,7 @@ def _told(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
 
 def _news(card: ApprovalCard) -> str:
     """The status as a sentence to the requester: ``Grace declined your request.``"""
-    by = card.ended_by_name and text.cut(card.ended_by_name, text.LONGEST_NAME)
+    by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
     match card.request.status:
         case "pending":
             return _sent(card, is_new=card.request.version == 1)
@@ -317,14 +317,14 @@ _CANCELLED: Final = gettext_noop("Your request was cancelled.")
 
 
 def _reversed(card: ApprovalCard) -> str:
-    by = text.cut(card.ended_by_name or "", text.LONGEST_NAME)
+    by = text.cut(card.ended_by_name or "", text.MAX_NAME)
     if card.request.status == "approved":
         return gettext("{name} changed the decision: your request is now approved.", name=by)
     return gettext("{name} changed the decision: your request is now declined.", name=by)
 
 
 def _sent(card: ApprovalCard, *, is_new: bool) -> str:
-    names = words.names([text.cut(name, text.LONGEST_NAME) for name in card.awaited_names])
+    names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
     if is_new and names:
         return gettext("Your request was sent to {names} for approval.", names=names)
     if is_new:

@@ -20,9 +20,9 @@ from storage.leave.drafts import LONGEST_NOTE, Draft
 from storage.rules.days import Span
 
 # Slack takes 100 options in a menu, or 100 groups of 100.
-_MOST_IN_GROUP: Final = 100
-_MOST_TYPES: Final = 1_000
-_MOST_PUZZLES: Final = 8
+_MAX_IN_GROUP: Final = 100
+_MAX_TYPES: Final = 1_000
+_MAX_PUZZLES: Final = 8
 
 FIELDS: Final = (
     ids.LEAVE_TYPE,
@@ -94,7 +94,7 @@ def view(
         "callback_id": ids.EDIT_FORM if edited_id else ids.REQUEST_FORM,
         "private_metadata": edited_id,
         "title": text.plain(
-            gettext("Edit request") if edited_id else gettext("Request leave"), text.LONGEST_TITLE
+            gettext("Edit request") if edited_id else gettext("Request leave"), text.MAX_TITLE
         ),
         "submit": text.plain(gettext("Save") if edited_id else gettext("Send")),
         "close": text.plain(gettext("Cancel")),
@@ -130,14 +130,14 @@ def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
     """The words typed after the command that were not understood, as sentences."""
     if not puzzles:
         return []
-    lines = [_puzzle(one) for one in puzzles[:_MOST_PUZZLES]]
+    lines = [_puzzle(one) for one in puzzles[:_MAX_PUZZLES]]
     block = text.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
 
 
 def _puzzle(puzzle: Puzzle) -> str:
-    typed = text.cut(puzzle.typed, text.LONGEST_NAME)
-    choices = words.names([text.cut(choice, text.LONGEST_NAME) for choice in puzzle.choices])
+    typed = text.cut(puzzle.typed, text.MAX_NAME)
+    choices = words.names([text.cut(choice, text.MAX_NAME) for choice in puzzle.choices])
     return gettext(_PUZZLES[puzzle.kind], typed=typed, choices=choices)
 
 
@@ -172,7 +172,7 @@ def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
     return sorted(
         (leave_type for leave_type in leave_types if not leave_type.is_archived),
         key=lambda leave_type: (leave_type.name.casefold(), leave_type.id),
-    )[:_MOST_TYPES]
+    )[:_MAX_TYPES]
 
 
 def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
@@ -238,11 +238,11 @@ def _kept_type(types: Sequence[LeaveType], filled: Filled) -> Block:
 def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> Block:
     types = offered(leave_types)
     menu: Block = {"type": "static_select", "placeholder": text.plain(gettext("Choose a type"))}
-    if len(types) <= _MOST_IN_GROUP:
+    if len(types) <= _MAX_IN_GROUP:
         menu["options"] = [_option(leave_type) for leave_type in types]
     else:
-        groups = range(0, len(types), _MOST_IN_GROUP)
-        menu["option_groups"] = [_group(types[at : at + _MOST_IN_GROUP]) for at in groups]
+        groups = range(0, len(types), _MAX_IN_GROUP)
+        menu["option_groups"] = [_group(types[at : at + _MAX_IN_GROUP]) for at in groups]
     for leave_type in types:
         if leave_type.id == chosen_id or len(types) == 1:
             menu["initial_option"] = _option(leave_type)
@@ -250,10 +250,10 @@ def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> B
 
 
 def _group(types: Sequence[LeaveType]) -> Block:
-    half = text.LONGEST_OPTION // 2 - 2
+    half = text.MAX_OPTION // 2 - 2
     label = f"{text.cut(types[0].name, half)} – {text.cut(types[-1].name, half)}"
     options = [_option(one) for one in types]
-    return {"label": text.plain(label, text.LONGEST_OPTION), "options": options}
+    return {"label": text.plain(label, text.MAX_OPTION), "options": options}
 
 
 def _option(leave_type: LeaveType) -> Block:

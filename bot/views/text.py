@@ -7,13 +7,13 @@ from typing import Final
 
 from bot.base.block_kit import Block
 
-LONGEST_SECTION: Final = 3_000
-LONGEST_OPTION: Final = 75
-LONGEST_TITLE: Final = 24
+MAX_SECTION: Final = 3_000
+MAX_OPTION: Final = 75
+MAX_TITLE: Final = 24
 # Long enough to identify a person; ten names with dates still fit in a section.
-LONGEST_NAME: Final = 80
+MAX_NAME: Final = 80
 # The limit of chat.update (docs.slack.dev, chat.update: msg_too_long).
-LONGEST_MESSAGE: Final = 4_000
+MAX_MESSAGE: Final = 4_000
 
 
 def escaped(text: str) -> str:
@@ -29,12 +29,12 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
-def plain(text: str, longest: int = LONGEST_SECTION) -> Block:
+def plain(text: str, longest: int = MAX_SECTION) -> Block:
     """A plain_text object; a space replaces empty text, which Slack rejects."""
     return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": True}
 
 
-def verbatim(text: str, longest: int = LONGEST_SECTION) -> Block:
+def verbatim(text: str, longest: int = MAX_SECTION) -> Block:
     """As ``plain`` without emoji conversion, for user input."""
     return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": False}
 
@@ -60,8 +60,8 @@ def quiet(text: str) -> Block:
 
 
 def name(text: str) -> str:
-    """A name inside mrkdwn: escaped and cut to ``LONGEST_NAME``."""
-    return escaped(cut(text, LONGEST_NAME))
+    """A name inside mrkdwn: escaped and cut to ``MAX_NAME``."""
+    return escaped(cut(text, MAX_NAME))
 
 
 def excerpt(typed: str, longest: int) -> str:
@@ -72,4 +72,4 @@ def excerpt(typed: str, longest: int) -> str:
 
 def room_after(parts: Iterable[str]) -> int:
     """The number of characters left for an excerpt in a message's text."""
-    return min(2_000, LONGEST_MESSAGE - 20 - sum(len(part) + 1 for part in parts))
+    return min(2_000, MAX_MESSAGE - 20 - sum(len(part) + 1 for part in parts))

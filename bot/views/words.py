@@ -19,7 +19,7 @@ from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
 from storage.base.values import HalfDay
 
-_MOST_NAMES: Final = 5
+_MAX_NAMES: Final = 5
 _ROLES: Final[Mapping[str, str]] = {
     "member": gettext_noop("Member"),
     "approver": gettext_noop("Approver"),
@@ -45,10 +45,7 @@ def span(
     start_half_day: HalfDay | None = None,
     end_half_day: HalfDay | None = None,
 ) -> str:
-    """A span of dates, both inclusive, with halves: ``Mon 3 August 2026 from midday to …``.
-
-    Source: contract 4 (halves).
-    """
+    """A span of dates, both inclusive, with halves: ``Mon 3 August 2026 from midday to …``."""
     last = day(end_date)
     if start_date == end_date:
         return _one_day(last, start_half_day, end_half_day)
@@ -108,7 +105,7 @@ def moment(instant: datetime, timezone: str) -> str:
     return format_datetime(local, gettext("d MMMM y, HH:mm"), locale=language.locale())
 
 
-def names(people: Sequence[str], most: int = _MOST_NAMES) -> str:
+def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
     """``Grace, Hedy and Ada``; names beyond ``most`` are counted."""
     shown = list(people[:most])
     if more := len(people) - len(shown):

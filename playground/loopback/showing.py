@@ -7,7 +7,7 @@ from playground.loopback.records import Message, View
 from playground.loopback.workspace import Workspace
 
 # A screen that grows without end would be slow to draw; Slack loads older messages by scrolling.
-MOST_MESSAGES = 40
+MAX_MESSAGES = 40
 
 
 def screen(workspace: Workspace, team_id: str, user_id: str) -> Payload:
@@ -32,7 +32,7 @@ def _messages(workspace: Workspace, channel: str, user_id: str) -> list[Payload]
     seen = [one for one in workspace.messages if one.channel == channel]
     seen += [one for one in workspace.ephemerals if (one.channel, one.user) == (channel, user_id)]
     seen.sort(key=lambda one: [int(part) for part in one.ts.split(".")])
-    return [_message(one) for one in seen[-MOST_MESSAGES:]]
+    return [_message(one) for one in seen[-MAX_MESSAGES:]]
 
 
 def _message(message: Message) -> Payload:

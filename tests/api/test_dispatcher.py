@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from structlog.testing import capture_logs
 
-from api.base.dispatcher import MOST_RECORDED, Dispatcher
+from api.base.dispatcher import MAX_RECORDED, Dispatcher
 from storage.base.errors import DatabaseUnavailable
 
 
@@ -309,7 +309,7 @@ def test_no_transaction_records_more_than_a_few_dozen() -> None:
 
     run(story)
 
-    assert max(len(done) for done in work.settled) == MOST_RECORDED
+    assert max(len(done) for done in work.settled) == MAX_RECORDED
 
 
 def test_an_outcome_that_cannot_be_recorded_costs_the_others_nothing() -> None:

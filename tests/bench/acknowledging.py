@@ -25,7 +25,7 @@ from tests.bench import prepared as preparing
 from tests.bench import servers
 from tests.bench.goals import POSTGRESQL, SQLITE
 from tests.bench.load import Load, Outcome, run_apart
-from tests.bench.measuring import CONNECTIONS, MOST_PER_SECOND
+from tests.bench.measuring import CONNECTIONS, MAX_PER_SECOND
 from tests.bot.anything import Subject, send_all
 from tests.fakes.slack import LoopbackSlack
 
@@ -68,7 +68,7 @@ def measure(url: str, seconds: float, folder: Path) -> Acknowledged:
 def _under_load(
     port: int, slack: LoopbackSlack, ready: preparing.Prepared, seconds: float
 ) -> Acknowledged:
-    requests = ready.create(int(MOST_PER_SECOND * seconds))
+    requests = ready.create(int(MAX_PER_SECOND * seconds))
     load = Load(
         port=port,
         connections=CONNECTIONS,

@@ -27,7 +27,7 @@ from tests.bench.servers import Server
 
 CONNECTIONS = 32
 # Creations prepared for each second; the load ends early if they run out.
-MOST_PER_SECOND = 4_500
+MAX_PER_SECOND = 4_500
 BARE = "bare"
 # Of the first round, which is not counted.
 WARM_UP_SECONDS = 0.3
@@ -139,7 +139,7 @@ def measure(
                 # In alternating order, so that no engine always follows the other one.
                 for engine in list(sides)[:: 1 if number % 2 else -1]:
                     side = sides[engine]
-                    requests = side.requests(scenario, round(length * MOST_PER_SECOND))
+                    requests = side.requests(scenario, round(length * MAX_PER_SECOND))
                     of_round.append(_measured(scenario, engine, side.server, requests, length))
                 if number:
                     yield from of_round

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
 ROUNDS = 2
 # To each listener a round; python -m tests.bench.acknowledging sends everything, for longer.
-MOST_PAYLOADS = 4
+MAX_PAYLOADS = 4
 # What the listeners for everything else hear.
 UNHEARD = tuple(
     replace(one, name="/unheard" if one.kind == "command" else "unheard")
@@ -92,7 +92,7 @@ def _measured(world: World) -> Taken:
     refused: list[tuple[Listener, int]] = []
     for _ in range(ROUNDS):
         for listener in (*registered("/timeoff"), *UNHEARD):
-            for answer in send_some(world.slack, listener, ADA, what, most=MOST_PAYLOADS):
+            for answer in send_some(world.slack, listener, ADA, what, most=MAX_PAYLOADS):
                 taken.by_listener[listener].append(answer.elapsed_seconds)
                 if answer.status != 200:
                     refused.append((listener, answer.status))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.loopback.records import Message
-from playground.loopback.showing import MOST_MESSAGES, screen
+from playground.loopback.showing import MAX_MESSAGES, screen
 from playground.loopback.workspace import Workspace
 from playground.playground import CHANNEL_ID, Player, Playground, Unseen, options_in
 
@@ -99,7 +99,7 @@ def test_a_long_afternoon_of_playing_takes_no_more_room(playground: Playground) 
     assert shown["home"]["id"] == home.id
     assert shown["modal"] is not None
     assert [one["text"] for one in shown["channels"][0]["messages"]][-1] == "599"
-    assert len(shown["channels"][0]["messages"]) == MOST_MESSAGES
+    assert len(shown["channels"][0]["messages"]) == MAX_MESSAGES
 
 
 def test_everything_that_happens_moves_the_version(playground: Playground) -> None:

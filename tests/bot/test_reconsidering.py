@@ -33,7 +33,7 @@ def test_an_approval_is_declined_instead(world: World) -> None:
 
     world.clock.advance(minutes=9)
     world.click(GRACE, ids.RECONSIDER)
-    form = world.slack.open_modal(GRACE, ids.DECLINE_AFTER_ALL_FORM)
+    form = world.slack.open_modal(GRACE, ids.REVERSE_TO_DECLINED_FORM)
     assert "Approved by Grace Hopper, 1 June 2026, 10:00" in form.visible_text
     assert world.slack.submit(GRACE, form, {ids.REASON: "Release <week>"}).errors == {}
     world.deliver()
@@ -55,7 +55,7 @@ def test_a_refusal_is_approved_instead(world: World) -> None:
     declined(world)
 
     world.click(GRACE, ids.RECONSIDER)
-    form = world.slack.open_modal(GRACE, ids.APPROVE_AFTER_ALL_FORM)
+    form = world.slack.open_modal(GRACE, ids.REVERSE_TO_APPROVED_FORM)
     assert world.slack.submit(GRACE, form).errors == {}
     world.deliver()
 

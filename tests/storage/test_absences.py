@@ -1,4 +1,4 @@
-"""Who sees which absence in which feed, and what of it (contract 8)."""
+"""Who sees which absence in which feed, and what of it."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> 
 
 
 def expected(drawing: Drawing, setting: Setting) -> set[str]:
-    """The pending approvers of Ada's request, computed level by level (contract 4)."""
+    """The pending approvers of Ada's request, computed level by level."""
     numbers, drawn = list(PEOPLE), drawing.people
     rungs = [
         [] if drawing.manager is None else [drawing.manager],

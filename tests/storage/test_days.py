@@ -59,7 +59,7 @@ def slots(span: Span) -> set[int]:
     }
 
 
-# Every line of the table of contract 4.
+# Every combination of half days, for a request of one day and of several.
 HALF_DAY_TABLE = [
     pytest.param(MONDAY, None, None, "3", id="one day, whole"),
     pytest.param(MONDAY, "am", None, "1", id="one day from morning"),
